@@ -139,6 +139,9 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
 
   /// Temporary errors.
   ///
-  /// Each call of the store has waited up to its own deadline already.
-  private static var passing: Set<KeychainError.Code> { [.busy, .timedOut, .inputOutput] }
+  /// Each call of the store has waited up to its own deadline already. A write that may have happened
+  /// can be repeated, because it expects the old version: if it has happened, its own value is found.
+  private static var passing: Set<KeychainError.Code> {
+    [.busy, .timedOut, .inputOutput, .outcomeUnknown]
+  }
 }

@@ -48,7 +48,10 @@ struct CommonOptions: QuickArguments {
   @Flag(help: "Accept files with passphrases and keys that their group can read, as in a container")
   var allowGroupRead = false
 
-  @Flag(help: "Accept such files even if everybody can read them; see also KEYCHAIN_ALLOW_READ")
+  @Flag(
+    help: .init(
+      "Accept such files even if everybody can read them, and make them where a medium has no modes; "
+        + "see also KEYCHAIN_ALLOW_READ"))
   var allowOthersRead = false
 
   mutating func read(_ line: inout QuickLine) throws {

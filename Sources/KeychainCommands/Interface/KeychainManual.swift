@@ -26,7 +26,8 @@ enum KeychainManual {
     ),
     (
       "KEYCHAIN_ALLOW_READ",
-      "group or others: who may read the files that unlock, besides you and root; for containers"
+      "group or others: who may read the files that unlock, besides you and root; for containers, "
+        + "and for new files on media without modes"
     ),
     (
       "KEYCHAIN_TRUSTED_FOLDERS",

@@ -21,7 +21,8 @@ extension KeychainError {
   /// The error if nobody knows which keys are of the vault that was at a path.
   static func unknownKeysMayStay(_ record: String) -> Self {
     Self(
-      .damaged, "keys of the vault that was seen here may stay: its record \(record) cannot be read",
+      .damaged,
+      "keys of the vault that was seen here may stay: its record \(record) cannot be read",
       recovery: "if another vault lies here, remove them with 'keyctl purge user'; otherwise run "
         + "\(.verify), which writes the record again")
   }

@@ -82,7 +82,8 @@ struct ExportCommand: PreferenceSubcommand {
 extension CommandLineError {
   /// The failure of a file that was to be written.
   fileprivate static func file(_ error: FileError) -> Self {
-    let code = if case .unsynced = error.kind { ExitCodes.outcomeUnknown } else { ExitCodes.inputOutput }
+    let code =
+      if case .unsynced = error.kind { ExitCodes.outcomeUnknown } else { ExitCodes.inputOutput }
     return Self(code, error.message, hint: error.advice)
   }
 }

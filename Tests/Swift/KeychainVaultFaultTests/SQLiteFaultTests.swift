@@ -111,7 +111,8 @@ private struct Run {
     if made.contains("x.export") {
       _ = try FaultedOperation.imported(vault.handle(), vault, rehearsing: true)
     }
-    #expect(!files.contains { $0.hasPrefix("backup.db-") || $0.hasSuffix(".unfinished-file") }, place)
+    #expect(
+      !files.contains { $0.hasPrefix("backup.db-") || $0.hasSuffix(".unfinished-file") }, place)
   }
 
   private static func handle(_ vault: TestVault) -> Vault {
