@@ -21,6 +21,7 @@ extension KeychainError {
   ///   - reason: Why nobody knows.
   ///   - recovery: How to find out.
   ///   - underlying: The error code of the last step.
+  /// - Returns: The error.
   package static func outcomeUnknown(
     ofChanging name: String, because reason: String = "the last step failed",
     recovery: Recovery = .lookFirst, underlying: Underlying? = nil
