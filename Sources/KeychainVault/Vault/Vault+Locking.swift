@@ -44,7 +44,7 @@ extension Vault {
   ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, with
   ///   ``KeychainError/Code/damaged`` if the record of what was seen cannot be read, so that keys may
   ///   stay, or with ``KeychainError/Code/inputOutput`` if the kernel keeps a key. All other keys are
-  ///   removed in any case. A missing vault is not an error.
+  ///   removed in any case. A missing vault is not an error, unless its record cannot be read.
   public func lock(all: Bool = false) throws(KeychainError) { _ = try lockWhatWasSeen(all: all) }
 
   /// Locks the vault as ``lock(all:)`` does.
@@ -72,9 +72,10 @@ extension Vault {
         isOpen = try !unlocker.lock([session.readHead().row.id], all: all) || isOpen
       }
     } catch {
-      guard error.code == .noStore, !seen.isEmpty || unreadable != nil else { throw error }
+      guard error.code == .noStore, !seen.isEmpty else { throw error }
     }
     guard !isOpen else { throw .keyStays }
+    // Another vault may lie here than the one that was seen.
     if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
     return isThere || !seen.isEmpty
   }

@@ -63,6 +63,10 @@ struct LockingTests {
     let failure = #expect(throws: KeychainError.self) { try vault.handle().lock(all: true) }
     #expect(failure?.code == .noStore)
     try FileManager.default.moveItem(atPath: vault.path + ".away", toPath: vault.path)
+    // Another vault may lie there.
+    let present = #expect(throws: KeychainError.self) { try vault.handle().lock(all: true) }
+    #expect(present?.code == .damaged)
+    _ = try vault.handle(passphrase: "open").text("whenUnlocked")
     try vault.handle().lock(all: true)
   }
 
