@@ -36,16 +36,18 @@ struct SecretDestinationOptions: QuickArguments {
   ///
   /// - Parameters:
   ///   - secret: The bytes.
-  ///   - session: The session of the command: what it needs is not replaced.
+  ///   - keptPaths: The paths of files that are not replaced.
+  ///   - readers: Who may be able to use a file where the file system has no modes.
   ///   - deadline: How long to wait for a reader of a named pipe; `nil` for ten seconds.
   /// - Throws: ``KeychainError`` if it cannot be written.
   func write(
-    _ secret: borrowing SecretBytes, in session: Session, within deadline: Duration?
+    _ secret: borrowing SecretBytes, keeping keptPaths: @autoclosure () -> [String],
+    readers: @autoclosure () throws(KeychainError) -> SecretFileReaders, within deadline: Duration?
   ) throws(KeychainError) {
     if let output {
       return try SecretOutput(
-        path: output, overwrites: overwrite, keptPaths: overwrite ? session.vaultPaths : [],
-        timeout: deadline ?? .seconds(10), readers: session.vault.secretFileReaders()
+        path: output, overwrites: overwrite, keptPaths: overwrite ? keptPaths() : [],
+        timeout: deadline ?? .seconds(10), readers: readers()
       )
       .write(secret, addingNewline: newline == .always)
     }

@@ -100,7 +100,8 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
       return try CommandOutput.write(try CommandOutput.json(answer))
     }
     try destination.write(
-      stored.secret, in: session, within: common.deadline)
+      stored.secret, keeping: session.vaultPaths,
+      readers: session.vault.secretFileReaders(), within: common.deadline)
   }
 
   /// Searches for the only credential with the attributes, or with the account in any service.
@@ -136,7 +137,8 @@ extension GetCommand {
     guard let secret = try session.stores.secret(of: item) else { throw .unlistedIsGone }
     guard json else {
       return try destination.write(
-        secret, in: session, within: common.deadline)
+        secret, keeping: session.vaultPaths,
+        readers: session.vault.secretFileReaders(), within: common.deadline)
     }
     var answer = UnlistedItemJSON(item)
     secret.withBytes { answer.reveal($0) }

@@ -56,7 +56,8 @@ struct ReadCommand: KeychainSubcommand, QuickCommand {
       try read(reference, in: session)
     }
     try destination.write(
-      value, in: session, within: common.deadline)
+      value, keeping: session.vaultPaths,
+      readers: session.vault.secretFileReaders(), within: common.deadline)
   }
 
   private func read(
