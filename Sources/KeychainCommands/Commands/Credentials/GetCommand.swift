@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainSecrets
 internal import KeychainStores
+internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Reads a secret.

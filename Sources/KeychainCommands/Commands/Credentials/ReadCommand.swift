@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Reads what a reference names.
