@@ -1,5 +1,4 @@
 internal import PrephirencesFiles
-internal import Synchronization
 
 /// The token of a client: one thread logs in, others wait for it.
 final class Login: Sendable {
@@ -20,7 +19,7 @@ final class Login: Sendable {
     var isWithoutAuthentication: Bool?
   }
 
-  private let knowledge = Mutex(Knowledge())
+  private let knowledge = PosixMutex(Knowledge())
 
   var isWithoutAuthentication: Bool? {
     get { knowledge.withLock { $0.isWithoutAuthentication } }

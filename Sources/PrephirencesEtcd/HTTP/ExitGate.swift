@@ -1,6 +1,5 @@
 internal import Glibc
 internal import PrephirencesFiles
-internal import Synchronization
 
 /// Keeps threads out of libcurl when the process exits.
 ///
@@ -20,7 +19,7 @@ final class ExitGate: Sendable {
 
   static let shared = ExitGate()
 
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
   private let isEmpty = Waiting()
 
   /// Has the gate closed before everything that was registered until now is ended.

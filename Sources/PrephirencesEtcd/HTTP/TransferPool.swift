@@ -1,8 +1,6 @@
-internal import Synchronization
-
 /// Keeps one connection for the next call.
 final class TransferPool: Sendable {
-  private let idle = Mutex<Transfer?>(nil)
+  private let idle = PosixMutex<Transfer?>(nil)
 
   /// Runs a call on a connection of its own, which is kept for the next if it worked.
   func with<Result>(_ body: (Transfer) throws(EtcdError) -> Result) throws(EtcdError) -> Result {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Ends calls from another thread.
 package final class EtcdCancellation: Sendable {
   private struct State {
@@ -9,7 +7,7 @@ package final class EtcdCancellation: Sendable {
     var wakes: [Int: @Sendable () -> Void] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   package init() {}
 

@@ -2,7 +2,6 @@ internal import Prephirences
 internal import PrephirencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesFiles
-internal import Synchronization
 internal import SystemPackage
 
 extension SharingConfiguration {
@@ -80,7 +79,7 @@ final class PasswordReferences: Sendable {
 
   typealias Reader = @Sendable (String) throws -> [UInt8]
 
-  private let reader = Mutex<Reader?>(nil)
+  private let reader = PosixMutex<Reader?>(nil)
 
   func read(with reader: @escaping Reader) { self.reader.withLock { $0 = reader } }
 

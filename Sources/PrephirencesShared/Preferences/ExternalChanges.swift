@@ -1,5 +1,5 @@
 internal import Prephirences
-internal import Synchronization
+internal import PrephirencesEtcd
 
 /// The changes that come from other machines, as an asynchronous sequence.
 ///
@@ -59,7 +59,7 @@ extension ExternalChanges {
     /// Holds one signal while there are changes to read.
     let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
-    private let pending = Mutex(GroupedChanges())
+    private let pending = PosixMutex(GroupedChanges())
 
     init() {
       (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -1,5 +1,6 @@
 internal import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesEtcd
 internal import Synchronization
 
 extension ExternalMonitor {

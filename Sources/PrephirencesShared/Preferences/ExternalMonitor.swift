@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesEtcd
 internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
@@ -12,7 +13,7 @@ final class ExternalMonitor: Sendable {
   typealias FailureHandler = @Sendable (PreferencesError) -> Void
 
   let replica: SharedReplica
-  let state = Mutex(State())
+  let state = PosixMutex(State())
 
   struct State {
     /// Whether the file is shared.

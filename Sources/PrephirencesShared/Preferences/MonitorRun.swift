@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Prephirences
+internal import PrephirencesEtcd
 internal import Synchronization
 
 /// A thread, and how far it has read the journal.
@@ -8,7 +9,7 @@ final class MonitorRun: Sendable {
   let isEnded = Atomic(false)
   let isSignalled = Atomic(false)
   let lastEntry: Atomic<Int64>
-  let observation = Mutex<PreferenceObservation?>(nil)
+  let observation = PosixMutex<PreferenceObservation?>(nil)
 
   init(after entry: Int64) { lastEntry = Atomic(entry) }
 

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesEtcd
 internal import PrephirencesFiles
-internal import Synchronization
 
 /// What all shared preferences of one file have in common in a process: the worker, the closures
 /// that decide conflicts, the observers.
@@ -16,7 +16,7 @@ final class SharedStore: Sendable {
   private let durable: DurablePreferences
   private let environment: EnvironmentVariables
   private let process = getpid()
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   private struct State {
     var worker: SyncWorker?

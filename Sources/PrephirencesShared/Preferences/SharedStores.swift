@@ -1,7 +1,7 @@
 internal import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesEtcd
 internal import PrephirencesFiles
-internal import Synchronization
 
 /// The stores of this process, one for each file.
 final class SharedStores: Sendable {
@@ -11,7 +11,7 @@ final class SharedStores: Sendable {
     weak var store: SharedStore?
   }
 
-  private let entries = Mutex<[String: Entry]>([:])
+  private let entries = PosixMutex<[String: Entry]>([:])
 
   /// Returns the store of a file; a new one if nobody has it.
   func store(of durable: DurablePreferences, _ environment: EnvironmentVariables) -> SharedStore {

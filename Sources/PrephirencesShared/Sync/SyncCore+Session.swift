@@ -1,6 +1,6 @@
 internal import PrephirencesDurable
+internal import PrephirencesEtcd
 internal import PrephirencesFiles
-internal import Synchronization
 
 extension SyncCore {
   /// Sends and receives until the session ends.
@@ -24,7 +24,7 @@ extension SyncCore {
       Receiver(session: session).run()
       session.end()
     }
-    let request = Mutex(lock.retryRequest)
+    let request = PosixMutex(lock.retryRequest)
     runInSession("prefs-file", session) { core in
       core.noticeChanges(path) {
         let now = lock.retryRequest

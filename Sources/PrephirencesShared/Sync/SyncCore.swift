@@ -4,7 +4,6 @@ internal import Prephirences
 internal import PrephirencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesFiles
-internal import Synchronization
 internal import SystemPackage
 
 /// The threads of a worker.
@@ -32,7 +31,7 @@ final class SyncCore: Sendable {
     var watches: [FileWatch] = []
   }
 
-  let ends = Mutex(Ends())
+  let ends = PosixMutex(Ends())
 
   init(
     _ replica: SharedReplica, _ cluster: EtcdConfiguration, _ layout: StoreLayout,

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesDurable
-internal import Synchronization
+internal import PrephirencesEtcd
 
 /// Records for all processes how a file stands with the engine, when that changes.
 final class SyncReports: Sendable {
@@ -19,7 +19,7 @@ final class SyncReports: Sendable {
 
   private let replica: SharedReplica
   private let didRecord: (@Sendable (SharingReport) -> Void)?
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   init(_ replica: SharedReplica, didRecord: (@Sendable (SharingReport) -> Void)?) {
     self.replica = replica

@@ -2,7 +2,6 @@ internal import Prephirences
 internal import PrephirencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesFiles
-internal import Synchronization
 
 /// The time in which a process has the lock, and sends and receives.
 ///
@@ -29,8 +28,8 @@ final class SyncSession: Sendable {
     var floorRow: [UInt8]?
   }
 
-  private let connection = Mutex(Connection())
-  private let lostFile = Mutex(false)
+  private let connection = PosixMutex(Connection())
+  private let lostFile = PosixMutex(false)
 
   init(
     _ replica: SharedReplica, _ client: EtcdClient, _ layout: StoreLayout, _ options: SyncOptions,

@@ -1,9 +1,9 @@
 internal import Prephirences
-internal import Synchronization
+internal import PrephirencesEtcd
 
 /// Posts the changes of other machines as notifications of a store, while that exists.
 final class ExternalObservation: Sendable {
-  private let observation = Mutex<PreferenceObservation?>(nil)
+  private let observation = PosixMutex<PreferenceObservation?>(nil)
 
   func begin(of store: NSUbiquitousKeyValueStore) {
     let new = store.preferences.observeExternalChanges { [weak store] change in

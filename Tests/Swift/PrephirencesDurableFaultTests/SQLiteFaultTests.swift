@@ -112,7 +112,8 @@ private struct Run {
   /// Whoever reads the whole log finds a change that has failed only if its outcome is unknown.
   private func checkLog(after error: any Error, _ home: TestHome, _ place: Comment) throws {
     let code = (error as? PreferencesError)?.code
-    let found = try Self.contents(Self.home(with: copy(of: home)).store())
+    let other = try Self.home(with: copy(of: home))
+    let found = try Self.contents(other.store())
     let isUnknown = operation.synchronizes || code == .outcomeUnknown
     // A fault that stays leaves no way to find out.
     #expect(fault.isPersistent || operation.synchronizes || code != .outcomeUnknown, place)
