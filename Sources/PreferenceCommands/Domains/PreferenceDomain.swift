@@ -42,7 +42,21 @@ struct PreferenceDomain {
 
   /// Returns all values that can be read, in the order of the bytes of their keys, and why others
   /// cannot.
-  func contents() throws -> DomainContents { DomainContents(try store.pairs()) }
+  func contents() throws -> DomainContents {
+    let pairs = try store.pairs()
+    var contents = DomainContents()
+    contents.unreadable = pairs.unreadable.map { ($0.key, $0.failure) }
+    for (key, object) in pairs.pairs {
+      do {
+        contents.values.append((key, try Self.value(object, key)))
+      } catch {
+        contents.unreadable.append((key, error))
+      }
+    }
+    contents.values.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    contents.unreadable.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    return contents
+  }
 
   /// Returns all keys, in the order of their bytes.
   func keys() throws -> [String] {
@@ -76,30 +90,8 @@ struct PreferenceDomain {
   /// Returns the names of the domains; none if they cannot be found out.
   static func names() -> [String] { (try? DurablePreferences.storedSuiteNames()) ?? [] }
 
-  fileprivate static func value(_ object: Any, _ key: String) throws -> StoredValue {
+  private static func value(_ object: Any, _ key: String) throws -> StoredValue {
     guard let value = StoredValue(object) else { throw CommandLineError.unknownType(key) }
     return value
-  }
-}
-
-/// All values of a domain that can be read, and why the others cannot.
-struct DomainContents {
-  private(set) var values: [(key: String, value: StoredValue)] = []
-  private(set) var unreadable: [(key: String, failure: any Error)] = []
-
-  /// Those of a domain that has none.
-  init() {}
-
-  fileprivate init(_ pairs: ReadablePairs) {
-    unreadable = pairs.unreadable.map { ($0.key, $0.failure) }
-    for (key, object) in pairs.pairs {
-      do {
-        values.append((key, try PreferenceDomain.value(object, key)))
-      } catch {
-        unreadable.append((key, error))
-      }
-    }
-    values.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    unreadable.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 }

@@ -49,6 +49,8 @@ extension Engine {
   /// Waits until everything that any process has committed is on the disk.
   ///
   /// - Parameter always: Whether to do so also if no value has changed since this connection did.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/outcomeUnknown`` if the changes may
+  ///   not be on the disk.
   func synchronize(always: Bool = false) throws {
     try locked {
       guard ownTransaction == nil else {
