@@ -12,7 +12,7 @@ struct EncryptedFile {
   let path: String
   let cipher: any Cipher
 
-  func read(_ options: PropertyListSerialization.ReadOptions = []) throws -> (
+  func read() throws -> (
     values: PreferencesDictionary, format: PropertyListSerialization.PropertyListFormat?
   ) {
     let plain = try decrypt(contents())
@@ -22,7 +22,7 @@ struct EncryptedFile {
       }
       return (values, nil)
     }
-    let list = PropertyListReader.read(plain, options: options)
+    let list = try? PropertyListReader.read(plain)
     guard let list, let values = list.root as? PreferencesDictionary,
       // An archived value is a property list, too.
       values["$archiver"] == nil

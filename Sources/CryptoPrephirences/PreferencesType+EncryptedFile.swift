@@ -60,7 +60,7 @@ extension Plist {
     format: UnsafeMutablePointer<PropertyListSerialization.PropertyListFormat>? = nil,
     readOptionsMask: Data.ReadingOptions = []
   ) throws -> PreferencesDictionary {
-    let file = try EncryptedFile(path: filePath, cipher: cipher).read(options)
+    let file = try EncryptedFile(path: filePath, cipher: cipher).read()
     if let found = file.format { unsafe format?.pointee = found }
     return file.values
   }

@@ -5,10 +5,6 @@ internal import Foundation
 /// Numbers and truth values become Swift values. A `null` at the root removes the key; other nulls
 /// are left out.
 enum RemotePayload {
-  // Far more than preferences need, and far less than the depth that overflows the stack of a
-  // parser.
-  private static let greatestDepth = 128
-
   static func values(
     of data: Data, _ format: SerializationFormat
   ) throws(RemoteError) -> PreferencesDictionary {
@@ -25,11 +21,7 @@ enum RemotePayload {
       switch format {
       case .json(let options):
         return try JSONSerialization.jsonObject(with: data, options: options)
-      case .propertyList(let options):
-        guard !PropertyListDepth.exceeds(greatestDepth, in: data),
-          let list = PropertyListReader.read(data, options: options)
-        else { throw malformed }
-        return list.root
+      case .propertyList: return try PropertyListReader.read(data).root
       case .custom(let read): return try read(data)
       }
     } catch {
@@ -62,31 +54,5 @@ enum RemotePayload {
     case "Q": number.uint64Value
     default: number.intValue
     }
-  }
-}
-
-/// The nesting depth of an XML property list.
-///
-/// Its parser is recursive, so a deep list would overflow the stack.
-enum PropertyListDepth {
-  private static let openings = [Data("<array".utf8), Data("<dict".utf8)]
-  private static let lessThan = UInt8(ascii: "<")
-
-  /// Returns whether the depth may exceed a limit.
-  static func exceeds(_ limit: Int, in data: Data) -> Bool {
-    guard !data.starts(with: Data("bplist".utf8)) else { return false }
-    var depth = 0
-    var rest = data[...]
-    while let start = rest.firstIndex(of: lessThan) {
-      rest = rest[start...]
-      if rest.starts(with: Data("</array".utf8)) || rest.starts(with: Data("</dict".utf8)) {
-        depth = max(0, depth - 1)
-      } else if openings.contains(where: { rest.starts(with: $0) }) {
-        depth += 1
-      }
-      if depth > limit { return true }
-      rest = rest.dropFirst()
-    }
-    return false
   }
 }

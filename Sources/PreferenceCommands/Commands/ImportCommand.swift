@@ -41,9 +41,7 @@ struct ImportCommand: PreferenceSubcommand {
   func perform(in session: PreferenceSession) throws {
     let (values, omitted) = try read()
     let domain = try session.domain
-    if !omitted.isEmpty {
-      session.interface.say("left out null: \(omitted.map { "'\($0)'" }.joined(separator: ", "))")
-    }
+    if let omitted { session.interface.say("left out null: \(omitted)") }
     if dryRun {
       let old = try domain.exists() ? domain.contents() : DomainContents()
       return session.interface.say(report(ImportPlan(values, old, replaces: replace), domain))
@@ -59,7 +57,7 @@ struct ImportCommand: PreferenceSubcommand {
     if let plan { session.interface.say(report(plan, domain)) }
   }
 
-  private func read() throws -> (values: [ImportPlan.Entry], omitted: [String]) {
+  private func read() throws -> (values: [ImportPlan.Entry], omitted: String?) {
     let data = try InputFile.read(file)
     do throws(PreferencesError) {
       return try (format.chosen ?? FileFormat(of: data)).values(of: data)

@@ -38,14 +38,14 @@ enum FileFormat {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   func values(
     of data: Data
-  ) throws(PreferencesError) -> (values: [ImportPlan.Entry], omitted: [String]) {
+  ) throws(PreferencesError) -> (values: [ImportPlan.Entry], omitted: String?) {
     // As a property list, it would be an empty dictionary.
     guard data.contains(where: { $0 > 0x20 }) else {
       throw PreferencesError(.damaged, "it is empty")
     }
     guard self == .json else {
       let values = try PropertyListText.values(of: data)
-      return (values.map { ($0, $1) }.sorted { $0.0 < $1.0 }, [])
+      return (values.map { ($0, $1) }.sorted { $0.0 < $1.0 }, nil)
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw PreferencesError(.damaged, "it is not valid UTF-8")
@@ -56,9 +56,9 @@ enum FileFormat {
     var form = JSONForm()
     var values: [ImportPlan.Entry] = []
     for member in members {
-      guard let value = try form.value(of: member.value, at: member.name) else { continue }
+      guard let value = try form.value(of: member.value, forKey: member.name) else { continue }
       values.append((member.name, value))
     }
-    return (values, form.omitted)
+    return (values, form.omission)
   }
 }

@@ -3,23 +3,55 @@ internal import Prephirences
 
 /// Reads values from both forms of JSON, and notes what JSON's `null` leaves out.
 struct JSONForm {
-  /// The places of `null`, such as `servers[2]`.
+  private enum Step {
+    case name(String)
+    case index(Int)
+  }
+
+  /// The number of places that are named, so that a message does not become longer than a file.
+  private static let namedPlaces = 100
+
+  /// The places of `null`, such as `servers[2]`; at most the first 100.
   private(set) var omitted: [String] = []
+  private var omittedCount = 0
+
+  /// What ``omitted`` says, and how many are not named; `nil` if there are none.
+  var omission: String? {
+    guard !omitted.isEmpty else { return nil }
+    let rest = omittedCount - omitted.count
+    return omitted.map { "'\($0)'" }.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+  }
+
+  /// The way to the value that is being read.
+  ///
+  /// It becomes text only for a message: written down for each value, a long name around many values
+  /// would be copied as often.
+  private var path: [Step] = []
 
   /// Reads a value.
   ///
   /// - Parameters:
   ///   - json: The JSON.
-  ///   - place: Where it is, for messages; a key.
+  ///   - key: The key, for messages.
   /// - Returns: The value; `nil` for `null`.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged`` if an object is marked with a
   ///   type that its value does not have, or no store holds a number.
   mutating func value(
-    of json: JSONValue, at place: String
+    of json: JSONValue, forKey key: String
   ) throws(PreferencesError) -> StoredValue? {
+    path = []
+    return try value(of: json, .name(key))
+  }
+
+  private mutating func value(
+    of json: JSONValue, _ step: Step
+  ) throws(PreferencesError) -> StoredValue? {
+    path.append(step)
+    defer { path.removeLast() }
     switch json {
     case .null:
-      omitted.append(place)
+      omittedCount += 1
+      if omittedCount <= Self.namedPlaces { omitted.append(place) }
       return nil
     case .bool(let bool): return .bool(bool)
     case .string(let text): return .string(text)
@@ -31,19 +63,32 @@ struct JSONForm {
     case .array(let elements):
       var values: [StoredValue] = []
       for (index, element) in elements.enumerated() {
-        if let value = try value(of: element, at: "\(place)[\(index)]") { values.append(value) }
+        if let value = try value(of: element, .index(index)) { values.append(value) }
       }
       return .array(values)
     case .object(let members):
       if members.count == 1, let member = members.first, let tag = JSONTag(name: member.name) {
-        return try tagged(member.value, tag, at: place)
+        return try tagged(member.value, tag)
       }
-      return .dictionary(try dictionary(members, at: place))
+      return .dictionary(try dictionary(members))
+    }
+  }
+
+  /// Where the value is, such as `servers[2].host`; long names are shortened.
+  private var place: String {
+    path.reduce("") { text, step in
+      switch step {
+      case .index(let index): return text + "[\(index)]"
+      case .name(let name):
+        let start = String(name.unicodeScalars.prefix(100))
+        let shown = start.utf8.count < name.utf8.count ? start + "…" : start
+        return text.isEmpty ? shown : text + "." + shown
+      }
     }
   }
 
   private mutating func dictionary(
-    _ members: [JSONValue.Member], at place: String
+    _ members: [JSONValue.Member]
   ) throws(PreferencesError) -> [String: StoredValue] {
     // Swift compares texts by their meaning, so a dictionary would lose one of two such names.
     guard Set(members.map(\.name)).count == members.count else {
@@ -51,16 +96,16 @@ struct JSONForm {
     }
     var values: [String: StoredValue] = [:]
     for member in members {
-      values[member.name] = try value(of: member.value, at: "\(place).\(member.name)")
+      values[member.name] = try value(of: member.value, .name(member.name))
     }
     return values
   }
 
   private mutating func tagged(
-    _ json: JSONValue, _ tag: JSONTag, at place: String
+    _ json: JSONValue, _ tag: JSONTag
   ) throws(PreferencesError) -> StoredValue {
     if tag == .dict, case .object(let members) = json {
-      return .dictionary(try dictionary(members, at: place))
+      return .dictionary(try dictionary(members))
     }
     guard let value = Self.scalar(json, tag) else {
       throw PreferencesError(

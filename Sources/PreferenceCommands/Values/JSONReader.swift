@@ -92,13 +92,33 @@ struct JSONReader {
 // Numbers and text.
 extension JSONReader {
   private mutating func number() throws(PreferencesError) -> String {
-    let letters = rest.prefix { ("0"..."9").contains($0) || "+-.eE".unicodeScalars.contains($0) }
-    let text = String(letters)
-    guard text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil else {
-      throw failure("a number is malformed")
+    let start = rest
+    _ = skip("-")
+    // A whole number has no zeros before it.
+    var isValid = skip("0") ? !Self.isDigit(rest.first) : skipDigits()
+    if skip(".") { isValid = skipDigits() && isValid }
+    if skip("e") || skip("E") {
+      _ = skip("+") || skip("-")
+      isValid = skipDigits() && isValid
     }
-    rest.removeFirst(letters.count)
-    return text
+    guard isValid else { throw failure("a number is malformed") }
+    return String(start[..<rest.startIndex])
+  }
+
+  private mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+    guard rest.first == scalar else { return false }
+    rest.removeFirst()
+    return true
+  }
+
+  private mutating func skipDigits() -> Bool {
+    let start = rest.startIndex
+    while Self.isDigit(rest.first) { rest.removeFirst() }
+    return rest.startIndex > start
+  }
+
+  private static func isDigit(_ scalar: Unicode.Scalar?) -> Bool {
+    scalar.map { ("0"..."9").contains($0) } ?? false
   }
 
   private mutating func string() throws(PreferencesError) -> String {

@@ -7,9 +7,7 @@ enum PropertyListText {
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   static func values(of data: Data) throws(PreferencesError) -> [String: StoredValue] {
-    guard let root = PropertyListReader.read(data)?.root as? PreferencesDictionary else {
-      throw PreferencesError(.damaged, "this is not a property list with a dictionary")
-    }
+    let root = try PropertyListReader.readDictionary(data) { "this is \($0)" }.root
     var values: [String: StoredValue] = [:]
     for (key, form) in root where !ExactDates.isBeside(key) {
       let object = ExactDates.restore(
@@ -26,10 +24,13 @@ enum PropertyListText {
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   static func value(of data: Data) throws(PreferencesError) -> StoredValue {
-    guard let root = PropertyListReader.read(data)?.root,
-      let value = StoredValue(PropertyListForm.decode(root))
-    else { throw PreferencesError(.damaged, "this is not a property list") }
-    return value
+    do throws(PropertyListDamage) {
+      let root = try PropertyListReader.read(data).root
+      if let value = StoredValue(PropertyListForm.decode(root)) { return value }
+    } catch {
+      throw PreferencesError(.damaged, "this is not a property list: \(error.reason)")
+    }
+    throw PreferencesError(.damaged, "the property list has an unknown type")
   }
 
   /// Returns an XML property list of preferences, next to whose dates are their fractions.

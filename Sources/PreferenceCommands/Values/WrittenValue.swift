@@ -69,7 +69,7 @@ extension StoredValue {
     var form = JSONForm()
     let value: StoredValue?
     do throws(PreferencesError) {
-      value = try form.value(of: try JSONReader.read(text), at: "the value")
+      value = try form.value(of: try JSONReader.read(text), forKey: "the value")
     } catch {
       throw .malformed(error)
     }

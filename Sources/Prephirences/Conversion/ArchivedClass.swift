@@ -6,7 +6,8 @@ enum ArchivedClass {
   ///
   /// Other classes check their fields themselves, but must not fail inside a collection.
   static func accepts(
-    _ fields: KeyedArchive.Fields, of name: String, in archive: KeyedArchive
+    _ fields: KeyedArchive.Fields, of name: String, in archive: KeyedArchive,
+    _ examination: inout KeyedArchive.Examination
   ) -> Bool {
     switch name {
     case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet",
@@ -23,7 +24,8 @@ enum ArchivedClass {
     case "NSDate": isReal(fields["NS.time"])
     case "NSUUID": isData(fields["NS.uuidbytes"], count: 16)
     case "NSURL":
-      isURL(archive.object(fields["NS.relative"])) && isBase(fields["NS.base"], in: archive)
+      isURL(fields["NS.relative"], in: archive, &examination)
+        && isBase(fields["NS.base"], in: archive, &examination)
     // A missing class would leave a gap, for which collections do not check.
     default: NSClassFromString(name) is any NSCoding.Type
     }
@@ -36,16 +38,24 @@ enum ArchivedClass {
   /// Returns whether text is a valid URL.
   ///
   /// Invalid text yields an object that stops the process when used.
-  private static func isURL(_ object: BinaryPropertyList.Object?) -> Bool {
-    guard case .string(let text) = object else { return false }
-    return URL(string: text, encodingInvalidCharacters: false) != nil
+  private static func isURL(
+    _ field: BinaryPropertyList.Object?, in archive: KeyedArchive,
+    _ examination: inout KeyedArchive.Examination
+  ) -> Bool {
+    guard case .reference(let reference) = field, case .string(let text) = archive.object(field)
+    else { return false }
+    if let known = examination.areURLs[reference] { return known }
+    let isURL = URL(string: text, encodingInvalidCharacters: false) != nil
+    examination.areURLs[reference] = isURL
+    return isURL
   }
 
   private static func isBase(
-    _ field: BinaryPropertyList.Object?, in archive: KeyedArchive
+    _ field: BinaryPropertyList.Object?, in archive: KeyedArchive,
+    _ examination: inout KeyedArchive.Examination
   ) -> Bool {
     guard case .reference(let reference) = field else { return false }
-    return reference == 0 || archive.className(ofObjectAt: reference) == "NSURL"
+    return reference == 0 || archive.className(ofObjectAt: reference, &examination) == "NSURL"
   }
 
   private static func isReal(_ object: BinaryPropertyList.Object?) -> Bool {
@@ -53,6 +63,6 @@ enum ArchivedClass {
   }
 
   private static func isData(_ object: BinaryPropertyList.Object?, count: Int? = nil) -> Bool {
-    if case .data(let actual) = object { count == nil || count == actual } else { false }
+    if case .data(let bytes) = object { count == nil || count == bytes.count } else { false }
   }
 }

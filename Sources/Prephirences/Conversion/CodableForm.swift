@@ -34,7 +34,7 @@ package enum CodableForm {
     do {
       // In an array, because a property list cannot consist of text or a number alone.
       let data = try encoder.encode([value])
-      if let array = PropertyListReader.read(data)?.root as? [Any], let form = array.first {
+      if let array = try PropertyListReader.read(data).root as? [Any], let form = array.first {
         // Data alone is read as JSON, so a type that is encoded as data becomes JSON.
         return form is Data && Value.self != Data.self
           ? try Prephirences.jsonEncoder.encode(value) : withCastableNumbers(form)

@@ -9,6 +9,9 @@ struct KeyedArchive {
   /// The maximum nesting depth of objects, here and in archives that are created.
   static let maximumDepth = 200
 
+  /// The maximum length of the name of a class, which is looked up for each object.
+  private static let maximumNameLength = 1000
+
   private let list: BinaryPropertyList
   private let top: Fields
   private let objects: [Int]
@@ -29,37 +32,55 @@ struct KeyedArchive {
 
   /// Whether the unarchiver can read all of it safely.
   var isSound: Bool {
-    var states: [Int: Bool] = [:]
+    var examination = Examination()
     return top.values.allSatisfy { value in
       guard case .reference(let reference) = value else { return isScalar(value) }
-      return isSound(reference, &states, depth: 0)
+      return extent(reference, &examination, depth: 0) != nil
     }
   }
 
-  /// Returns whether an object and everything that it refers to is sound.
-  ///
-  /// `states` has the known results, and `false` for objects under examination: meeting one of
-  /// these again means that it refers to itself, which the unarchiver would follow forever.
-  private func isSound(_ reference: Int, _ states: inout [Int: Bool], depth: Int) -> Bool {
-    if reference == 0 { return true }
-    guard objects.indices.contains(reference), depth < Self.maximumDepth else { return false }
-    if let known = states[reference] { return known }
-    states[reference] = false
+  /// What is known about objects.
+  struct Examination {
+    /// The extents; `nil` for objects under examination: meeting one of these again means that it
+    /// refers to itself, which the unarchiver would follow forever.
+    fileprivate var extents: [Int: Extent?] = [:]
+    /// The names by the entries of the classes.
+    fileprivate var classNames: [Int: String?] = [:]
+
+    /// The names of the classes of these objects.
+    fileprivate var objectClassNames: [Int: String?] = [:]
+
+    /// Whether the texts of these objects are valid URLs.
+    var areURLs: [Int: Bool] = [:]
+  }
+
+  /// Returns the extent of an object and everything that it refers to; `nil` if that is not sound, or too
+  /// large or too deep.
+  private func extent(_ reference: Int, _ examination: inout Examination, depth: Int) -> Extent? {
+    if let known = examination.extents[reference] { return known }
+    guard objects.indices.contains(reference), depth < Self.maximumDepth else { return nil }
     let object = list.objects[objects[reference]]
-    guard case .dictionary(let pairs) = object else {
-      states[reference] = isScalar(object)
-      return isScalar(object)
-    }
-    guard let fields = Self.fields(pairs, of: list), let name = className(of: fields),
-      ArchivedClass.accepts(fields, of: name, in: self)
-    else { return false }
+    var extent = Extent(of: object)
+    // The first object stands for `nil`.
+    if reference == 0 || isScalar(object) { return extent }
+    examination.extents[reference] = .some(nil)
+    guard case .dictionary(let pairs) = object, let fields = Self.fields(pairs, of: list),
+      let name = className(of: fields, &examination),
+      ArchivedClass.accepts(fields, of: name, in: self, &examination)
+    else { return nil }
     for (key, field) in fields where key != "$class" {
-      for reference in references(in: field, depth: depth) ?? [-1] {
-        guard isSound(reference, &states, depth: depth + 1) else { return false }
+      extent.add(Extent(of: field))
+      guard let references = references(in: field, depth: depth) else { return nil }
+      for reference in references {
+        guard let part = self.extent(reference, &examination, depth: depth + 1) else { return nil }
+        extent.add(part)
+        guard extent.weight <= list.limit, depth + extent.height < Self.maximumDepth else {
+          return nil
+        }
       }
     }
-    states[reference] = true
-    return true
+    examination.extents[reference] = extent
+    return extent
   }
 
   /// Returns the references in a field; `nil` if it is nested too deeply.
@@ -85,21 +106,33 @@ struct KeyedArchive {
   }
 
   /// Returns the class of an object whose entry is sound.
-  private func className(of fields: Fields) -> String? {
-    guard case .reference(let reference) = fields["$class"], objects.indices.contains(reference),
+  private func className(of fields: Fields, _ examination: inout Examination) -> String? {
+    guard case .reference(let reference) = fields["$class"] else { return nil }
+    if let known = examination.classNames[reference] { return known }
+    let name = className(at: reference)
+    examination.classNames[reference] = .some(name)
+    return name
+  }
+
+  private func className(at reference: Int) -> String? {
+    guard objects.indices.contains(reference),
       case .dictionary(let pairs) = list.objects[objects[reference]],
       let entry = Self.fields(pairs, of: list), case .string(let name) = entry["$classname"],
       case .array(let classes) = entry["$classes"], let first = classes.first,
-      case .string(name) = list.objects[first],
+      case .string(name) = list.objects[first], name.utf8.count <= Self.maximumNameLength,
       classes.allSatisfy({ if case .string = list.objects[$0] { true } else { false } })
     else { return nil }
     return name
   }
 
   /// Returns the class of the object that a reference points to.
-  func className(ofObjectAt reference: Int) -> String? {
-    guard objects.indices.contains(reference) else { return nil }
-    return Self.fields(objects[reference], of: list).flatMap(className)
+  func className(ofObjectAt reference: Int, _ examination: inout Examination) -> String? {
+    if let known = examination.objectClassNames[reference] { return known }
+    let fields =
+      objects.indices.contains(reference) ? Self.fields(objects[reference], of: list) : nil
+    let name = fields.flatMap { className(of: $0, &examination) }
+    examination.objectClassNames[reference] = .some(name)
+    return name
   }
 
   /// Returns the object that a field refers to.

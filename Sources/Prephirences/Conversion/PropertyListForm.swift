@@ -64,16 +64,6 @@ package enum PropertyListForm {
     text.utf8.first == 0xEF && text.unicodeScalars.first == "\u{FEFF}"
   }
 
-  /// Returns whether a value that Foundation has read contains no references.
-  package static func isPlain(_ form: Any) -> Bool {
-    switch form {
-    case is String, is NSNumber, is Date, is Data: true
-    case let array as [Any]: array.allSatisfy(isPlain)
-    case let dictionary as [AnyHashable: Any]: dictionary.values.allSatisfy(isPlain)
-    default: false
-    }
-  }
-
   private static func encode(scalar value: Any) throws(Unstorable) -> Any {
     let form: Any? =
       switch value {

@@ -9,13 +9,10 @@ package struct PropertyListFile {
   package init(path: String) { self.path = path }
 
   package func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
-    let list = PropertyListReader.read(try AtomicFile(path: path).read())
-    guard let list, let root = list.root as? PreferencesDictionary else {
-      throw PreferencesError(
-        .damaged,
-        "the file '\(path)' is not a property list with a dictionary; repair it, or move it away")
+    let (root, format) = try PropertyListReader.readDictionary(AtomicFile(path: path).read()) {
+      "the file '\(path)' is \($0); repair it, or move it away"
     }
-    return (PropertyListForm.decode(root: root), list.format)
+    return (PropertyListForm.decode(root: root), format)
   }
 
   func write(

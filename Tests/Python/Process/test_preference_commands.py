@@ -207,6 +207,18 @@ def test_imports_merge_or_replace(preferences):
   assert json.loads(preferences.read()) == {"new": 2}
   for malformed in [b"", b"{", b"[1]", b'{"a": 1, "a": 2}', b"<plist>", b"\xff"]:
     preferences.run("import", "-", "--replace", input=malformed, code=65)
+  # Arrays with two references to the next one, of which each would become two: without end.
+  arrays = b"".join(bytes([0xa2, 0, count, 0, count]) for count in range(3, 60))
+  offsets = [8, 13, *range(15, 15 + 5 * 57, 5), 15 + 5 * 57]
+  shared = b"bplist00" + bytes([0xd1, 0, 1, 0, 2, 0x51, 0x61]) + arrays + b"Qx"
+  shared += b"".join(offset.to_bytes(2) for offset in offsets)
+  shared += bytes([0] * 6 + [2, 2]) + b"".join(
+    number.to_bytes(8) for number in [len(offsets), 0, 15 + 5 * 57 + 2])
+  outcome = preferences.run("import", "-", "--replace", input=shared, code=65)
+  assert "repeats its parts too often" in outcome.error
+  outcome = preferences.run(
+    "import", "-", input=b"<dict>\n<key>a</key><data>?</data></dict>", code=65)
+  assert "line 2: the text of <data> is not base64" in outcome.error
   preferences.run("import", "missing.json", code=44)
   assert json.loads(preferences.read()) == {"new": 2}
 

@@ -223,12 +223,13 @@ def test_terminals_get_lines_and_tabs(preferences):
   assert [line.rstrip() for line in text.splitlines() if line] == ["one\\u{d}", "\ttwo\\u{1b}"]
 
 
-def test_property_list_that_is_left_is_reported(preferences):
+@pytest.mark.parametrize("damaged", [b"damaged", b"<dict><key>a</key><data>?</data></dict>"])
+def test_property_list_that_is_left_is_reported(preferences, damaged):
   preferences.folder.mkdir(parents=True, exist_ok=True)
-  (preferences.folder / "web.plist").write_bytes(b"damaged")
+  (preferences.folder / "web.plist").write_bytes(damaged)
   for command in [("write", "key", "value"), ("write", "key", "other"), ("delete", "key")]:
     assert "were not imported" in preferences.run(*command).error
-  assert (preferences.folder / "web.plist").read_bytes() == b"damaged"
+  assert (preferences.folder / "web.plist").read_bytes() == damaged
 
 
 @pytest.mark.parametrize("options", [

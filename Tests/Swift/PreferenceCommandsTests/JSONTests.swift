@@ -8,7 +8,7 @@ import Testing
 struct JSONTests {
   private func read(_ text: String) throws -> StoredValue? {
     var form = JSONForm()
-    return try form.value(of: try JSONReader.read(text), at: "key")
+    return try form.value(of: try JSONReader.read(text), forKey: "key")
   }
 
   @Test("Exact JSON reads back", arguments: difficultValues.keys.sorted())
@@ -62,9 +62,27 @@ struct JSONTests {
   func nulls() throws {
     var form = JSONForm()
     let json = try JSONReader.read(#"{"a": null, "b": [1, null, {"c": null}]}"#)
-    let value = try form.value(of: json, at: "key")
+    let value = try form.value(of: json, forKey: "key")
     #expect(value?.plainJSON.line == #"{"b":[1,{}]}"#)
     #expect(form.omitted == ["key.a", "key.b[1]", "key.b[2].c"])
+  }
+
+  @Test("A long name around many values is not copied for each")
+  func places() throws {
+    let name = String(repeating: "n", count: 100_000)
+    var form = JSONForm()
+    let nulls = JSONValue.array(Array(repeating: .null, count: 20_000))
+    _ = try form.value(of: .object([.init(name: name, value: nulls)]), forKey: "key")
+    #expect(form.omitted.count == 100 && form.omitted.allSatisfy { $0.utf8.count < 200 })
+    #expect(form.omission?.hasSuffix("[99]' and 19900 more") == true)
+  }
+
+  @Test(
+    "Malformed numbers are refused",
+    arguments: ["01", "-", "1.", ".5", "1e", "1e+", "+1", "1.5.", "--1"])
+  func malformedNumbers(text: String) {
+    #expect(throws: PreferencesError.self) { try read(text) }
+    #expect(throws: PreferencesError.self) { try read("[\(text)]") }
   }
 
   @Test("Escapes are read")

@@ -60,16 +60,15 @@ struct PayloadTests {
     }
   }
 
-  @Test func propertyListDepthIsCheckedBeforeReading() {
-    func nested(_ count: Int) -> Data {
-      Data(
-        (String(repeating: "<array>", count: count)
-          + String(repeating: "</array>", count: count)).utf8)
+  @Test func propertyListsThatAreTooDeepAreMalformed() {
+    for count in [300, 100_000] {
+      let text =
+        "<dict><key>a</key>" + String(repeating: "<array>", count: count)
+        + String(repeating: "</array>", count: count) + "</dict>"
+      #expect(throws: RemoteError.self) {
+        try RemotePayload.values(of: Data(text.utf8), .propertyList())
+      }
     }
-    #expect(!PropertyListDepth.exceeds(128, in: nested(128)))
-    #expect(PropertyListDepth.exceeds(128, in: nested(129)))
-    let flat = Data(String(repeating: "<dict></dict><array/>", count: 100).utf8)
-    #expect(!PropertyListDepth.exceeds(128, in: flat), "siblings are not deep")
   }
 
   @Test func aClosureReadsOtherFormats() throws {
