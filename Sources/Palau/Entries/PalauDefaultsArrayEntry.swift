@@ -52,7 +52,10 @@ public struct PalauDefaultsArrayEntry<T: PalauDefaultable>: PalauEntry where T.V
     self.ensure = ensure
   }
 
-  /// The values after all rules; `nil` if there are none, or if an element is of another type.
+  /// The values after all rules; `nil` if there are none, or if what is stored is no such array.
+  ///
+  /// Elements that are not valid, such as a case that the program no longer has, are left out. A change in
+  /// place, such as `append`, would remove them, so it changes nothing then.
   ///
   /// Setting `nil` removes the key, unless a rule has values for it. Values that cannot be stored
   /// change nothing; `lastPreferencesError` of ``defaults`` has the reason.
@@ -65,6 +68,12 @@ public struct PalauDefaultsArrayEntry<T: PalauDefaultable>: PalauEntry where T.V
         T.set(newValue, forKey: key, in: defaults)
       }
       didSet?(value, oldValue)
+    }
+    nonmutating _modify {
+      var value = value
+      let wasNil = value == nil
+      defer { if !wasNil || value != nil, isReadable() { self.value = value } }
+      yield &value
     }
   }
 }

@@ -53,29 +53,15 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
       entry.value = newValue
     }
     nonmutating _modify {
-      do {
-        try requireReadable()
-        var value = value
-        yield &value
-        self.value = value
-      } catch {
+      guard entry.isReadable() else {
         var unused = fallback
         yield &unused
-        defaults.didRefuse(
-          .converting(error, "the value of the key '\(key)' could not be read"), forKey: key)
+        return
       }
+      var value = value
+      yield &value
+      self.value = value
     }
-  }
-
-  /// Throws if the key has a value, but not one that the entry can read.
-  private func requireReadable() throws {
-    guard try defaults.fetchObject(forKey: key) != nil else { return }
-    let unruled = Entry(key: key, defaults: defaults, didSet: nil, ensure: { $0 })
-    guard unruled.value == nil else { return }
-    throw PreferencesError(
-      .typeMismatch,
-      "the value of the key '\(key)' was not changed, because it cannot be read as"
-        + " \(Entry.ReturnType.self): read it as its type, or set it")
   }
 
   /// Removes the key, so that the value is the fallback.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Prephirences
 
 /// A value of one key, with its rules.
 ///
@@ -95,5 +96,31 @@ extension PalauEntry {
   /// - Returns: The entry with the function.
   public func didSet(_ callback: @escaping (ReturnType?, ReturnType?) -> Void) -> Self {
     Self(key: key, defaults: defaults, didSet: callback, ensure: ensure)
+  }
+}
+
+extension PalauEntry {
+  /// Returns whether a change in place keeps what is stored; if not, records why.
+  ///
+  /// It would replace a value of another type, one that a locked or damaged store has, and the elements
+  /// of an array that are not valid.
+  func isReadable() -> Bool {
+    do {
+      guard let stored = try defaults.fetchObject(forKey: key) else { return true }
+      let unruled = Self(key: key, defaults: defaults, didSet: nil, ensure: { $0 })
+      guard let value = unruled.value else {
+        throw PreferencesError.unreadable(key, ReturnType.self)
+      }
+      if let elements = value as? [ValueType], let stored = stored as? [Any],
+        elements.count < stored.count
+      {
+        throw PreferencesError.shortened(key)
+      }
+      return true
+    } catch {
+      defaults.didRefuse(
+        .converting(error, "the value of the key '\(key)' could not be read"), forKey: key)
+      return false
+    }
   }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Prephirences
 
-/// Objects that are stored as property list values where possible, else as archives.
+/// Objects that are stored as they are if stores hold them, else as archives.
 ///
 /// Palau for Apple's systems archives all of them, so archives are read for each.
 struct ArchivedKind<Value>: PalauKind {
@@ -15,9 +15,7 @@ struct ArchivedKind<Value>: PalauKind {
     if let archive = stored as? Data {
       return PreferenceArchive.unarchive(archive) as? [Value]
     }
-    guard let elements = stored as? [Any] else { return nil }
-    let values = elements.compactMap(Self.object)
-    return values.count == elements.count ? values : nil
+    return (stored as? [Any])?.compactMap(Self.object)
   }
 
   func set(_ value: Value, _ key: String, in defaults: NSUD) {
@@ -35,12 +33,14 @@ struct ArchivedKind<Value>: PalauKind {
     defaults.didRefuse(
       PreferencesError(
         .unstorable,
-        "the value of the key '\(key)' is of type \(Value.self), which cannot be archived: declare"
-          + " the class outside other types, and not as private or generic"), forKey: key)
+        "the value of the key '\(key)' is of type \(Value.self), and it, or an object in it, cannot be"
+          + " archived: declare its class outside other types, and not as private or generic"),
+      forKey: key)
   }
 
   private static func form(_ value: Value) -> Any? {
-    (try? PropertyListForm.encode(value)) ?? PreferenceArchive.archive(value)
+    // The value itself, because a store may have more types than a property list.
+    (try? PropertyListForm.encode(value)) != nil ? value : PreferenceArchive.archive(value)
   }
 
   private static func object(_ stored: Any) -> Value? {

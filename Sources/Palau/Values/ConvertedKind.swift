@@ -10,13 +10,9 @@ struct ConvertedKind<Value, Stored>: PalauKind {
     stored.value(key, in: defaults).flatMap(restore)
   }
 
-  /// Returns the values; `nil` if one of them is not valid.
-  ///
-  /// If the valid ones were returned, changing the array would remove the others.
+  /// Returns the valid values, such as those that are still cases of an enumeration.
   func values(_ key: String, in defaults: NSUD) -> [Value]? {
-    guard let stored = stored.values(key, in: defaults) else { return nil }
-    let values = stored.compactMap(restore)
-    return values.count == stored.count ? values : nil
+    stored.values(key, in: defaults)?.compactMap(restore)
   }
 
   func set(_ value: Value, _ key: String, in defaults: NSUD) {

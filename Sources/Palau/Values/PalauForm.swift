@@ -9,13 +9,25 @@ enum PalauForm {
   static func value<T: PalauDefaultable>(
     of type: T.Type, _ key: String, in defaults: NSUD
   ) -> T.ValueType? {
-    kind(of: type).value(key, in: defaults)
+    read(type, key, in: defaults) { kind(of: type).value(key, in: defaults) }
   }
 
   static func values<T: PalauDefaultable>(
     of type: T.Type, _ key: String, in defaults: NSUD
   ) -> [T.ValueType]? {
-    kind(of: type).values(key, in: defaults)
+    read([T].self, key, in: defaults) { kind(of: type).values(key, in: defaults) }
+  }
+
+  /// Reads a value, and reports one that is not of this type.
+  private static func read<Value>(
+    _ type: Any.Type, _ key: String, in defaults: NSUD, _ body: () -> Value?
+  ) -> Value? {
+    if let value = body() { return value }
+    // A store that cannot be read has reported that.
+    if (try? defaults.fetchObject(forKey: key)) != nil {
+      defaults.didRefuse(.unreadable(key, type), forKey: key)
+    }
+    return nil
   }
 
   static func set<T: PalauDefaultable>(

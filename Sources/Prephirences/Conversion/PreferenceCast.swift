@@ -13,6 +13,8 @@ package enum PreferenceCast {
       return value as? T
     }
     if let value = value as? T { return value }
+    // A cast finds the object of a value, but not if its class inherits from the requested one.
+    if T.self is AnyClass { return unwrapped(value).flatMap { ($0 as AnyObject) as? T } }
     guard let plain = T.self as? any PlainPreferenceValue.Type, let value = unwrapped(value) else {
       return nil
     }

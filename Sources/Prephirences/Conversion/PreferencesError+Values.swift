@@ -47,6 +47,21 @@ extension PreferencesError {
       "the value of the key '\(key)' cannot be decoded as \(type)\(reason)")
   }
 
+  /// The error of a stored value that is of another type.
+  package static func unreadable(_ key: PreferenceKey, _ type: Any.Type) -> Self {
+    Self(
+      .typeMismatch,
+      "the value of the key '\(key)' cannot be read as \(type): read it as its type, or set it")
+  }
+
+  /// The error of a change in place of an array that was read without some of its elements.
+  package static func shortened(_ key: PreferenceKey) -> Self {
+    Self(
+      .typeMismatch,
+      "the key '\(key)' was not changed, because elements of its array could not be read: set the "
+        + "whole array to replace them")
+  }
+
   /// Returns the words for a place in a value; nothing for the value itself.
   private static func place(_ codingPath: [any CodingKey]) -> String {
     let path = codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }

@@ -5,8 +5,7 @@
 ///   collection: allCookies, mapKey: { $0.name }, mapValue: { $0.value })
 /// ```
 ///
-/// The search for a key starts at the first element; if several elements have the key, the first is
-/// used.
+/// A read visits each element; if several elements have the key, the last is used.
 open class CollectionPreferencesAdapter<C: Collection>: PreferencesType {
   /// Returns the key of an element.
   public typealias MapPreferenceKey = (C.Iterator.Element) -> PreferenceKey
@@ -37,15 +36,16 @@ open class CollectionPreferencesAdapter<C: Collection>: PreferencesType {
     self.mapValue = mapValue
   }
 
-  /// Returns the value of the first element with a key.
+  /// Returns the value of the last element with a key.
   open func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    collection.first { mapKey($0) == key }.flatMap { unwrapped(mapValue($0)) }
+    let element = collection.reduce(nil as C.Element?) { mapKey($1) == key ? $1 : $0 }
+    return element.flatMap { unwrapped(mapValue($0)) }
   }
 
   /// Returns the values of all elements by their keys.
   open func dictionary() -> PreferencesDictionary {
     let pairs = collection.map { (mapKey($0), mapValue($0)) }
-    return PreferencesDictionary(pairs) { first, _ in first }.droppingNil()
+    return PreferencesDictionary(pairs) { _, last in last }.droppingNil()
   }
 }
 

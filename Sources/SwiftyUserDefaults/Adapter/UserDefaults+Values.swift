@@ -56,16 +56,16 @@ extension UserDefaults {
   /// Records that the stored value of a key cannot be read, and why.
   @usableFromInline
   func didFindUnreadable<T>(_ key: DefaultsKey<T>) {
-    var reason: String?
+    var error = PreferencesError.unreadable(key._key, T.self)
     if let type = T.T.self as? any Decodable.Type,
       let data = preferenceObject(forKey: key._key) as? Data
     {
       do throws(PreferencesError) {
         _ = try CodableForm.decode(type, from: data, forKey: key._key)
-      } catch {
-        reason = error.message
+      } catch let cause {
+        error = cause
       }
     }
-    didRefuse(.unreadable(key._key, T.self, reason), forKey: key._key)
+    didRefuse(error, forKey: key._key)
   }
 }

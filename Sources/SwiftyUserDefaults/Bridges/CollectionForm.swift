@@ -23,6 +23,8 @@ enum CollectionForm {
     {
       return value
     }
+    // What is no JSON was cast above; a date would be read from any number.
+    if Value.self is any PlainPreferenceValue.Type, !(object is Data) { return nil }
     return JSONForm.value(of: object)
   }
 

@@ -1,3 +1,6 @@
+internal import Foundation
+internal import Prephirences
+
 /// Stores an array whose elements are stored by their own bridge: an array of arrays, of sets or of
 /// optional values.
 public struct DefaultsNestedArrayBridge<Element: DefaultsSerializable>: DefaultsSerializingBridge {
@@ -15,8 +18,9 @@ public struct DefaultsNestedArrayBridge<Element: DefaultsSerializable>: Defaults
     return try value.compactMap { try bridge._object(for: $0) }
   }
 
-  /// Returns the array; JSON is read as well.
+  /// Returns the array; JSON, and an archive of the array, are read as well.
   public func deserialize(_ object: Any) -> [Element.T]? {
+    let object = (object as? Data).flatMap(PreferenceArchive.unarchive) ?? object
     guard let objects = object as? [Any] else { return JSONForm.value(of: object) }
     return CollectionForm.values(of: objects, Element._defaults)
   }

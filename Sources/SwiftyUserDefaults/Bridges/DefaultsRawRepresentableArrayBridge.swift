@@ -14,6 +14,11 @@ where T.Element: RawRepresentable {
   /// Returns the values with the raw values of an array.
   public func deserialize(_ object: Any) -> T? {
     guard let objects = object as? [Any] else { return JSONForm.value(of: object) }
-    return objects.compactMap { object -> T.Element? in RawForm.value(of: object) } as? T
+    let values = objects.compactMap { object -> T.Element? in RawForm.value(of: object) }
+    // Elements of another type are not cases that were removed.
+    guard values.count == objects.count || RawForm.areRawValues(objects, of: T.Element.self) else {
+      return nil
+    }
+    return values as? T
   }
 }

@@ -8,26 +8,11 @@ extension PreferencesError {
     return Self(error.code, "the value of the key '\(key)' was not stored: \(error.message)")
   }
 
-  static func unreadable(_ key: String, _ type: Any.Type, _ reason: String?) -> Self {
-    Self(
-      .typeMismatch,
-      reason
-        ?? "the value of the key '\(key)' cannot be read as \(type): read it as its type, or set it"
-    )
-  }
-
   static func unchanged(_ key: String, _ error: any Error) -> Self {
     let known = error as? PreferencesError
     return Self(
       known?.code ?? .inputOutput,
       "the key '\(key)' was not changed, because it could not be read: "
         + (known?.message ?? String(describing: error)))
-  }
-
-  static func shortened(_ key: String) -> Self {
-    Self(
-      .typeMismatch,
-      "the key '\(key)' was not changed, because elements of its array could not be read: set the "
-        + "whole array to replace them")
   }
 }

@@ -96,9 +96,45 @@ struct ValueTests {
     #expect((entry("a", defaults) as PalauDefaultsEntry<Window>).value == nil)
     #expect((entries("a", defaults) as PalauDefaultsArrayEntry<Shape>).value == nil)
     defaults.set(["other"], forKey: "b")
-    #expect((entries("b", defaults) as PalauDefaultsArrayEntry<Theme>).value == nil)
+    defaults.set([1, 2], forKey: "c")
+    #expect((entries("c", defaults) as PalauDefaultsArrayEntry<Theme>).value == nil)
+    #expect(defaults.lastPreferencesError?.code == .typeMismatch)
     #expect((entries("b", defaults) as PalauDefaultsArrayEntry<Pair>).value == nil)
     #expect((entry("b", defaults) as PalauDefaultsEntry<Colour>).value == nil)
+  }
+
+  @Test func casesThatWereRemovedStay() {
+    defaults.set(["dark", "sepia"], forKey: "themes")
+    let themes: PalauDefaultsArrayEntry<Theme> = entries("themes", defaults)
+    #expect(themes.value == [.dark] && defaults.lastPreferencesError == nil)
+    themes.value?.append(.light)
+    #expect(defaults.lastPreferencesError?.code == .typeMismatch)
+    let ensured: PalauDefaultsArrayEntryEnsured<Theme> =
+      PalauDefaults.value("themes", whenNil: [], in: defaults)
+    ensured.value.append(.light)
+    #expect(defaults.stringArray(forKey: "themes") == ["dark", "sepia"])
+    themes.value = [.light]
+    #expect(defaults.stringArray(forKey: "themes") == ["light"])
+    themes.value?.append(.dark)
+    #expect(defaults.stringArray(forKey: "themes") == ["light", "dark"])
+    #expect(defaults.lastPreferencesError == nil)
+  }
+
+  @Test func valuesOfOtherTypesStay() {
+    defaults.set("text", forKey: "themes")
+    let themes: PalauDefaultsArrayEntry<Theme> = entries("themes", defaults)
+    themes.value?.append(.light)
+    #expect(defaults.string(forKey: "themes") == "text")
+    #expect(defaults.lastPreferencesError?.code == .typeMismatch)
+  }
+
+  @Test func objectsThatCannotBeArchivedAreReported() {
+    let list: PalauDefaultsEntry<NSArray> = entry("list", defaults)
+    list.value = [NSNull()]
+    #expect(list.value == [NSNull()] && defaults.lastPreferencesError == nil)
+    // Foundation's archiver stops the process on a decimal number, and no store has a null.
+    list.value = [NSNull(), NSDecimalNumber(string: "0.1")]
+    #expect(defaults.lastPreferencesError?.code == .unstorable && list.value == [NSNull()])
   }
 
   @Test func storedFormsAreThoseOfPropertyLists() {

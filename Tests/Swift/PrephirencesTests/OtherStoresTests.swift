@@ -137,8 +137,8 @@ struct OtherStoresTests {
     let pairs = [("a", 1), ("b", 2), ("a", 3)]
     let preferences = CollectionPreferencesAdapter(
       collection: pairs, mapKey: \.0, mapValue: \.1)
-    #expect(preferences["a"] as? Int == 1 && preferences["c"] == nil)
-    #expect(preferences.dictionary() as? [String: Int] == ["a": 1, "b": 2])
+    #expect(preferences["a"] as? Int == 3 && preferences["c"] == nil)
+    #expect(preferences.dictionary() as? [String: Int] == ["a": 3, "b": 2])
   }
 
   @Test func geometry() {

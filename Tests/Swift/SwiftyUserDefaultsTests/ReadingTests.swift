@@ -86,4 +86,39 @@ import Testing
     #expect(defaults.badge == Badge(name: "a"))
     #expect(defaults.badges == [Badge(name: "a"), Badge(name: "b")])
   }
+
+  @Test func arraysOfURLsOfTheOriginalAreRead() throws {
+    let defaults = makeAdapter()
+    let url = try #require(URL(string: "https://swift.org/a?b"))
+    let archive = try NSKeyedArchiver.archivedData(
+      withRootObject: NSArray(array: [url as NSURL, url as NSURL]), requiringSecureCoding: false)
+    defaults.defaults.setPreference(archive, forKey: "urls")
+    let urls = DefaultsKey<[URL]>("urls", defaultValue: [])
+    #expect(defaults[key: urls] == [url, url])
+    #expect(defaults[key: DefaultsKey<[URL]?>("urls")] == [url, url])
+    defaults[key: urls].append(url)
+    #expect(defaults[key: urls] == [url, url, url] && defaults.lastPreferencesError == nil)
+  }
+
+  @Test func arraysOfOtherRawValuesAreUnreadable() {
+    let defaults = makeAdapter()
+    let sides = DefaultsKey<[Side]>("sides", defaultValue: [.right])
+    for other in [[1, 2], [Data()], ["left", 1]] as [[Any]] {
+      defaults.defaults.setPreference(other as Any?, forKey: "sides")
+      #expect(defaults[key: sides] == [.right])
+      #expect(defaults.lastPreferencesError?.code == .typeMismatch)
+    }
+    defaults.defaults.setPreference(["left", "removed"] as Any?, forKey: "sides")
+    #expect(defaults[key: sides] == [.left] && defaults.lastPreferencesError == nil)
+  }
+
+  @Test(arguments: [true, 1, 1.5, "1.5", "true"] as [any Sendable])
+  func datesAreNotReadFromOtherTypes(object: any Sendable) {
+    let defaults = makeAdapter()
+    defaults.defaults.setPreference(object as Any?, forKey: "date")
+    #expect(defaults[key: DefaultsKey<Date?>("date")] == nil)
+    #expect(defaults.lastPreferencesError?.code == .typeMismatch)
+    defaults.defaults.setPreference([object] as Any?, forKey: "dates")
+    #expect(defaults[key: DefaultsKey<[Date]?>("dates")] == nil)
+  }
 }
