@@ -77,7 +77,10 @@ struct PlainReader {
     }
     switch tag {
     case .array:
-      return try (0..<count()).map { _ in try value(depth: depth + 1) }
+      // Nothing is reserved for the count, which nested arrays can claim again and again.
+      var array: [Any] = []
+      for _ in 0..<(try count()) { array.append(try value(depth: depth + 1)) }
+      return array
     case .dictionary:
       return try (0..<count()).reduce(into: [String: Any]()) { dictionary, _ in
         dictionary[try text()] = try value(depth: depth + 1)

@@ -48,7 +48,7 @@ extension Plist {
   /// - Parameters:
   ///   - filePath: The path of the file.
   ///   - cipher: The cipher that decrypts the file.
-  ///   - options: How to read the property list.
+  ///   - options: Have no effect: values are of Swift's types.
   ///   - format: Receives the format of the property list; it does not change if the file was
   ///     written by ``PreferencesType/saveTo(filePath:withCipher:)``, which supports more types.
   ///   - readOptionsMask: Has no effect.

@@ -46,7 +46,7 @@ public struct RemoteOptions: Sendable {
 
 /// The format of an answer.
 public enum SerializationFormat: Sendable {
-  /// A property list, XML or binary.
+  /// A property list, XML or binary; the options have no effect, because values are of Swift's types.
   case propertyList(PropertyListSerialization.ReadOptions = [])
 
   /// JSON.

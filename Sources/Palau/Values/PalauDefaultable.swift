@@ -17,7 +17,7 @@ public import Foundation
 /// | text, truth value, number, date, data, URL, UUID, `Decimal`, and their arrays and dictionaries | itself |
 /// | ``PalauCustomDefaultable`` | its intermediate value |
 /// | `RawRepresentable` | its raw value |
-/// | `NSCoding` | itself if a property list can hold it, else data: its archive |
+/// | `NSCoding` | itself if stores hold it, else data: its archive |
 /// | `Codable` | data: its JSON |
 ///
 /// A type of any other kind implements `get(_:from:)` and

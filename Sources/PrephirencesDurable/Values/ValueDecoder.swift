@@ -72,8 +72,8 @@ struct ValueDecoder {
 
   private mutating func array(_ depth: Int) -> [Any]? {
     guard let count = count(), count <= rest.count else { return nil }
+    // Nothing is reserved for the count, which nested arrays can claim again and again.
     var array: [Any] = []
-    array.reserveCapacity(count)
     for _ in 0..<count {
       guard let element = element(depth) else { return nil }
       array.append(element)
