@@ -38,6 +38,7 @@ package enum PropertyListReader {
   /// - Parameters:
   ///   - data: The data.
   ///   - message: Returns the message of an error; it receives what the data is instead.
+  /// - Returns: The dictionary and the format.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   package static func readDictionary(
     _ data: Data, message: (String) -> String

@@ -203,8 +203,10 @@ private enum ValueTable {
     DefaultsAdapter(defaults: defaults, keyStore: DefaultsKeys())
   }
 
+  /// Returns a new key, whose name says what the value is.
   private static func key<T>(_ value: T) -> String {
-    "\(T.self) \(String("\(value)".unicodeScalars.filter { $0.isASCII && $0.value >= 0x20 }.prefix(30).map(Character.init)))"
+    let text = "\(value)".unicodeScalars.filter { $0.isASCII && $0.value >= 0x20 }
+    return "\(T.self) \(String(String.UnicodeScalarView(text.prefix(30)))) \(UUID())"
   }
 }
 
@@ -225,5 +227,6 @@ private struct Box<Value>: DefaultConvertible {
 }
 
 extension NSUUID: PalauDefaultable {
+  /// The type of the value.
   public typealias ValueType = NSUUID
 }
