@@ -233,7 +233,8 @@ struct XMLPropertyListReader {
       case let numbers = parts.compactMap({ Int(Substring($0)) }), numbers.count == 6,
       parts[0].count <= 9, parts[1..<6].allSatisfy({ $0.count == 2 }), 1...12 ~= numbers[1],
       1...days(inMonth: numbers[1], numbers[0]) ~= numbers[2], numbers[3] < 24, numbers[4] < 60,
-      numbers[5] < 60
+      // Foundation writes the last moment of a minute as its second 60.
+      numbers[5] <= 60
     else { return nil }
     let day = dayNumber(isNegative ? -numbers[0] : numbers[0], numbers[1], numbers[2])
     let seconds = day * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]

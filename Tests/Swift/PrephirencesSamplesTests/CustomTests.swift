@@ -80,7 +80,7 @@ struct CustomTests {
     let headers = [("Accept", "text/html"), ("Host", "example.com"), ("Accept", "text/plain")]
     let preferences = CollectionPreferencesAdapter(
       collection: headers, mapKey: { $0.0 }, mapValue: { $0.1 })
-    #expect(preferences["Accept"] as? String == "text/html")
+    #expect(preferences["Accept"] as? String == "text/plain")
     #expect(preferences["Host"] as? String == "example.com")
     #expect(preferences["Cookie"] == nil)
   }
