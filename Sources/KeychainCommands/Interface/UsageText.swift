@@ -102,6 +102,7 @@ enum UsageText {
   static let templateTwice =
     "standard input cannot be both the template and what unlocks; use another descriptor"
   static let jsonOfDryRun = "--json goes with --dry-run"
+  static let namesOfFiles = "--named-files goes with --file or --netrc"
   static let allowanceOfFiles = "--allow goes with --env-file or --from-environment"
 
   static func descriptor(_ option: String) -> String {

@@ -99,9 +99,9 @@ public struct EnvironmentFile: Sendable {
 
 extension KeychainError {
   static func cannotRead(_ path: String, errno code: Int32) -> Self {
-    let reason = strerror(code).flatMap { String(validatingCString: $0) } ?? "error \(code)"
-    return Self(
-      .inputOutput, "'\(path)' cannot be read: \(reason)", underlying: .system(errno: code))
+    Self(
+      .inputOutput, "'\(path)' cannot be read: " + words(of: code),
+      underlying: .system(errno: code))
   }
 
   fileprivate static func environmentFileTooLarge(_ path: String) -> Self {

@@ -27,7 +27,29 @@ public final class InheritedFile: Sendable {
   public let descriptor: Int32
 
   /// The path by which a program that inherits the descriptor opens the file.
+  ///
+  /// It needs `/proc`. A program that such a program starts, and that does not inherit the descriptor,
+  /// has another file of that name, or none.
   public var path: String { "/dev/fd/\(descriptor)" }
+
+  /// Returns the path for the program that takes the place of this process, and for all that it starts.
+  ///
+  /// It works as long as that program runs and keeps the file open. Where processes have other numbers
+  /// than in `/proc`, this is ``path``.
+  ///
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` where `/proc` is not mounted.
+  package func pathInThisProcess() throws(KeychainError) -> String {
+    let paths = ["/proc/\(getpid())/fd/\(descriptor)", path]
+    guard let found = paths.first(where: leads) else { throw .noProcessFiles }
+    return found
+  }
+
+  /// Whether a path leads to the file.
+  private func leads(_ path: String) -> Bool {
+    var (own, named) = (stat(), stat())
+    return fstat(descriptor, &own) == 0 && stat(path, &named) == 0
+      && own.st_dev == named.st_dev && own.st_ino == named.st_ino
+  }
 
   /// Creates a file that the programs that this process starts do not inherit yet.
   ///
@@ -60,7 +82,7 @@ public final class InheritedFile: Sendable {
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
   }
 
-  private static let lowestNumber: Int32 = 10
+  static let lowestNumber: Int32 = 10
 }
 
 extension KeychainError {
@@ -71,9 +93,17 @@ extension KeychainError {
       isForbidden
         ? "this kernel or container has no files in memory (memfd_create), and a secret is not "
           + "written to the disk"
-        : "a file in memory cannot be made: "
-          + (strerror(code).flatMap { String(validatingCString: $0) } ?? "error \(code)"),
+        : "a file in memory cannot be made: " + words(of: code),
       recovery: isForbidden ? "give the secret as a variable, or through a pipe" : nil,
       underlying: .system(errno: code))
+  }
+
+  fileprivate static let noProcessFiles = KeychainError(
+    .refused, "/proc is not mounted, and no program could open a file in memory",
+    recovery: "mount /proc, or give the secret as a variable, or through a pipe")
+
+  /// What the system says of an error.
+  static func words(of code: Int32) -> String {
+    strerror(code).flatMap { String(validatingCString: $0) } ?? "error \(code)"
   }
 }

@@ -5,15 +5,32 @@ internal import PrephirencesText
 
 /// The files in memory that a command gets, by their names.
 struct ChildFiles {
-  private var files: [(names: [String], file: InheritedFile)] = []
+  /// Where the files are; `nil` if they have no names in any folder.
+  private let folder: WatchedFolder?
 
-  /// Makes a file, with one or two names.
+  private var inherited: [InheritedFile] = []
+  private var paths: [(names: [String], path: String)] = []
+
+  init(in folder: WatchedFolder?) {
+    self.folder = folder
+  }
+
+  /// Makes a file, with one or two names, and returns its path.
   mutating func add(
     _ name: String, _ contents: borrowing SecretBytes, alsoNamed other: String? = nil
-  ) throws(KeychainError) -> InheritedFile {
+  ) throws(KeychainError) -> String {
+    let path = try makeFile(name, contents)
+    paths.append(([name] + (other.map { [$0] } ?? []), path))
+    return path
+  }
+
+  private mutating func makeFile(
+    _ name: String, _ contents: borrowing SecretBytes
+  ) throws(KeychainError) -> String {
+    if let folder { return try folder.add(name, contents) }
     let file = try InheritedFile(contents)
-    files.append(([name] + (other.map { [$0] } ?? []), file))
-    return file
+    inherited.append(file)
+    return try file.pathInThisProcess()
   }
 
   /// Replaces each `@NAME@` in the arguments of a command by the path of that file.
@@ -22,7 +39,7 @@ struct ChildFiles {
   func naming(in words: [[UInt8]]) -> [[UInt8]] {
     let sign = UInt8(ascii: "@")
     return words.enumerated().map { index, word in
-      guard index > 0, !files.isEmpty, word.contains(sign) else { return word }
+      guard index > 0, !paths.isEmpty, word.contains(sign) else { return word }
       var result: [UInt8] = []
       var rest = word[...]
       while let start = rest.firstIndex(of: sign) {
@@ -42,14 +59,15 @@ struct ChildFiles {
 
   /// Leaves the files open in the command.
   func letChildInherit() throws(KeychainError) {
-    for (_, file) in files { try file.letChildrenInherit() }
+    for file in inherited { try file.letChildrenInherit() }
+    try folder?.letChildrenInherit()
   }
 
   /// Returns the path of the file whose marker begins some bytes, and where the marker ends.
   private func path(named bytes: ArraySlice<UInt8>) -> (path: String, end: Int)? {
-    for (names, file) in files {
+    for (names, path) in paths {
       for marker in names.map({ Array("@\($0)@".utf8) }) where bytes.starts(with: marker) {
-        return (file.path, bytes.startIndex + marker.count)
+        return (path, bytes.startIndex + marker.count)
       }
     }
     return nil

@@ -19,7 +19,9 @@ extension RunCommand {
       let words = ProgramArguments.bytes(ofLast: Array(words))
       // Nobody is asked for a passphrase because of a misspelt name.
       if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
-      let child = try child(words, request, in: session)
+      // Before a secret is read: the process that removes the folder has this one's memory.
+      let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
+      let child = try child(words, request, files, in: session)
       // The terminal is the command's from here on.
       session.prompt?.close()
       try closeUnlockDescriptor()
@@ -36,21 +38,21 @@ extension RunCommand {
 
   /// Reads everything that the command gets.
   private func child(
-    _ words: [[UInt8]], _ request: RunRequest, in session: Session
+    _ words: [[UInt8]], _ request: RunRequest, _ files: ChildFiles, in session: Session
   ) throws(KeychainError) -> Child {
     let resolver = session.resolver()
     var environment = try request.plan.resolve(with: resolver)
-    var files = ChildFiles()
+    var files = files
     for file in request.files {
       let made = try files.add(file.name, resolver.resolve(file.reference, for: file.name))
-      try environment.set(file.name, to: made.path)
+      try environment.set(file.name, to: made)
     }
     if !request.netrc.isEmpty {
       let text = try NetrcFile.contents(for: request.netrc, in: session.store) {
         query throws(KeychainError) in try session.stores.ensureReadable(query)
       }
       let made = try files.add(RunRequest.netrc.file, text, alsoNamed: RunRequest.netrc.variable)
-      try environment.set(RunRequest.netrc.variable, to: made.path)
+      try environment.set(RunRequest.netrc.variable, to: made)
     }
     let words = files.naming(in: words)
     try environment.checkSize(arguments: words)

@@ -17,7 +17,9 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
 
       Other processes of the same user can read a program's variables, but not its files, which are \
       in memory only. With --file NAME=REFERENCE the variable NAME has the path of the file, and so \
-      has @NAME@ in the arguments of the command. --netrc makes a netrc file: NETRC, and @netrc@.
+      has @NAME@ in the arguments of the command. --netrc makes a netrc file: NETRC, and @netrc@. The \
+      command and those that it starts can read such a file, but not ssh and others that close what \
+      they inherit: add --named-files for those.
 
       A line of --env-file is NAME=value; a value that is a reference is replaced. Quote references: \
       a shell reads & and ? in them.
@@ -32,6 +34,9 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
 
         \(keychainPath) run --netrc git.example.com -- \\
           swift package --netrc-file @netrc@ resolve
+
+        \(keychainPath) run --named-files --file KEY='keychain://ssh/deploy' -- \\
+          ssh -i @KEY@ deploy@example.com
       """)
 
   @Option(
@@ -57,6 +62,12 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
       "Make a netrc file with the password of a server, [ACCOUNT@]HOST[:PORT]; may be repeated",
       valueName: "host"))
   var netrc: [String] = []
+
+  @Flag(
+    help: .init(
+      "Keep the files in a folder in $XDG_RUNTIME_DIR until the command ends, for programs that close "
+        + "what they inherit"))
+  var namedFiles = false
 
   @Flag(help: "Replace inherited variables that are references, too")
   var fromEnvironment = false
@@ -91,6 +102,7 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
     envFile = try line.options("env-file")
     file = try line.options("file")
     netrc = try line.options("netrc")
+    namedFiles = try line.flag("named-files")
     fromEnvironment = try line.flag("from-environment")
     allow = try line.options("allow")
     clean = try line.flag("clean")
@@ -115,6 +127,9 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
       throw ValidationError(UsageText.descriptorOfCommand)
     }
     if json && !dryRun { throw ValidationError(UsageText.jsonOfDryRun) }
+    if namedFiles && file.isEmpty && netrc.isEmpty {
+      throw ValidationError(UsageText.namesOfFiles)
+    }
     if !allow.isEmpty && envFile.isEmpty && !fromEnvironment {
       throw ValidationError(UsageText.allowanceOfFiles)
     }
