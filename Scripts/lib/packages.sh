@@ -27,6 +27,8 @@ groff       troff                                        groff-base     groff-ba
 zsh         zsh                                          zsh            zsh                zsh             zsh
 fish        fish                                         fish           fish               fish            fish
 shellcheck  shellcheck                                   shellcheck     ShellCheck         ShellCheck      shellcheck
+ssh         ssh-keygen                                   openssh-client openssh-clients   openssh-clients openssh
+tmux        tmux                                         tmux           tmux               tmux            tmux
 make        make                                         make           make               make            make
 python-keyring system-python:keyring                     python3-keyring python3-keyring   python3-keyring python-keyring
 secretstorage system-python:secretstorage                python3-secretstorage python3-secretstorage python3-SecretStorage python-secretstorage

@@ -10,10 +10,13 @@ internal import KeychainSecrets
 ///
 /// - A line is empty, a comment that begins with `#`, or `NAME=value`, also after `export`.
 /// - A name has ASCII letters, digits and `_`, and no digit first. It occurs once.
-/// - Without quotes, a value has no white space inside, no quotes, and none of `$`, `` ` ``, `\` and `#`.
+/// - Without quotes, a value has no white space inside, no quotes, and none of `$`, `` ` ``, `\`, `#`, `<`,
+///   `>`, `|`, `&`, `;`, `(` and `)`, nor a `~` at its beginning or after a `:`.
 /// - In single quotes, a value is taken as it is, also over several lines.
 /// - In double quotes, too, but it must not have `$`, `` ` `` and `\`.
 /// - After a value in quotes, only white space and a comment may follow.
+///
+/// A file is UTF-8 without a byte order mark, and its lines end with a newline, without a carriage return.
 ///
 /// Nothing is expanded. A value that begins with `keychain:` or `keychain+` must be a reference.
 ///

@@ -14,6 +14,9 @@ struct EnvironmentFileReader {
   }
 
   mutating func entries() throws(KeychainError) -> [EnvironmentFile.Entry] {
+    guard !bytes.starts(with: "\u{FEFF}".utf8) else {
+      throw failure("the file begins with a byte order mark; save it as UTF-8 without one")
+    }
     var entries: [EnvironmentFile.Entry] = []
     // Names are ASCII.
     var lines: [String: Int] = [:]
@@ -33,6 +36,7 @@ struct EnvironmentFileReader {
     skipBlanks()
     guard let next, next != Self.newline, next != UInt8(ascii: "#"), next != Self.carriageReturn
     else {
+      if next == UInt8(ascii: "#") { passComment() }
       try endLine()
       return nil
     }
@@ -94,9 +98,10 @@ struct EnvironmentFileReader {
   private mutating func plainValue() throws(KeychainError) -> ArraySlice<UInt8> {
     let first = position
     while let next, !Self.isBlank(next), next != Self.newline, next != Self.carriageReturn {
-      guard !Self.isExpanded(next), next != UInt8(ascii: "#"), next != UInt8(ascii: "'"),
-        next != UInt8(ascii: "\""), next != 0
-      else {
+      // A shell expands `~` at the beginning of a value, and after each `:`.
+      let isHome =
+        next == UInt8(ascii: "~") && (position == first || bytes[position - 1] == UInt8(ascii: ":"))
+      guard !Self.isExpanded(next), !Self.endsWord(next), !isHome else {
         throw failure("programs read this value differently; put it into single quotes")
       }
       position += 1
@@ -107,19 +112,25 @@ struct EnvironmentFileReader {
   /// Reads the rest of a line, which has nothing but a comment.
   private mutating func endLine() throws(KeychainError) {
     let hasBlank = skipBlanks()
-    let startsLine = position == 0 || bytes[position - 1] == Self.newline
     if next == UInt8(ascii: "#") {
-      guard hasBlank || startsLine, !endsPlainValue else {
+      guard hasBlank, !endsPlainValue else {
         throw failure("programs read this value differently; put it into single quotes")
       }
-      while let next, next != Self.newline { position += 1 }
+      passComment()
     }
-    if next == Self.carriageReturn { position += 1 }
+    if next == Self.carriageReturn {
+      throw failure(
+        "a shell takes a carriage return for a part of the value; end lines with a newline")
+    }
     guard next == nil || next == Self.newline else {
       throw failure("programs read this value differently; put it into single quotes")
     }
     position += 1
     line += 1
+  }
+
+  private mutating func passComment() {
+    while let next, next != Self.newline { position += 1 }
   }
 
   /// Whether a value without quotes is before the white space here.
@@ -152,6 +163,11 @@ struct EnvironmentFileReader {
 
   private static func isBlank(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+  }
+
+  /// Whether a shell ends a word here, or other programs begin a comment or quotes.
+  private static func endsWord(_ byte: UInt8) -> Bool {
+    byte == 0 || "#'\"<>|()&;".utf8.contains(byte)
   }
 
   private static func isExpanded(_ byte: UInt8) -> Bool {

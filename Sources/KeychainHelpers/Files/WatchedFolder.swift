@@ -30,7 +30,8 @@ package final class WatchedFolder: Sendable {
     let real = try translated(TrustedPath(resolving: named)).path
     let parent = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard parent >= 0 else {
-      throw .noRuntimeFolder("'\(real)' in XDG_RUNTIME_DIR cannot be used: " + KeychainError.words(of: errno))
+      throw .noRuntimeFolder(
+        "'\(real)' in XDG_RUNTIME_DIR cannot be used: " + KeychainError.words(of: errno))
     }
     defer { close(parent) }
     try Self.check(parent, real)

@@ -11,19 +11,29 @@ extension SecretBuffer {
   /// The bytes are text in UTF-8; what is not ASCII stays as it is.
   mutating func appendJSON(_ text: RawSpan) throws(SecretsError) {
     try append(UInt8(ascii: "\""))
-    for offset in 0..<text.byteCount {
+    try appendJSONCharacters(text)
+    try append(UInt8(ascii: "\""))
+  }
+
+  /// Appends what is between the quotes of a string of JSON.
+  ///
+  /// YAML reads the same: what it does not allow, or takes for a line break, is escaped, too.
+  mutating func appendJSONCharacters(_ text: RawSpan) throws(SecretsError) {
+    var offset = 0
+    while offset < text.byteCount {
       let byte = text.byte(at: offset)
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      let (escaped, count) = text.escapedScalar(at: offset)
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
         try append(UInt8(ascii: "\\"))
         try append(byte)
-      case ..<0x20, 0x7F:
-        let digits = String(byte, radix: 16, uppercase: true)
-        try append("\\u00" + (digits.utf8.count < 2 ? "0" : "") + digits)
-      default: try append(byte)
+      } else if let escaped {
+        let digits = String(escaped, radix: 16, uppercase: true)
+        try append("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+      } else {
+        try append(byte)
       }
+      offset += count
     }
-    try append(UInt8(ascii: "\""))
   }
 
   /// Appends a string of JSON.
@@ -31,5 +41,23 @@ extension SecretBuffer {
     var text = text
     text.makeContiguousUTF8()
     try appendJSON(text.utf8Span.span.bytes)
+  }
+}
+
+extension RawSpan {
+  /// Returns the control character, separator of lines or noncharacter whose bytes begin here, and how
+  /// many they are; `nil` and 1 for everything else.
+  fileprivate func escapedScalar(at offset: Int) -> (scalar: UInt32?, count: Int) {
+    let first = byte(at: offset)
+    if first < 0x20 || first == 0x7F { return (UInt32(first), 1) }
+    func next(_ distance: Int) -> UInt8 {
+      offset + distance < byteCount ? byte(at: offset + distance) : 0
+    }
+    switch (first, next(1), next(2)) {
+    case (0xC2, 0x80..<0xA0, _): return (UInt32(next(1)), 2)
+    case (0xE2, 0x80, 0xA8), (0xE2, 0x80, 0xA9): return (0x2000 + UInt32(next(2) - 0x80), 3)
+    case (0xEF, 0xBF, 0xBE), (0xEF, 0xBF, 0xBF): return (0xFFC0 + UInt32(next(2) - 0x80), 3)
+    default: return (nil, 1)
+    }
   }
 }

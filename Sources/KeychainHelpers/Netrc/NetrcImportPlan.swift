@@ -79,7 +79,8 @@ public struct NetrcImportPlan: Sendable {
   private mutating func add(
     _ entry: NetrcEntry, _ identity: CredentialIdentity, in file: borrowing NetrcFile
   ) throws(KeychainError) {
-    guard let index = items.firstIndex(where: { $0.identity == identity }) else {
+    guard let index = indices[identity] else {
+      indices[identity] = items.count
       items.append(Item(identity: identity, entries: [entry]))
       return
     }
@@ -90,6 +91,9 @@ public struct NetrcImportPlan: Sendable {
     items[index].entries.append(entry)
   }
 
+  /// The places of the items, while entries are added.
+  private var indices: [CredentialIdentity: Int] = [:]
+
   private var conflicting: Set<CredentialIdentity> = []
 
   private mutating func moveConflicts() {
@@ -97,20 +101,22 @@ public struct NetrcImportPlan: Sendable {
       left += item.entries.map { ($0, .conflicts) }
     }
     items.removeAll { conflicting.contains($0.identity) }
+    indices = [:]
   }
 
   private mutating func findRepeatedHosts() {
-    var seen: [InternetPassword] = []
+    // The first account of each host; `nil` once it is reported.
+    var accounts: [[UInt8]: String?] = [:]
     for item in items {
       guard case .internetPassword(let password) = item.identity.kind else { continue }
-      let host = password.server
-      let isRepeated = seen.contains {
-        $0.server.hasSameBytes(as: host) && !$0.account.hasSameBytes(as: password.account)
+      let host = Array(password.server.utf8)
+      guard let first = accounts[host] else {
+        accounts[host] = .some(password.account)
+        continue
       }
-      if isRepeated, !repeatedHosts.contains(where: host.hasSameBytes) {
-        repeatedHosts.append(host)
-      }
-      seen.append(password)
+      guard let first, !first.hasSameBytes(as: password.account) else { continue }
+      repeatedHosts.append(password.server)
+      accounts[host] = .some(nil)
     }
   }
 }

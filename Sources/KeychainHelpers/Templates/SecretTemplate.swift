@@ -8,12 +8,14 @@ public import KeychainSecrets
 /// without being noticed. `{{ "{{" }}` stands for two braces. All other bytes stay as they are, whether
 /// or not they are text.
 ///
-/// Markers are replaced once: a secret that has `{{` is not read again. Secrets are put in as they
-/// are, without quotes or escapes of the file's format.
+/// Markers are replaced once: a secret that has `{{` is not read again. Secrets are put in as they are,
+/// unless a form follows the reference after `|`: `json`, `yaml`, `shell` or `url`. Then the secret gets
+/// the escapes of that format. Within quotes that begin on the same line, it keeps them intact;
+/// elsewhere it gets quotes of its own, except in a URL, which has none.
 public struct SecretTemplate: Sendable {
   enum Part: Sendable {
     case bytes(Range<Int>)
-    case reference(CredentialReference, TemplatePlace)
+    case marker(TemplateMarker)
   }
 
   private let contents: [UInt8]
@@ -23,7 +25,8 @@ public struct SecretTemplate: Sendable {
   ///
   /// - Parameter contents: Its bytes.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if two braces begin no
-  ///   marker, or `invalidArgument` if a reference is wrong; with the line and column.
+  ///   marker, if its form is unknown, or if a value of YAML is in single quotes; `invalidArgument` if a
+  ///   reference is wrong; with the line and column.
   public init(_ contents: [UInt8]) throws(KeychainError) {
     self.contents = contents
     var reader = TemplateReader(contents)
@@ -33,7 +36,7 @@ public struct SecretTemplate: Sendable {
   /// The references, in their order.
   public var references: [CredentialReference] {
     parts.compactMap { part in
-      if case .reference(let reference, _) = part { reference } else { nil }
+      if case .marker(let marker) = part { marker.reference } else { nil }
     }
   }
 
@@ -44,25 +47,25 @@ public struct SecretTemplate: Sendable {
   ///   - allowance: What the references may name; it is checked before anything is read.
   /// - Returns: The text, in guarded memory.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if a reference is not allowed,
-  ///   `tooLarge` if the text gets longer than 64 MiB, or as `ReferenceResolver.resolve(_:)`; with the
-  ///   line and column.
+  ///   `tooLarge` if the text gets longer than 64 MiB, `undecodable` if a form cannot hold what a
+  ///   reference names, or as `ReferenceResolver.resolve(_:)`; with the line and column.
   public func fill(
     with resolver: ReferenceResolver, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) -> SecretBytes {
-    try eachReference { reference throws(KeychainError) in try allowance.check(reference) }
+    for case .marker(let marker) in parts {
+      try marker.located { reference throws(KeychainError) in try allowance.check(reference) }
+    }
     var filled = try translated(secrets: SecretBuffer())
     for part in parts {
       switch part {
-      case .bytes(let range): try Self.append(contents.span.bytes.extracting(range), to: &filled)
-      case .reference(let reference, let place):
-        let secret = try located(place) { () throws(KeychainError) in
-          try resolver.resolve(reference)
+      case .bytes(let range):
+        try translating { () throws(SecretsError) in
+          try filled.append(contents.span.bytes.extracting(range))
         }
-        guard filled.count + secret.count <= Self.limit else {
-          throw place.located(.filledTooLong(Self.limit))
-        }
-        try secret.withBytes { bytes throws(KeychainError) in
-          try Self.append(bytes, to: &filled)
+      case .marker(let marker):
+        try marker.located { reference throws(KeychainError) in
+          try marker.write(resolver.resolve(reference), to: &filled)
+          guard filled.count <= Self.limit else { throw .filledTooLong(Self.limit) }
         }
       }
     }
@@ -75,34 +78,6 @@ public struct SecretTemplate: Sendable {
 
   /// A template can name a long secret often.
   private static let limit = 64 << 20
-
-  private static func append(
-    _ bytes: RawSpan, to buffer: inout SecretBuffer
-  ) throws(KeychainError) {
-    do throws(SecretsError) {
-      try buffer.append(bytes)
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-
-  private func eachReference(
-    _ body: (CredentialReference) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    for case .reference(let reference, let place) in parts {
-      try located(place) { () throws(KeychainError) in try body(reference) }
-    }
-  }
-
-  private func located<Result: ~Copyable>(
-    _ place: TemplatePlace, _ body: () throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    do throws(KeychainError) {
-      return try body()
-    } catch {
-      throw place.located(error)
-    }
-  }
 }
 
 extension KeychainError {

@@ -10,6 +10,9 @@ struct TemplateReader {
   private var characters = 0
   private var counted = 0
 
+  /// The quotes of the line before `position`, for each form.
+  private var quotes = TemplateForm.allCases.map { TemplateQuotes($0) }
+
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
   }
@@ -45,17 +48,40 @@ struct TemplateReader {
       let braces = range.lowerBound + 1
       return .bytes(braces..<(braces + 2))
     }
-    guard let text = String(validating: bytes[range], as: UTF8.self),
+    // A `|` of a name is written `%7C`.
+    let sign = bytes[range].firstIndex(of: UInt8(ascii: "|"))
+    guard
+      let text = String(
+        validating: bytes[trimmed(range.lowerBound..<(sign ?? range.upperBound))], as: UTF8.self),
       CredentialReference.isReference(text)
     else { throw place.located(.unknownMarker) }
     do throws(KeychainError) {
-      return .reference(try CredentialReference(text), place)
+      let form = try sign.map { sign throws(KeychainError) in
+        try self.form(trimmed((sign + 1)..<range.upperBound))
+      }
+      return .marker(
+        TemplateMarker(
+          reference: try CredentialReference(text), form: form?.form, quote: form?.quote,
+          place: place))
     } catch {
       throw place.located(error)
     }
   }
 
+  /// Returns the form of a name, and the quote that is open here by its rules.
+  private func form(
+    _ name: Range<Int>
+  ) throws(KeychainError) -> (form: TemplateForm, quote: UInt8?) {
+    let found = zip(TemplateForm.allCases, quotes).first { form, _ in
+      form.rawValue.utf8.elementsEqual(bytes[name])
+    }
+    guard let (form, quotes) = found else { throw .unknownForm }
+    guard form != .yaml || quotes.open != UInt8(ascii: "'") else { throw .singleQuotes }
+    return (form, quotes.open)
+  }
+
   private mutating func advance() {
+    for index in quotes.indices { quotes[index].pass(bytes[position]) }
     if bytes[position] == UInt8(ascii: "\n") {
       line += 1
       (characters, counted) = (0, position + 1)
@@ -94,6 +120,16 @@ extension KeychainError {
 
   fileprivate static let unknownMarker = KeychainError(
     .undecodable, "there is no reference between {{ and }}", recovery: .advice(writeBraces))
+
+  fileprivate static let unknownForm = KeychainError(
+    .undecodable, "the form after | is unknown",
+    recovery: .advice(
+      "write one of " + TemplateForm.allCases.map(\.rawValue).joined(separator: ", ")
+        + ", and %7C for a | in a name"))
+
+  fileprivate static let singleQuotes = KeychainError(
+    .undecodable, "single quotes of YAML cannot hold every secret",
+    recovery: "write double quotes around it, or none")
 
   private static let writeBraces = #"for two braces write {{ "{{" }}"#
 }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import subprocess
 import time
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import yaml
 
 from prefs_testing import Home
 
@@ -26,6 +30,34 @@ def test_template_is_filled_once_and_the_rest_stays(vault):
   assert vault.run("inject", template, "--output", "out").out == b""
   assert (vault.folder / "out").read_bytes() == expected
   assert stat.S_IMODE((vault.folder / "out").stat().st_mode) == 0o600
+
+
+def test_real_readers_read_what_was_stored(vault):
+  secret = "a'b\"c\\d$(e)`f` {x}: #%&\n\t\x7f\u0085\u2028\ufeff\ufffeü😀 \\"
+  vault.set("hard", secret.encode(), "--service", "s")
+  readers = {
+    "json": (
+      '{"a": {{ R | json }}, "b": "pre {{ R | json }} post"}', json.loads),
+    "yaml": (
+      'a: {{ R | yaml }}\nb: "pre {{ R | yaml }} post"\n', yaml.safe_load),
+    "shell": (
+      "a={{ R | shell }}\nb='pre '{{ R | shell }}\" post\"\nc='pre {{ R | shell }} post'\n"
+      'd="pre {{ R | shell }} post"\n', sourced),
+    "url": (
+      "https://h/?b=pre%20{{ R | url }}%20post&a={{R|url}}",
+      lambda text: {name: value for name, [value] in parse_qs(urlsplit(text).query).items()})}
+  for form, (text, read) in readers.items():
+    template = vault.file("in", text.replace("R", "keychain://s/hard").encode())
+    found = read(vault.run("inject", template).out.decode())
+    assert found.pop("a") == secret, form
+    assert found and all(value == f"pre {secret} post" for value in found.values()), form
+
+
+def sourced(text: str) -> dict[str, str]:
+  """The variables that a shell sets."""
+  out = subprocess.run(
+    ["sh", "-c", f'{text}\nprintf "%s\\0" "$a" "$b" "$c" "$d"'], capture_output=True, check=True).stdout
+  return dict(zip("abcd", out.decode().split("\0")))
 
 
 def test_nothing_is_written_if_a_reference_fails(vault):

@@ -248,6 +248,8 @@ def test_file_of_variables(vault):
   assert "line 2" in refused.error
   vault.run("run", "--env-file", vault.file("bad", b"A=x # y\n"), "--", "true", code=65)
   vault.run("run", "--env-file", vault.file("path", b"PATH=/tmp\n"), "--", "true", code=79)
+  mark = vault.run("run", "--env-file", vault.file("mark", b"\xef\xbb\xbfA=b\n"), "--", "true", code=65)
+  assert "byte order mark" in mark.error
   vault.run("run", "--env-file", "missing", "--", "true", code=74)
   vault.run("run", "--env-file", str(vault.folder), "--", "true", code=74)
   vault.run("run", "--env-file", vault.file("bytes", b"A=\xff\n"), "--", "true", code=65)
@@ -280,7 +282,7 @@ def test_files_in_memory(vault):
     echo more >> $CNF || echo refused"""
   outcome = vault.run("run", "--file", "CNF=keychain://s/token", *shell(script), "sh", "--file=@CNF@,@X@@CNF@")
   path, rest = outcome.out.decode().split(" ", 1)
-  assert re.fullmatch(r"/dev/fd/\d\d+", path)
+  assert re.fullmatch(r"/proc/\d+/fd/\d\d+", path)
   assert rest == f"--file={path},@X@{path}\ns3crets3cret 600 6\n/memfd:\nrefused\n"
 
 
@@ -306,7 +308,7 @@ def test_netrc_file(vault):
     "@NETRC@ @Netrc@")
   assert outcome.out.startswith(b"machine example.com")
   assert b"alice" in outcome.out and b"pw" in outcome.out
-  assert re.search(rb"\n(/dev/fd/\d+) \1 @Netrc@\n--netrc-file=\1\n$", outcome.out)
+  assert re.search(rb"\n(/proc/\d+/fd/\d+) \1 @Netrc@\n--netrc-file=\1\n$", outcome.out)
 
 
 def test_dry_run_reads_no_store(vault):

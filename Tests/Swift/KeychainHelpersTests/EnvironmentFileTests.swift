@@ -16,10 +16,11 @@ struct EnvironmentFileTests {
 
   @Test(
     arguments: [
-      ("A=x", ["A=x"]), ("export A=x\n", ["A=x"]), ("\n# note\n  A=x  \r\nB=\n", ["A=x", "B="]),
+      ("A=x", ["A=x"]), ("export A=x\n", ["A=x"]), ("\n# note\n  A=x  \nB=\n", ["A=x", "B="]),
       ("A='a b # $c \\'\n", ["A=a b # $c \\"]), ("A=\"a b\" # note\n", ["A=a b"]),
       ("A='one\ntwo'\nB=2", ["A=one\ntwo", "B=2"]),
-      ("A=http://h/?a=b&c=d", ["A=http://h/?a=b&c=d"]),
+      ("A='http://h/?a=b&c=d'", ["A=http://h/?a=b&c=d"]), ("A=http://h/~a", ["A=http://h/~a"]),
+      ("  # note\r\nA='~;<>|&()'", ["A=~;<>|&()"]), ("A=*?[]{}!@%^+", ["A=*?[]{}!@%^+"]),
       ("A=ü", ["A=ü"]), ("\tA='' \t# x", ["A="]), ("", []), ("#", []),
       ("A=keychain://s/a", ["A->keychain://s/a"]),
       ("A='keychain://s/a?field=username'", ["A->keychain://s/a?field=username"]),
@@ -33,12 +34,18 @@ struct EnvironmentFileTests {
     "A=a#b", "A=x # c", "A=${B}", "A=$B", "A=\"cost$5\"", "A=\"a\\\"b\"", "A=\"x\\ny\"", "J = sp",
     "A =x", "A= x", "A=a b", "A=a'b'", "A='a'b", "A='a'#b", "A='a", "A=\"a\nb", "A", "=x", "1A=x",
     "A-B=x", "export", "exportA x=1", "A=`date`", "A='a\r\nb'", "A=a\\", "A=1\nA=2", "\u{feff}A=x",
-    "A=a\0b",
+    "A=a\0b", "A=x\r\n", "A='x'\r", "\r\n", "A=a<b", "A=a>b", "A=a|b", "A=a&b", "A=a;b", "A=(a)",
+    "A=a)", "A=~/a", "A=/a:~b", "A=\"x\"\r\nB=1",
   ])
   func whatProgramsReadDifferentlyIsRefused(text: String) {
     let failure = #expect(throws: KeychainError.self) { try values(text) }
     #expect(failure?.code == .undecodable)
     #expect(failure?.message.contains("'.env', line ") == true)
+  }
+
+  @Test func aByteOrderMarkIsNamed() {
+    let failure = #expect(throws: KeychainError.self) { try values("\u{FEFF}A=b\n") }
+    #expect(failure?.message.contains("line 1: the file begins with a byte order mark") == true)
   }
 
   @Test func theLineIsNamed() {

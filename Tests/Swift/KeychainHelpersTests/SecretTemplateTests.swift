@@ -9,7 +9,10 @@ struct SecretTemplateTests {
   private let store = InMemoryCredentialStore()
 
   private func filled(_ text: String, allowing services: [String] = []) throws -> String? {
-    let secrets = ["a": "one", "braces": "{{ keychain://s/a }}", "quote": "a\"b\n"]
+    let secrets = [
+      "a": "one", "braces": "{{ keychain://s/a }}", "quote": "a\"b\n", "all": Self.all,
+      "nul": "hunter2\0",
+    ]
     for (account, secret) in secrets {
       try store.store(
         Credential(.genericPassword(service: "s", account: account)),
@@ -29,6 +32,67 @@ struct SecretTemplateTests {
   ])
   func markersAreReplaced(text: String, expected: String) throws {
     #expect(try filled(text) == expected)
+  }
+
+  /// What the formats give a meaning, and line breaks of YAML that are none of JSON.
+  private static let all = "a'b\"c\\d$(e)`f`\n\u{7F}\u{85}\u{2028}\u{FFFF}ü: #\u{1F600}"
+
+  private static let asJSON =
+    #"a'b\"c\\d$(e)`f`\u000A\u007F\u0085\u2028\uFFFFü: #"# + "\u{1F600}"
+  private static let asDoubleQuoted = all.replacing("\\", with: #"\\"#)
+    .replacing("\"", with: #"\""#).replacing("$", with: #"\$"#).replacing("`", with: #"\`"#)
+  private static let asSingleQuoted = all.replacing("'", with: #"'\''"#)
+
+  @Test(arguments: [
+    (#"{"a":{{ R | json }}}"#, #"{"a":"\#(asJSON)"}"#),
+    (#"["x \" {{R|json}}"]"#, #"["x \" \#(asJSON)"]"#),
+    (#"["x\\",{{R|json}},'{{R|json}}'"#, #"["x\\","\#(asJSON)",'"\#(asJSON)"'"#),
+    ("a: {{ R | yaml }}", "a: \"\(asJSON)\""), ("a: \"-{{R |yaml}}-\"", "a: \"-\(asJSON)-\""),
+    ("5\" don't: {{ R | yaml }}", "5\" don't: \"\(asJSON)\""),
+    ("a: 'it''s' # {{ R | yaml }}", "a: 'it''s' # \"\(asJSON)\""),
+    ("A=x{{ R | shell }}", "A=x'\(asSingleQuoted)'"),
+    ("A='x{{R|shell}}'", "A='x\(asSingleQuoted)'"),
+    ("A=\"'x{{R|shell}}\"", "A=\"'x\(asDoubleQuoted)\""),
+    (#"A=\'{{R|shell}}"#, #"A=\''\#(asSingleQuoted)'"#),
+    ("A='\n{{R|shell}}", "A='\n'\(asSingleQuoted)'"),
+    (#"'\'{{R|shell}}"#, #"'\''\#(asSingleQuoted)'"#),
+    (
+      "postgres://u:{{ R | url }}@h",
+      "postgres://u:a%27b%22c%5Cd%24%28e%29%60f%60%0A%7F%C2%85%E2%80%A8%EF%BF%BF%C3%BC%3A%20%23%F0%9F"
+        + "%98%80@h"
+    ),
+    ("{{ keychain:///nul | json }}", #""hunter2\u0000""#),
+    ("{{ keychain:///nul | url }}", "hunter2%00"),
+    ("{{ keychain:///no?optional | shell }}", "''"),
+  ])
+  func aFormKeepsTheFileAsItIs(text: String, expected: String) throws {
+    #expect(try filled(text.replacing("R", with: "keychain:///all")) == expected)
+  }
+
+  @Test(arguments: [
+    ("{{ keychain:///a | toml }}", "unknown"), ("{{ keychain:///a | }}", "unknown"),
+    ("{{ keychain:///a | url | json }}", "unknown"), ("a: '{{ keychain:///a | yaml }}'", "single"),
+    ("{{ keychain:///nul | shell }}", "'keychain:///nul' names has a NUL"),
+    (
+      "{{ keychain:///a?encoding=base64 | json }}{{ keychain:///nul|shell }}",
+      "what 'keychain:///nul' names"
+    ),
+  ])
+  func whatAFormCannotHoldIsAnError(text: String, words: String) {
+    let failure = #expect(throws: KeychainError.self) { try filled(text) }
+    #expect(failure?.code == .undecodable)
+    #expect(failure?.message.hasPrefix("line 1, column ") == true)
+    #expect(failure?.message.contains(words) == true)
+    #expect(failure?.message.contains("hunter2") == false)
+  }
+
+  @Test func aSecretThatIsNotTextHasNoFormOfText() throws {
+    let bytes: [UInt8] = [0xFF, 0x27]
+    try store.store(
+      Credential(.genericPassword(service: "s", account: "bytes")),
+      secret: SecretBytes(copying: bytes.span.bytes))
+    #expect(throws: KeychainError.self) { try filled("{{ keychain:///bytes | yaml }}") }
+    #expect(try filled("{{ keychain:///bytes | url }}") == "%FF%27")
   }
 
   @Test func aSecretIsNotReadAsATemplate() throws {

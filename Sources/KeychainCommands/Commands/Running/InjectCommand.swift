@@ -17,6 +17,9 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
       Two braces that begin no reference are an error; {{ "{{" }} stands for two braces. If one \
       reference fails, nothing is written.
 
+      {{ keychain://SERVICE/ACCOUNT | json }} escapes the secret for JSON, within quotes or with quotes \
+      of its own. Other forms are yaml, shell and url.
+
       The file has secrets on the disk then. A program that can read a variable or a file in memory \
       gets them from 'run' without that.
 

@@ -15,12 +15,12 @@ extension RunCommand {
       defer { session.prompt?.close() }
       guard !dryRun else { return try perform(in: session) }
       try checkCommand()
+      // Before a secret or the environment is read: what removes the folder has this process's memory.
+      let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
       let request = try RunRequest(self, defaultService: session.context.defaultService)
       let words = ProgramArguments.bytes(ofLast: Array(words))
       // Nobody is asked for a passphrase because of a misspelt name.
       if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
-      // Before a secret is read: the process that removes the folder has this one's memory.
-      let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
       let child = try child(words, request, files, in: session)
       // The terminal is the command's from here on.
       session.prompt?.close()

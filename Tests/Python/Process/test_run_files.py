@@ -1,0 +1,229 @@
+"""Files of `run`: who can open them, how long they last, and what removes those with names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from client_servers import HOST, WebServer, basic, running
+from prefs_testing import LIMIT
+from run_testing import vault  # fixtures
+
+FILE = ("--file", "F=keychain://s/token")
+
+# A child of Python, which closes what it inherits, as Node, Java and many daemons do.
+CHILD = ("/usr/bin/env", sys.executable, "-S", "-c",
+         "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL).returncode)")
+
+WATCHER = "keychain-files"
+
+
+@pytest.fixture
+def memory(vault):
+  """A folder in memory, as the system gives to each session."""
+  folder = tempfile.mkdtemp(prefix="prefs-test.", dir="/dev/shm")
+  vault.environment["XDG_RUNTIME_DIR"] = folder
+  yield Path(folder)
+  shutil.rmtree(folder)
+
+
+@pytest.fixture
+def named(vault, memory):
+  """Runs commands with files that have names, and checks that nothing is left."""
+  def run(*words, **more):
+    return vault.run("run", "--named-files", *FILE, "--", *words, **more)
+  yield run
+  until(lambda: not list(memory.iterdir()))
+
+
+def until(condition) -> None:
+  deadline = time.monotonic() + LIMIT
+  while not condition():
+    assert time.monotonic() < deadline
+    time.sleep(0.005)
+
+
+def watchers(folder: Path) -> list[int]:
+  """The processes that have a folder open to remove it."""
+  found = []
+  for process in Path("/proc").iterdir():
+    try:
+      if (process / "comm").read_text().strip() == WATCHER:
+        found += [int(process.name)] if os.path.realpath(process / "fd" / "1") == str(folder) else []
+    except OSError:
+      pass
+  return found
+
+
+def test_children_that_close_what_they_inherit_open_a_file(vault):
+  assert vault.run("run", *FILE, "--", *CHILD, "cat", "@F@").out == b"s3cret"
+  # A number that a child uses for a file of its own does not matter.
+  script = 'exec 10</dev/null 11</dev/null 12</dev/null; cat "$F"'
+  assert vault.run("run", *FILE, "--", *CHILD, "bash", "-c", script).out == b"s3cret"
+
+
+def test_curl_in_a_child_gets_a_password(vault):
+  vault.set("alice", b"pw", "--server", HOST, "--protocol", "https")
+  with running(WebServer(basic("alice", "pw"))) as server:
+    got = vault.run("run", "--netrc", HOST, "--", *CHILD, "curl", "-sSf", "--netrc-file", "@netrc@", server.url)
+    assert got.out == b"welcome\n"
+
+
+def test_a_file_without_processes_in_proc_is_refused(vault, memory, superuser, mounting):
+  hiding = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+  refused = vault.run("run", *FILE, "--", "touch", "started", code=79, through=hiding)
+  assert "/proc is not mounted" in refused.error and not (vault.folder / "started").exists()
+  assert vault.run("run", "--named-files", *FILE, "--", "cat", "@F@", through=hiding).out == b"s3cret"
+
+
+def test_a_file_where_processes_have_other_numbers(vault, superuser, mounting):
+  assert vault.run("run", *FILE, "--", "cat", "@F@", through=("unshare", "--pid", "--fork")).out == b"s3cret"
+
+
+def test_ssh_reads_a_key_that_has_a_name(vault, named):
+  key = vault.folder / "key"
+  subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True, timeout=LIMIT)
+  vault.set("token", key.read_bytes(), "--service", "s")
+  ssh = ("ssh", "-F", "none", "-o", "ProxyCommand=false", "-i", "@F@", "user@host")
+  # ssh closes all files first.
+  assert "not accessible" in vault.run("run", *FILE, "--", *ssh, code=255).error
+  assert "not accessible" not in named(*ssh, code=255).error
+  public = Path(f"{key}.pub").read_bytes().split()[:2]
+  assert named("ssh-keygen", "-y", "-f", "@F@").out.split()[:2] == public
+  assert vault.run("run", *FILE, "--", "ssh-keygen", "-y", "-f", "@F@").out.split()[:2] == public
+
+
+def test_a_file_with_a_name(vault, memory, named):
+  vault.set("alice", b"pw", "--server", "example.com", "--protocol", "https")
+  script = 'echo $F $NETRC $1; cat $F; stat -c %a $F ${F%/*}; cat $NETRC; ls -l /proc/$$/fd | grep -c memfd; true'
+  outcome = vault.run("run", "--named-files", *FILE, "--netrc", "example.com", "--", "sh", "-c", script, "sh", "@netrc@")
+  first, rest = outcome.out.decode().split("\n", 1)
+  file, netrc, argument = first.split()
+  assert Path(file).parent.parent == memory and Path(netrc).parent == Path(file).parent and argument == netrc
+  assert rest.startswith("s3cret600\n700\nmachine example.com") and rest.endswith("\n0\n")
+  assert named(*CHILD, "cat", "@F@").out == b"s3cret"
+  # A program may write next to its files.
+  named("sh", "-c", 'mkdir "${F%/*}/more"; cp "$F" "${F%/*}/more/copy"')
+
+
+def test_files_with_names_are_removed_when_nothing_is_started(vault, memory, named):
+  named("no-such-command", code=127)
+  plain = vault.file("closed", b"", 0o600)
+  named(plain, code=126)
+  vault.run("run", "--named-files", "--file", "F=keychain://s/nobody", "--", "true", code=44)
+
+
+def test_folders_for_names_are_checked(vault, memory):
+  words = ("run", "--named-files", *FILE, "--", "touch", "started")
+  missing = vault.run(*words, code=79, environment={"XDG_RUNTIME_DIR": None})
+  assert "names no folder" in missing.error and "XDG_RUNTIME_DIR=" in missing.error
+  vault.run(*words, code=79, environment={"XDG_RUNTIME_DIR": "relative"})
+  vault.run(*words, code=79, environment={"XDG_RUNTIME_DIR": str(memory / "missing")})
+  assert "on a disk" in vault.run(*words, code=79, environment={"XDG_RUNTIME_DIR": str(vault.folder / "runtime")}).error
+  memory.chmod(0o750)
+  assert "chmod 700" in vault.run(*words, code=79).error
+  memory.chmod(0o700)
+  assert vault.run("run", "--named-files", "--", "true", code=64).out == b""
+  assert not (vault.folder / "started").exists() and not list(memory.iterdir())
+
+
+def started(vault, *words) -> subprocess.Popen:
+  """Starts a program that says its number when it runs."""
+  process = vault.start("run", "--named-files", *FILE, "--", *words)
+  assert int(process.stdout.readline()) == process.pid
+  return process
+
+
+WAITING = ("sh", "-c", "echo $$; exec sleep 60")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_program_leaves_nothing(vault, memory, named, number):
+  with started(vault, *WAITING) as process:
+    [watcher] = watchers(memory)
+    # It is stopped with the program, and has work to do then.
+    for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+      os.kill(watcher, ending)
+    assert len(list(memory.glob("*/F"))) == 1
+    process.send_signal(number)
+  until(lambda: not list(memory.iterdir()))
+  until(lambda: not watchers(memory))
+
+
+def test_what_a_killed_watcher_leaves_is_removed_by_the_next(vault, memory, named):
+  with started(vault, *WAITING) as process:
+    os.kill(watchers(memory)[0], signal.SIGKILL)
+    until(lambda: not watchers(memory))
+    # The program has its file open, so it is not taken away.
+    assert named("cat", "@F@").out == b"s3cret"
+    until(lambda: len(list(memory.iterdir())) == 1)
+    process.kill()
+  assert len(list(memory.glob("*/F"))) == 1
+  (memory / "keychain").mkdir()
+  assert named("ls", str(memory)).out.splitlines()[0] == b"keychain"
+  until(lambda: [path.name for path in memory.iterdir()] == ["keychain"])
+  (memory / "keychain").rmdir()
+
+
+def test_background_programs_keep_files_with_names(vault, memory, named):
+  script = 'echo $$; (until [ -e go ]; do sleep 0.01; done; cat "$F" > new; mv new late) >&- 2>&- &'
+  with started(vault, "sh", "-c", script) as process:
+    process.communicate()
+  assert len(list(memory.glob("*/F"))) == 1
+  vault.file("go", b"")
+  until((vault.folder / "late").exists)
+  assert (vault.folder / "late").read_bytes() == b"s3cret"
+
+
+def test_the_watcher_is_nobodys_child_and_has_nothing_of_the_program(vault, memory, named, tracing):
+  passphrase = {"KEYCHAIN_PASSPHRASE": "hunter2 hunter2"}
+  with vault.start("run", "--named-files", *FILE, "--", *WAITING, environment=passphrase) as process:
+    assert int(process.stdout.readline()) == process.pid
+    [watcher] = watchers(memory)
+    status = Path(f"/proc/{watcher}/stat").read_text().rsplit(")", 1)[1].split()
+    parent, group, session, terminal = (int(field) for field in status[1:5])
+    assert parent != process.pid and group == session == watcher and terminal == 0
+    assert sorted(os.listdir(f"/proc/{watcher}/fd")) == ["0", "1", "2"]
+    assert b"hunter2" not in Path(f"/proc/{watcher}/environ").read_bytes()
+    assert not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    secrets = [b"s3" + b"cret", b"hunter2 " + b"hunter2"]
+    with open(f"/proc/{watcher}/maps") as maps, open(f"/proc/{watcher}/mem", "rb", 0) as contents:
+      for line in maps:
+        bounds, rights = line.split()[:2]
+        if not rights.startswith("rw"):
+          continue
+        start, end = (int(bound, 16) for bound in bounds.split("-"))
+        contents.seek(start)
+        try:
+          region = contents.read(end - start)
+        except OSError:
+          continue
+        assert not [secret for secret in secrets if secret in region], line
+    process.kill()
+
+
+def test_a_pipe_ends_with_the_program_and_not_with_the_watcher(vault, memory, named):
+  with started(vault, "sh", "-c", "echo $$; exec >&- 2>&-; exec sleep 60") as process:
+    assert process.stdout.read() == b"" and process.stderr.read() == b""
+    process.kill()
+
+
+def test_a_detached_tmux_reads_a_file_with_a_name(vault, memory, named):
+  socket = str(vault.folder / "tmux")
+  try:
+    named("tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", 'cat "$F" > new; mv new done; sleep 60')
+    until((vault.folder / "done").exists)
+    assert (vault.folder / "done").read_bytes() == b"s3cret"
+    assert len(list(memory.glob("*/F"))) == 1
+  finally:
+    subprocess.run(["tmux", "-S", socket, "kill-server"], timeout=LIMIT, capture_output=True)
+  until(lambda: not list(memory.iterdir()))
