@@ -28,6 +28,14 @@ struct NetrcImportPlanTests {
     #expect(plan.left.isEmpty && plan.repeatedHosts.isEmpty)
   }
 
+  @Test func manyEntriesAreReadInTime() throws {
+    let text = (0..<6000).map { "machine h\($0 % 3000) login a\($0) password p\n" }.joined()
+    let start = ContinuousClock.now
+    let plan = try plan(text)
+    #expect(plan.items.count == 6000 && plan.repeatedHosts.count == 3000)
+    #expect(ContinuousClock.now - start < .seconds(10))
+  }
+
   @Test func whatOnlyFTPCanUseStays() throws {
     let plan = try plan(
       """
