@@ -146,7 +146,7 @@ extension KeychainError {
     /// Other users can access a file or folder.
     public static var insecurePermissions: Self { Self(storage: .insecurePermissions) }
 
-    /// A secret or a name exceeds the store's limit.
+    /// A secret, a name or an answer of the desktop keyring exceeds the limit.
     public static var tooLarge: Self { Self(storage: .tooLarge) }
 
     /// The credential has expired, and the call does not accept that.

@@ -50,14 +50,18 @@ extension BusConnection {
     of calls: [BusCall], _ deadline: Deadline
   ) -> [BusAnswer] {
     guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
-    guard !isClosed else { return calls.map { _ in .failure(.closed) } }
+    guard !isClosed else { return calls.map { _ in .failure(failure(.closed)) } }
     guard let context = MainContext(library) else { return calls.map { _ in .failure(.failed) } }
     defer { context.end() }
+    renewAllowance()
     let pending = calls.map { send($0, deadline) }
     for call in pending {
       while call.result == nil { context.waitForEvent() }
     }
-    return pending.map { $0.result ?? .failure(.failed) }
+    return pending.map { call in
+      guard let result = call.result else { return .failure(.failed) }
+      return result.error.map { .failure(failure($0)) } ?? result
+    }
   }
 
   /// Makes one call.

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesFiles
+internal import SystemPackage
 
 /// A connection to the session bus.
 @safe
@@ -11,7 +12,7 @@ final class BusConnection: @unchecked Sendable {
   let library: Libsecret
   let pointer: OpaquePointer
   let peer: ProcessIdentity
-  private let descriptor: CInt
+  private let relay: BusRelay
   private let process = getpid()
 
   /// Connects and authenticates.
@@ -22,19 +23,21 @@ final class BusConnection: @unchecked Sendable {
     let socket = try BusSocket(address, deadline)
     peer = socket.peer
     self.library = library
-    // GLib owns one descriptor and closes it; this one is for aborting what GLib waits for.
-    descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
-    guard descriptor >= 0 else {
+    let far: CInt
+    do throws(Errno) {
+      (relay, far) = try BusRelay.start(socket)
+    } catch {
       throw KeychainError(
-        .inputOutput, "no file descriptor is left", underlying: .system(errno: errno))
+        .inputOutput, "no file descriptor or thread is left for the session bus",
+        underlying: .system(errno: error.rawValue))
     }
     do throws(BusError) {
-      unsafe pointer = try Self.handshake(socket, descriptor, library, deadline)
+      unsafe pointer = try Self.handshake(far, relay, library, deadline)
     } catch {
-      Glibc.close(descriptor)
+      relay.end()
+      if let failure = relay.failure { throw KeychainError(failure) }
       throw deadline.hasPassed
-        ? KeychainError(
-          .timedOut, "the session bus at \(address) does not answer", recovery: "use the vault")
+        ? .silentBus(address)
         : KeychainError(
           .noStore, "what listens at \(address) is not a session bus",
           recovery: BusAddress.recovery)
@@ -44,14 +47,21 @@ final class BusConnection: @unchecked Sendable {
   deinit {
     close()
     unsafe library.functions.g_object_unref(UnsafeMutableRawPointer(pointer))
-    Glibc.close(descriptor)
   }
 
   /// Whether the connection has ended.
   var isClosed: Bool { unsafe library.functions.g_dbus_connection_is_closed(pointer) != 0 }
 
   /// Ends the connection: calls that wait for an answer fail.
-  func close() { shutdown(descriptor, CInt(SHUT_RDWR)) }
+  func close() { relay.end() }
+
+  /// Prepares for calls that are made together.
+  func renewAllowance() { relay.renewAllowance() }
+
+  /// Returns the failure of a call, which may be that the relay has ended the connection.
+  func failure(_ error: BusError) -> BusError {
+    error == .closed || error == .failed ? relay.failure ?? error : error
+  }
 
   /// Throws in a forked child: GLib's threads don't exist there, so every call would wait forever.
   func checkProcess() throws(KeychainError) {
@@ -63,25 +73,20 @@ final class BusConnection: @unchecked Sendable {
 
   /// Authenticates and says hello.
   ///
-  /// GLib has its own, longer deadline for saying hello, so the socket is shut down at our
-  /// deadline.
+  /// GLib has its own, longer deadline for saying hello, so the sockets are shut down at our
+  /// deadline. It owns the descriptor, and closes it.
   private static func handshake(
-    _ socket: borrowing BusSocket, _ descriptor: CInt, _ library: Libsecret, _ deadline: Deadline
+    _ owned: CInt, _ relay: BusRelay, _ library: Libsecret, _ deadline: Deadline
   ) throws(BusError) -> OpaquePointer {
-    let watch = DispatchWorkItem { shutdown(descriptor, CInt(SHUT_RDWR)) }
+    let watch = DispatchWorkItem { relay.end() }
     let queue = DispatchQueue(label: "bus deadline")
     // Read before the current time: the handshake must not be ended before the deadline, however
     // long the thread is suspended in between. Otherwise the bus would be considered missing.
     let left = deadline.seconds
     queue.asyncAfter(deadline: .now() + left, execute: watch)
-    defer {
-      watch.cancel()
-      // A shutdown that has begun must finish before the descriptor's number is reused.
-      queue.sync {}
-    }
+    defer { watch.cancel() }
     let functions = library.functions
     var error: OpaquePointer?
-    let owned = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
     guard let glibSocket = unsafe functions.g_socket_new_from_fd(owned, &error) else {
       Glibc.close(owned)
       throw unsafe BusError(taking: error, library)

@@ -17,11 +17,21 @@ enum BusError: Error, Hashable {
   /// The answer has a list that is too long.
   case tooManyElements
 
+  /// The answer has more bytes than are taken apart.
+  case tooLarge
+
+  /// The bus sent more signals than are kept.
+  case flooded
+
   /// The bus or GLib failed.
   case failed
 
   static let isLocked = remote("org.freedesktop.Secret.Error.IsLocked")
-  static let limitExceeded = remote("org.freedesktop.DBus.Error.LimitsExceeded")
+  static let limitExceededName = "org.freedesktop.DBus.Error.LimitsExceeded"
+  static let limitExceeded = remote(limitExceededName)
+
+  /// The relay's answer in place of one that is too large.
+  static let tooLargeName = "org.prephirences.Error.TooLarge"
   static let noSession = remote("org.freedesktop.Secret.Error.NoSession")
 
   /// Whether the object of the call does not exist.
@@ -74,7 +84,8 @@ enum BusError: Error, Hashable {
     defer { unsafe functions.g_error_free(error) }
     if let name = unsafe functions.g_dbus_error_get_remote_error(error) {
       defer { unsafe functions.g_free(name) }
-      self = unsafe .remote(String(cString: name))
+      let name = unsafe String(cString: name)
+      self = name == Self.tooLargeName ? .tooLarge : .remote(name)
       return
     }
     let domain = unsafe clibsecret_error_domain(error)

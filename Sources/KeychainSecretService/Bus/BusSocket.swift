@@ -63,8 +63,7 @@ struct BusSocket: ~Copyable {
       guard result != 0 else { return }
       guard errno == EAGAIN || errno == EINTR else { throw unreachable(address, errno) }
       guard !deadline.hasPassed else {
-        throw KeychainError(
-          .timedOut, "the session bus at \(address) does not answer", recovery: "use the vault")
+        throw KeychainError.silentBus(address)
       }
       usleep(5000)
     }
@@ -94,6 +93,14 @@ struct BusSocket: ~Copyable {
     return KeychainError(
       .noStore, "no session bus listens at \(address): \(reason)", recovery: BusAddress.recovery,
       underlying: .system(errno: code))
+  }
+}
+
+extension KeychainError {
+  static func silentBus(_ address: BusAddress) -> Self {
+    Self(
+      .timedOut, "the session bus at \(address) does not answer",
+      recovery: "look whether it hangs; \(.useVault) uses the vault without it")
   }
 }
 

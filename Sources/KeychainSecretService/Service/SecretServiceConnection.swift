@@ -53,7 +53,10 @@ final class SecretServiceConnection: Sendable {
   }
 
   private static func noProvider(_ error: BusError) -> KeychainError {
-    error == .timedOut ? .timedOut : .noProvider
+    switch error {
+    case .timedOut, .unexpectedType, .tooManyElements, .tooLarge, .flooded: KeychainError(error)
+    default: .noProvider
+    }
   }
 }
 
@@ -70,7 +73,8 @@ extension KeychainError {
 
   static let timedOut = KeychainError(
     .timedOut, "the desktop keyring does not answer",
-    recovery: "look whether its program hangs or asks something, or use the vault")
+    recovery: "look whether its program hangs or asks something; \(.useVault) uses the vault "
+      + "without it")
 }
 
 extension BusConnection {

@@ -186,16 +186,18 @@ extension KeychainError {
     switch error {
     case .timedOut: self = .timedOut
     case .isLocked: self = .lockedKeyring
-    case .remote("org.freedesktop.DBus.Error.AccessDenied"):
-      self.init(
-        .refused, "the session bus does not let this program use the desktop keyring",
-        recovery: "allow it in the sandbox or policy of this program, or use the vault")
+    case .remote("org.freedesktop.DBus.Error.AccessDenied"): self = .deniedByBus
     case .unexpectedType:
       self.init(
         .inputOutput,
         "the desktop keyring sent a reply that is not valid in the Secret Service protocol",
         recovery: "restart or update its program, or use the vault")
     case .tooManyElements: self = .tooManyItems
+    case .tooLarge: self = .answerTooLarge
+    case .flooded:
+      self.init(
+        .tooLarge, "the session bus sends more than can be read",
+        recovery: "look which program floods it; \(.useVault) uses the vault without it")
     case .noSession:
       self.init(
         .inputOutput, "the desktop keyring gave a secret that cannot be decrypted",
@@ -208,6 +210,14 @@ extension KeychainError {
         recovery: "start it again, or use the vault")
     }
   }
+
+  static let deniedByBus = KeychainError(
+    .refused, "the session bus does not let this program use the desktop keyring",
+    recovery: "allow it in the sandbox or policy of this program, or use the vault")
+
+  static let answerTooLarge = KeychainError(
+    .tooLarge, "the desktop keyring sent a reply that is too large to be read",
+    recovery: "restart or update its program, or use another collection or the vault")
 
   static let tooManyItems = KeychainError(
     .refused,

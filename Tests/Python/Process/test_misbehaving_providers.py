@@ -42,7 +42,7 @@ COMMANDS = {
   "set where nothing is chosen": ("set", "carol", "--service", "t"),
   "rename": ("rename", "alice", "dave", *IN_KEYRING),
   "delete": ("delete", "dave", *IN_KEYRING),
-  "delete another program's": ("delete", "bob", *IN_KEYRING),
+  "delete another program's": ("delete", "bob", "--other-programs", *IN_KEYRING),
   "migrate away": ("migrate", "--service", "s", "--from", "secret-service", "--to", "vault"),
   "migrate back": ("migrate", "--service", "v", "--from", "vault", "--to", "secret-service"),
 }
@@ -341,9 +341,10 @@ def test_a_copy_that_may_be_there_is_neither_removed_nor_counted(fake, home):
 @pytest.mark.parametrize("what, command", [
   ("SearchItems", "get"), ("SearchItems", "list of a service"), ("Get Items", "list")])
 def test_more_items_than_are_read(fake, home, what, command):
-  fake.behave(what, "200,000 paths")
-  refused = home.run(*COMMANDS[command], *PATIENT, code=79)
-  assert "more than 50000" in refused.error
+  for how, reason in ("100,000 paths", "more than 50000"), ("200,000 paths", "too large"):
+    fake.behave(what, how)
+    refused = home.run(*COMMANDS[command], *PATIENT, code=79)
+    assert reason in refused.error
 
 
 @pytest.mark.parametrize("how", FAR_TIMES)
