@@ -70,6 +70,21 @@ extension CredentialStore {
     try remove(identity, expectedVersion: nil)
   }
 
+  /// Removes a credential of a store that no other program shares.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  ///   - includingOtherPrograms: Not used.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``CredentialStore/remove(_:expectedVersion:)``.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
+  ) throws(KeychainError) -> Bool {
+    try remove(identity, expectedVersion: expectedVersion)
+  }
+
   /// Does work with the store on another thread, so that waiting for a lock, a disk, a key
   /// derivation or a person blocks no thread of Swift's concurrency pool.
   ///

@@ -133,10 +133,26 @@ public protocol CredentialStore: Sendable {
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/versionConflict`` if the version
-  ///   differs, or ``KeychainError/Code/locked``.
+  ///   differs, ``KeychainError/Code/refused`` for another program's item, or
+  ///   ``KeychainError/Code/locked``.
   @discardableResult
   func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Bool
+
+  /// Removes a credential, even one that another program stored in its own form.
+  ///
+  /// A store that no other program shares need not implement it.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  ///   - includingOtherPrograms: Whether another program's item may be removed.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``remove(_:expectedVersion:)``.
+  @discardableResult
+  func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
   ) throws(KeychainError) -> Bool
 
   /// Calls a closure after each change.
@@ -168,6 +184,10 @@ public struct MergedCredential: Hashable, Sendable {
 
   /// The credential that was replaced; `nil` if the stored one is new.
   public let replaced: Credential?
+
+  /// Whether another program's item of the same name is next to the stored credential, which takes
+  /// precedence.
+  public package(set) var isNextToOtherPrograms = false
 
   /// Creates a result; for authors of stores.
   ///

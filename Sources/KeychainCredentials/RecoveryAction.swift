@@ -30,6 +30,9 @@ extension KeychainError.Recovery {
     /// Delete a credential.
     case delete
 
+    /// Delete a credential, even one that another program stored.
+    case deleteOfOtherProgram
+
     /// Create the vault; `startingAnew` even if one existed before and is missing.
     case createVault(startingAnew: Bool)
 
@@ -91,6 +94,9 @@ extension KeychainError.Recovery {
     /// Move credentials to another store.
     case migrate
 
+    /// Give the services of a keyring that is gone for good another store.
+    case abandonSource
+
     /// Replace credentials in the target of a migration.
     case overwrite
   }
@@ -134,6 +140,7 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .read: "`CredentialStore.secret(…)`"
     case .update: "`CredentialStore.update(…)`"
     case .delete: "`CredentialStore.remove(…)`"
+    case .deleteOfOtherProgram: "`CredentialStore.remove(…, includingOtherPrograms: true)`"
     case .createVault(startingAnew: false): "`Vault.create(…)`"
     case .createVault(startingAnew: true): "`Vault.create(startingAnew: true)`"
     case .nameVault: "`Vault.Configuration.path`"
@@ -157,6 +164,7 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .useVault: "the choice `.vault`"
     case .nameCollection: "`SecretServiceStore.Configuration.collection`"
     case .migrate: "`AutomaticStore.migration(…)`"
+    case .abandonSource: "`AutomaticStore.abandonKeyring(…)`"
     case .overwrite: "`CredentialMigration.isOverwriting`"
     }
   }

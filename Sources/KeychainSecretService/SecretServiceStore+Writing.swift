@@ -57,17 +57,21 @@ extension SecretServiceStore: CredentialReceiver {
     let encoded = try SharedSecret(StoredText.encode(secret))
     return try change { writer throws(KeychainError) in
       let existing: FoundItem?
+      var hasSeveralOthers = false
       do throws(KeychainError) {
         existing = try writer.finder.item(identity)
       } catch {
         // If several other programs have an item of this name, ours takes precedence from then on.
         guard error.code == .ambiguous, mode == .addOrReplace else { throw error }
         existing = try writer.finder.ownItem(identity)
+        hasSeveralOthers = existing == nil
       }
       try mode.check(existing?.credential, identity: identity)
       let merged = update.applied(to: existing?.credential ?? Credential(identity))
       try merged.checkStoring(secretCount: nil)
-      return try writer.put(merged, secret: encoded, replacing: existing)
+      var (result, changes) = try writer.put(merged, secret: encoded, replacing: existing)
+      result.isNextToOtherPrograms = hasSeveralOthers || existing?.isOurs == false
+      return (result, changes)
     }
   }
 
@@ -142,19 +146,40 @@ extension SecretServiceStore: CredentialReceiver {
   /// Removes a credential; see the protocol.
   ///
   /// - Parameters:
-  ///   - identity: The identity of the credential. If we have no such item, another program's item
-  ///     of this name is removed.
+  ///   - identity: The identity of the credential.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Returns: `false` if there was no credential.
-  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` if the
-  ///   provider asks before it removes anything, and no person may be asked.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
+  ///   another program's item, or if the provider asks before it removes anything, and no person
+  ///   may be asked.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
+    try remove(identity, expectedVersion: expectedVersion, includingOtherPrograms: false)
+  }
+
+  /// Removes a credential, even one that another program stored in its own form; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  ///   - includingOtherPrograms: Whether another program's item of this name is removed if we have
+  ///     none.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``remove(_:expectedVersion:)``.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
+  ) throws(KeychainError) -> Bool {
     try change { writer throws(KeychainError) in
       guard let existing = try writer.finder.item(identity) else { return (false, []) }
+      // First: whoever expects a version of ours must learn that it is gone.
       try existing.credential.checkVersion(expectedVersion)
+      guard existing.isOurs || includingOtherPrograms else {
+        throw .itemOfOtherProgram(
+          existing, "remove it with that program, or with \(.deleteOfOtherProgram)")
+      }
       try writer.remove(existing.item, identity)
       return (true, [CredentialChange(identity, .removed)])
     }

@@ -94,7 +94,8 @@ extension KeychainPreferences {
   ///
   /// - Parameter key: The key.
   /// - Returns: `false` if there was no value.
-  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or with
+  ///   ``KeychainError/Code/refused`` for another program's item.
   @discardableResult
   public func removeValue(for key: String) throws(KeychainError) -> Bool {
     try store.remove(identity(for: key))

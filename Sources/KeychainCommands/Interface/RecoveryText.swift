@@ -28,6 +28,7 @@ extension KeychainError.Recovery.Action {
     case .read: Self.command("get")
     case .update: Self.command("update")
     case .delete: Self.command("delete")
+    case .deleteOfOtherProgram: Self.command("delete --other-programs")
     case .createVault(startingAnew: false): Self.command("init")
     case .createVault(startingAnew: true): Self.command("init --start-anew")
     case .nameVault: "--vault"
@@ -55,6 +56,7 @@ extension KeychainError.Recovery.Action {
     case .useVault: "--store vault"
     case .nameCollection: "--collection"
     case .migrate: Self.command("migrate")
+    case .abandonSource: Self.command("migrate --from secret-service --to vault --abandon-source")
     case .overwrite: "--overwrite"
     }
   }

@@ -81,7 +81,8 @@ extension DockerCredentialHelper {
   /// Removes a login, unless somebody has changed or removed it since it was found.
   func removeUnlessChanged(_ old: Credential) throws(KeychainError) {
     do throws(KeychainError) {
-      try store.remove(old.identity, expectedVersion: old.version)
+      try store.remove(
+        old.identity, expectedVersion: old.version, includingOtherPrograms: old.isOfOtherProgram)
     } catch {
       guard error.isConflict else { throw error }
     }

@@ -33,7 +33,9 @@ extension GitCredentialHelper {
       guard Self.isNamed(match, by: request) else { return report(.staysForGit(match.identity)) }
       guard erasesOthers || !credential.isOfOtherProgram else { return }
       do throws(KeychainError) {
-        try store.remove(match.identity, expectedVersion: credential.version)
+        try store.remove(
+          match.identity, expectedVersion: credential.version,
+          includingOtherPrograms: credential.isOfOtherProgram)
         return
       } catch {
         // It was changed after it was compared, so it may be another one.

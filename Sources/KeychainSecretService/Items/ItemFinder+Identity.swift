@@ -58,11 +58,12 @@ extension ItemFinder {
     // Other programs do not use groups.
     guard identity.accessGroup.isEmpty else { return nil }
     let named = items.filter { $0.foreign?.identity == identity }
-    if let found = try single(named, identity) { return found }
-    guard alsoByAliases else { return nil }
-    let aliases = try aliases(of: identity)
-    let exact = aliases.filter { $0.foreign?.identity == identity }
-    return try single(exact.isEmpty ? aliases : exact, identity)
+    guard alsoByAliases else { return try single(named, identity) }
+    // The names may be in other attributes than those of the search.
+    let known = Set(named.map(\.path))
+    let others = try named + aliases(of: identity).filter { !known.contains($0.path) }
+    let exact = others.filter { $0.foreign?.identity == identity }
+    return try single(exact.isEmpty ? others : exact, identity)
   }
 
   private func own(
@@ -141,6 +142,16 @@ extension CredentialIdentity {
 }
 
 extension KeychainError {
+  /// The error if another program's item would be changed or removed.
+  static func itemOfOtherProgram(_ found: FoundItem, _ recovery: Recovery) -> Self {
+    let schema = found.item.attributes[ItemAttributes.schemaName].map { " of the schema \($0)" }
+    return Self(
+      .refused,
+      "\(found.credential.identity) is another program's item of the desktop keyring: "
+        + found.item.name + (schema ?? ""),
+      recovery: recovery)
+  }
+
   static func damagedItem(_ item: ServiceItem) -> Self {
     Self(
       .damaged, "\(item.name) of the desktop keyring is damaged or was changed by another program",

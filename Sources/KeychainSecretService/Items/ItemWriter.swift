@@ -38,9 +38,8 @@ struct ItemWriter: ~Copyable {
   ) throws(KeychainError) -> FoundItem {
     guard let found = try finder.item(identity) else { throw .notFound(identity) }
     guard found.isOurs else {
-      throw KeychainError(
-        .refused, "\(identity) is another program's item of the desktop keyring",
-        recovery: "change it with that program, or store a credential of this name here")
+      throw .itemOfOtherProgram(
+        found, "change it with that program, or store a credential of this name here")
     }
     try found.credential.checkVersion(expectedVersion)
     return found

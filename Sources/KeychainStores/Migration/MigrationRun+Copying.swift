@@ -161,7 +161,11 @@ extension MigrationRun {
         ledger.forget(identity)
         return false
       }
-      guard try Self.remove(identity, version: credential.version, from: source) else {
+      guard
+        try Self.remove(
+          identity, version: credential.version, from: source,
+          includingOtherPrograms: credential.isOfOtherProgram)
+      else {
         return false
       }
       ledger.noteRemoval(identity)
@@ -185,10 +189,12 @@ extension MigrationRun {
   ///
   /// Returns `false` if it is gone or was changed.
   private static func remove(
-    _ identity: CredentialIdentity, version: UInt64, from store: any CredentialStore
+    _ identity: CredentialIdentity, version: UInt64, from store: any CredentialStore,
+    includingOtherPrograms: Bool = false
   ) throws(KeychainError) -> Bool {
     do throws(KeychainError) {
-      return try store.remove(identity, expectedVersion: version)
+      return try store.remove(
+        identity, expectedVersion: version, includingOtherPrograms: includingOtherPrograms)
     } catch {
       guard error.code == .versionConflict else { throw error }
       return false

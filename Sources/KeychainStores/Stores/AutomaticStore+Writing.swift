@@ -111,14 +111,32 @@ extension AutomaticStore {
   ///   - identity: What names the credential.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Returns: `false` if there was no credential.
-  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
-  ///   recorded and missing, or with ``KeychainError/Code/busy`` if a migration takes too long.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/refused`` for another
+  ///   program's item, with ``KeychainError/Code/noStore`` if the store is recorded and missing, or
+  ///   with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
+    try remove(identity, expectedVersion: expectedVersion, includingOtherPrograms: false)
+  }
+
+  /// Removes a credential from the store of its service, even one that another program stored in
+  /// its own form; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  ///   - includingOtherPrograms: Whether another program's item may be removed.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``remove(_:expectedVersion:)``.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
+  ) throws(KeychainError) -> Bool {
     try changing(ServiceName(identity)) { _, store throws(KeychainError) in
-      try store.remove(identity, expectedVersion: expectedVersion)
+      try store.remove(
+        identity, expectedVersion: expectedVersion, includingOtherPrograms: includingOtherPrograms)
     }
   }
 }

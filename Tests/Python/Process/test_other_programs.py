@@ -119,3 +119,58 @@ def test_vault_in_use_does_not_hide_them_silently(home, keyring):
   assert home.run("get", "--attribute", "string=two").out == b"222"
   lock(keyring)
   assert "the desktop keyring" in hinted(home.run("get", "--attribute", "string=two", code=77))
+
+
+def store_theirs(variables, secret: bytes, *pairs: str, label: str = "Theirs") -> None:
+  secret_tool(variables, "store", "--label", label, *pairs, input=secret)
+
+
+THEIRS = ("service", "s", "username", "bob")
+BOB = ("bob", "--service", "s")
+
+
+def test_an_item_of_another_program_is_deleted_only_on_request(home, keyring):
+  store_theirs(keyring, b"theirs", *THEIRS)
+  for options in (), ("--if-exists",), ("--store", "secret-service"):
+    refused = home.run("delete", *BOB, *options, code=79)
+    assert "another program's item" in refused.error and "'Theirs'" in refused.error
+    assert "--other-programs" in hinted(refused)
+  assert secret_tool(keyring, "lookup", *THEIRS) == b"theirs"
+  home.set("bob", b"ours", "--service", "s")
+  home.run("delete", *BOB, "--if-exists")
+  # The second one finds the other program's.
+  home.run("delete", *BOB, "--if-exists", code=79)
+  assert home.get(*BOB) == b"theirs"
+  home.run("delete", *BOB, "--expected-version", "1", "--other-programs", code=75)
+  home.run("delete", *BOB, "--other-programs")
+  home.run("get", *BOB, code=44)
+  home.run("delete", *BOB, "--if-exists")
+  assert secret_tool(keyring, "lookup", *THEIRS) == b""
+
+
+def test_items_of_others_whose_attributes_have_other_names_are_two(home, keyring):
+  store_theirs(keyring, b"one", "service", "s", "username", "bob", label="One")
+  assert home.get(*BOB) == b"one"
+  store_theirs(keyring, b"two", "service", "s", "account", "bob", label="Two")
+  for command in ("get", *BOB), ("show", *BOB), ("delete", *BOB, "--other-programs"):
+    refused = home.run(*command, code=76)
+    assert "'One'" in refused.error and "'Two'" in refused.error
+  told = home.set("bob", b"ours", "--service", "s").error
+  assert "another program has an item of the same name" in told
+  assert home.get(*BOB) == b"ours"
+
+
+def test_set_and_list_tell_items_of_the_same_name_apart(home, keyring):
+  store_theirs(keyring, b"theirs", *THEIRS)
+  told = home.set("bob", b"ours", "--service", "s").error
+  assert "another program has an item of the same name in the desktop keyring" in told
+  assert home.set("bob", b"ours", "--service", "s").error == "", "it is said once"
+  # The new one takes over the label, so that alone would not do.
+  marks = [item.get("otherProgram") for item in home.run("list", "--service", "s", "--json").json]
+  assert sorted(marks, key=bool) == [None, True]
+  lines = [line.split("\t") for line in home.run("list", "--service", "s").out.decode().splitlines()]
+  assert sorted(line[8:] for line in lines) == [[], ["other"]]
+  terminal = home.terminal("list", "--service", "s")
+  terminal.expect(pexpect.EOF)
+  shown = terminal.before.decode().splitlines()
+  assert "PROGRAM" in shown[0] and sum(line.rstrip().endswith("other") for line in shown) == 1

@@ -62,7 +62,7 @@ struct RecoveryTextTests {
   fileprivate static let examples: [Recovery.Action] =
     [
       .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .read, .update, .delete,
-      .nameVault, .status,
+      .deleteOfOtherProgram, .abandonSource, .nameVault, .status,
       .verify, .acceptRestored, .rekey, .export, .replaceBackup, .listSlots, .addSlotForService,
       .nameSlot, .createIdentity, .showIdentity, .nameStore, .useVault, .nameCollection, .migrate,
       .overwrite, .allowReaders(.group), .allowReaders(.others), .createVault(startingAnew: false),
@@ -81,7 +81,8 @@ extension KeychainError.Recovery.Action {
     switch self {
     case .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders,
       .read, .update,
-      .delete, .createVault, .nameVault, .status, .verify, .acceptRestored, .rekey, .export,
+      .delete, .deleteOfOtherProgram, .abandonSource, .createVault, .nameVault, .status, .verify,
+      .acceptRestored, .rekey, .export,
       .replaceBackup, .listSlots, .addSlot, .addSlotForService, .nameSlot, .removeSlot,
       .createIdentity, .showIdentity, .pinIdentity, .nameStore, .useVault, .nameCollection,
       .migrate, .overwrite:

@@ -75,7 +75,9 @@ final class Desktop: Sendable {
 
 extension CredentialStore {
   func removeEverything() throws {
-    for credential in try search(CredentialQuery()).credentials { try remove(credential.identity) }
+    for credential in try search(CredentialQuery()).credentials {
+      try remove(credential.identity, expectedVersion: nil, includingOtherPrograms: true)
+    }
   }
 
   @discardableResult

@@ -38,6 +38,9 @@ private struct CredentialFactsJSON: Encodable {
   let expires: Date?
   let expired: Bool
 
+  /// `true` for another program's item; omitted for ours.
+  let otherProgram: Bool?
+
   /// The version as text: readers of JSON that keep numbers as doubles would lose digits.
   let version: String
 
@@ -51,6 +54,7 @@ private struct CredentialFactsJSON: Encodable {
     modified = credential.modified
     expires = credential.expires
     expired = credential.isExpired()
+    otherProgram = credential.isOfOtherProgram ? true : nil
     version = String(credential.version)
   }
 }

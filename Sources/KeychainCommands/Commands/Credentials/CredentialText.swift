@@ -9,13 +9,27 @@ internal import PrephirencesText
 enum CredentialText {
   /// Returns the table of a list, with the store of each credential for programs, and for a person
   /// if there are several stores.
+  ///
+  /// Another program's item is marked in a further column: one of ours may have the same names.
   static func table(_ listed: [ListedCredential], forPrograms: Bool) -> TextTable {
     let table = table(listed.map(\.credential))
-    let hasSeveralStores = Set(listed.map { Array($0.store.utf8) }).count > 1
-    guard forPrograms || hasSeveralStores else { return table }
-    return TextTable(
-      header: table.header + ["STORE"], rows: zip(table.rows, listed).map { $0 + [$1.store] })
+    var (header, rows) = (table.header, table.rows)
+    if forPrograms || Set(listed.map { Array($0.store.utf8) }).count > 1 {
+      header.append("STORE")
+      rows = zip(rows, listed).map { $0 + [$1.store] }
+    }
+    if listed.contains(where: \.credential.isOfOtherProgram) {
+      header.append("PROGRAM")
+      rows = zip(rows, listed).map { row, listed in
+        let mark = listed.credential.isOfOtherProgram ? otherProgram : nil
+        return row + (mark.map { [$0] } ?? (forPrograms ? [] : [""]))
+      }
+    }
+    return TextTable(header: header, rows: rows)
   }
+
+  /// The mark of another program's item in a list.
+  static let otherProgram = "other"
 
   /// Returns the table of a list of credentials.
   static func table(_ credentials: [Credential]) -> TextTable {
@@ -147,6 +161,12 @@ enum CredentialText {
   /// What to do if a password has the mark of a registry's login, and more names than one has.
   static let noLoginOfRegistry =
     "clients of docker do not get it: name the registry with --server alone, with its port in the name"
+
+  /// Returns that a new credential stands next to an item of the same name.
+  static func isNextToOthers(_ identity: CredentialIdentity) -> String {
+    "another program has an item of the same name in the desktop keyring, which stays as it is: "
+      + "from now on \(identity) is the one stored here"
+  }
 
   /// Returns that the expiry of an older secret was removed.
   static func expiryIsGone(_ expiry: Date) -> String {

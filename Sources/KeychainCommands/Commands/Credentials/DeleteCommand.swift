@@ -10,6 +10,9 @@ struct DeleteCommand: KeychainSubcommand, QuickCommand {
     commandName: "delete",
     abstract: "Delete a credential",
     discussion: """
+      What another program stored in the desktop keyring is deleted with --other-programs only; \
+      without it, the command ends with 79, also with --if-exists.
+
       Example:
         \(keychainPath) delete alice --service example.com --if-exists
       """,
@@ -24,6 +27,9 @@ struct DeleteCommand: KeychainSubcommand, QuickCommand {
   @Flag(help: "Succeed if there is none")
   var ifExists = false
 
+  @Flag(help: "Also delete what another program stored in the desktop keyring")
+  var otherPrograms = false
+
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
 
@@ -34,6 +40,7 @@ struct DeleteCommand: KeychainSubcommand, QuickCommand {
     account = try line.argument("account")
     try line.group(&_item)
     ifExists = try line.flag("if-exists")
+    otherPrograms = try line.flag("other-programs")
     expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
     try line.group(&_stores)
     try line.group(&_common)
@@ -43,7 +50,10 @@ struct DeleteCommand: KeychainSubcommand, QuickCommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.finder(item).identity(account: account)
-    guard try session.store.remove(identity, expectedVersion: expectedVersion) else {
+    guard
+      try session.store.remove(
+        identity, expectedVersion: expectedVersion, includingOtherPrograms: otherPrograms)
+    else {
       if ifExists { return try session.reportMissingVault() }
       throw session.notFound(identity)
     }

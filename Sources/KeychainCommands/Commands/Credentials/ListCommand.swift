@@ -17,7 +17,8 @@ struct ListCommand: KeychainSubcommand, QuickCommand {
       for each credential, with always the same eight fields separated by tabs: service or server, \
       account, access group, accessibility, modified, expires, label, and store (vault or \
       secret-service, which a collection may follow after a colon); backslash, tab and newline are \
-      written \\\\, \\t and \\n. \(servicesThatAreListed) Locked ones are counted on standard error; if \
+      written \\\\, \\t and \\n. A ninth field, other, marks an item of another program, which may \
+      have the same names as one stored here. \(servicesThatAreListed) Locked ones are counted on standard error; if \
       nothing can be listed because of them, the command ends with 77.
 
       Items of other programs that have no names of a credential are counted on standard error, too. With \

@@ -131,8 +131,12 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     return CredentialText.noLoginOfRegistry
   }
 
-  /// Reports that the expiry of the old secret was removed, or that the kept expiry has passed.
+  /// Reports another program's item of the same name, that the expiry of the old secret was
+  /// removed, or that the kept expiry has passed.
   private func report(_ merged: MergedCredential, _ interface: UserInterface) {
+    if merged.isNextToOtherPrograms {
+      interface.say(CredentialText.isNextToOthers(merged.credential.identity))
+    }
     if details.expires == nil, !keepExpiry, let expiry = merged.replaced?.expires {
       interface.say(CredentialText.expiryIsGone(expiry))
       interface.hint(CredentialText.keepingExpiry(expiry))
