@@ -10,8 +10,11 @@ extension SecretServiceStore {
     /// It can after a person has answered; otherwise, operations fail with this error.
     case afterQuestion(KeychainError)
 
-    /// It cannot.
+    /// It cannot: there is none here for this program.
     case none(KeychainError)
+
+    /// It is not known: no valid answer came in time.
+    case unknown(KeychainError)
   }
 
   /// Whether the environment specifies a session bus, running or not.
@@ -38,7 +41,7 @@ extension SecretServiceStore {
         try Self.access(operation)
       }
     } catch {
-      return .none(error)
+      return error.isAbsenceOfKeyring ? .none(error) : .unknown(error)
     }
   }
 
@@ -51,4 +54,12 @@ extension SecretServiceStore {
       return .afterQuestion(error)
     }
   }
+}
+
+extension KeychainError {
+  /// Whether an attempt to use the keyring showed that there is none here for this program.
+  ///
+  /// A keyring that is silent, or whose answers are not valid, is not absent: it may have
+  /// credentials.
+  package var isAbsenceOfKeyring: Bool { code == .noStore || self == .deniedByBus }
 }

@@ -98,7 +98,8 @@ extension AutomaticStore {
     for service: ServiceName?, by probe: SecretServiceProbe
   ) throws(KeychainError) -> StoreDecision {
     let settled = if let service { try chooser.settled(service) } else { try chooser.explicit() }
-    return settled ?? chooser.decision(by: probe)
+    if let settled { return settled }
+    return try chooser.decision(by: probe)
   }
 
   private var keyring: SecretServiceStore {

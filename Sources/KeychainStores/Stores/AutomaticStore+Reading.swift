@@ -166,7 +166,7 @@ extension AutomaticStore {
       isVaultThere = true
     }
     if isVaultThere, !places.contains(.vault) { places.append(.vault) }
-    if places.isEmpty { places = [chooser.automaticDecision().place] }
+    if places.isEmpty { places = [try chooser.automaticDecision().place] }
     places.sort { $0 == .vault && $1 != .vault }
     return (places, unreadable)
   }

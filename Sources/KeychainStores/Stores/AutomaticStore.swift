@@ -30,6 +30,10 @@ internal import Synchronization
 /// Reading, changing and removing then throw ``KeychainError/Code/locked`` for services that have
 /// nothing in the vault, because the keyring may have items of other programs for them.
 ///
+/// A keyring that is silent, or whose answers are not valid, is not missing: calls for services
+/// without a store throw its error, such as ``KeychainError/Code/timedOut``, and nothing is written
+/// or recorded. A bus that refuses the connection is missing.
+///
 /// An explicit choice that differs from the record is followed, and reported when it writes; the
 /// record stays. A keyring is recorded when it has shown that it can store the credential, before
 /// the credential is written. The fourth step runs at most once in a process, and again where a
@@ -90,7 +94,8 @@ public final class AutomaticStore: CredentialStore {
   /// - Parameter identity: A credential of the service or server.
   /// - Returns: The store and the reason.
   /// - Throws: ``KeychainError`` if the store cannot be determined, such as with
-  ///   ``KeychainError/Code/damaged`` for a damaged record.
+  ///   ``KeychainError/Code/damaged`` for a damaged record, or ``KeychainError/Code/timedOut`` for
+  ///   a keyring that is silent.
   public func decision(for identity: CredentialIdentity) throws(KeychainError) -> StoreDecision {
     try chooser.decision(for: ServiceName(identity))
   }

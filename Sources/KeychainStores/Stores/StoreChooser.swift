@@ -52,10 +52,11 @@ final class StoreChooser: Sendable {
   /// Returns the store that a service has now, or would get with a first credential.
   ///
   /// - Throws: ``KeychainError`` if the store cannot be determined, such as with
-  ///   ``KeychainError/Code/damaged`` for a damaged record, or ``KeychainError/Code/noStore`` if a
-  ///   vault that existed is missing.
+  ///   ``KeychainError/Code/damaged`` for a damaged record, ``KeychainError/Code/noStore`` if a
+  ///   vault that existed is missing, or ``KeychainError/Code/timedOut`` if the keyring is silent.
   func decision(for service: ServiceName) throws(KeychainError) -> StoreDecision {
-    try settled(service) ?? automaticDecision()
+    if let decision = try settled(service) { return decision }
+    return try automaticDecision()
   }
 
   /// Returns the same without waiting for a provider of the desktop keyring, which is postponed.
@@ -68,7 +69,7 @@ final class StoreChooser: Sendable {
       return automatic
     }
     if let known { return known }
-    throw question.postpone { [self] in _ = automaticDecision() }
+    throw question.postpone { [self] () throws(KeychainError) in _ = try automaticDecision() }
   }
 
   /// Returns the store that a service has, or that was chosen for it; `nil` if there is none yet.
@@ -102,30 +103,37 @@ final class StoreChooser: Sendable {
   ///   keyring may have the credentials.
   func decisionForReading(_ service: ServiceName) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
-    guard automaticDecision().lockedKeyring != nil else { return automaticDecision() }
-    let decision = decideAgain()
+    let known = try automaticDecision()
+    guard known.lockedKeyring != nil else { return known }
+    let decision = try decideAgain()
     if let failure = decision.lockedKeyring { throw .mayBeInKeyring(service, failure) }
     return decision
   }
 
-  private func decideAgain() -> StoreDecision {
-    deciding.withLock { _ in
-      let decision = decide()
-      automatic.withLock { $0 = decision }
-      return decision
-    }
+  private func decideAgain() throws(KeychainError) -> StoreDecision {
+    try decided { _ in nil }
   }
 
   /// Returns the store for services that have none yet.
   ///
   /// It is decided once in a process, and again if a locked keyring has to be read.
-  func automaticDecision() -> StoreDecision {
-    deciding.withLock { _ in
-      if let decision = automatic.withLock({ $0 }) { return decision }
-      let decision = decide()
-      automatic.withLock { $0 = decision }
-      return decision
-    }
+  ///
+  /// - Throws: ``KeychainError`` if it is not known whether there is a keyring, such as with
+  ///   ``KeychainError/Code/timedOut`` for one that is silent.
+  func automaticDecision() throws(KeychainError) -> StoreDecision { try decided { $0 } }
+
+  /// Returns what `known` returns for the last decision, else a new one.
+  private func decided(
+    _ known: (StoreDecision?) -> StoreDecision?
+  ) throws(KeychainError) -> StoreDecision {
+    try deciding.withLock { _ -> Result<StoreDecision, KeychainError> in
+      if let decision = known(automatic.withLock({ $0 })) { return .success(decision) }
+      return Result { () throws(KeychainError) in
+        let decision = try decide()
+        automatic.withLock { $0 = decision }
+        return decision
+      }
+    }.get()
   }
 
   /// The decision for services that have no store yet, if the desktop keyring does not matter.
@@ -136,7 +144,7 @@ final class StoreChooser: Sendable {
     return keyring.findsBus ? nil : StoreDecision(place: .vault, reason: .noSessionBus)
   }
 
-  private func decide() -> StoreDecision {
+  private func decide() throws(KeychainError) -> StoreDecision {
     if let decision = decisionWithoutKeyring { return decision }
     switch keyring.access() {
     case .free: return usingKeyring
@@ -145,13 +153,17 @@ final class StoreChooser: Sendable {
         ? usingKeyring : StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
     case .none(let failure):
       return StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
+    case .unknown(let failure): throw failure
     }
   }
 
   /// Returns the decision from the result of a probe, which starts and unlocks nothing.
-  func decision(by probe: SecretServiceProbe) -> StoreDecision {
+  ///
+  /// - Throws: ``KeychainError`` as ``automaticDecision()``.
+  func decision(by probe: SecretServiceProbe) throws(KeychainError) -> StoreDecision {
     if let decision = decisionWithoutKeyring { return decision }
     guard let failure = probe.failure else { return usingKeyring }
+    guard failure.code == .locked || failure.isAbsenceOfKeyring else { throw failure }
     let mayBecomeUsable =
       failure.code == .locked ? keyring.canPrompt : probe.provider == nil && probe.isActivatable
     return mayBecomeUsable
