@@ -42,6 +42,9 @@ enum UsageText {
     "--service names a generic password and --server an internet password; give one of them"
   static let storeToMove =
     "choose one of " + StorePlace.names.joined(separator: ", ")
+  static let abandonAlone =
+    "--abandon-source goes with --from secret-service, and of the other options only with --service, "
+    + "--server, --all-services and --collection"
   static let sameStores = "--from and --to name the same store"
   static let serviceOrServerToMove =
     "--service names generic passwords and --server internet passwords; give one of them"

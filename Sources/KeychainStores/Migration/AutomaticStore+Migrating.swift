@@ -1,4 +1,5 @@
 public import KeychainCredentials
+public import KeychainSecretService
 internal import KeychainVault
 internal import PrephirencesFiles
 
@@ -78,5 +79,75 @@ extension AutomaticStore {
   private var isVaultNamed: Bool {
     configuration.vault.path != nil
       || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
+  }
+}
+
+// Leaves a desktop keyring that is gone for good.
+extension AutomaticStore {
+  /// Makes the vault the store of services whose desktop keyring is gone for good.
+  ///
+  /// Only the records of the services change. What the keyring has, if it comes back, stays there;
+  /// a migration can copy it then.
+  ///
+  /// - Parameters:
+  ///   - identity: A credential of the service or server; `nil` for all that have their store in the
+  ///     keyring.
+  ///   - collection: The collection of the keyring; `nil` for any.
+  /// - Returns: The number of services and servers that had their store there.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if the keyring can be read and
+  ///   has credentials of them, ``KeychainError/Code/timedOut`` if it is silent, or
+  ///   ``KeychainError/Code/busy`` if programs keep writing.
+  @discardableResult
+  public func abandonKeyring(
+    serviceOf identity: CredentialIdentity? = nil,
+    collection: SecretServiceStore.Collection? = nil
+  ) throws(KeychainError) -> Int {
+    let service = identity.map { ServiceName($0) }
+    func isLeft(_ place: StorePlace) -> Bool {
+      guard case .secretService(let own) = place else { return false }
+      return collection.map { $0 == own } ?? true
+    }
+    let places =
+      if let service { [try records.place(of: service)].compactMap(\.self) } else {
+        try records.all().places
+      }
+    for place in Set(places) where isLeft(place) { try checkIsGone(place, service) }
+    let lock = try choiceLock.exclusive(within: configuration.vault.deadline)
+    var count = 0
+    if let service {
+      guard let place = try records.place(of: service), isLeft(place) else { return 0 }
+      try records.move(service, to: .vault)
+      count = 1
+    } else {
+      count = try records.moveAll(where: isLeft, to: .vault)
+    }
+    // Programs that read in the keyring look again.
+    try lock.beginGeneration()
+    return count
+  }
+
+  /// Throws if a collection of the keyring can be read without asking, and has our credentials.
+  private func checkIsGone(
+    _ place: StorePlace, _ service: ServiceName?
+  ) throws(KeychainError) {
+    guard case .secretService(let collection) = place else { return }
+    var quiet = configuration.secretService
+    quiet.collection = collection
+    quiet.interaction = .denied
+    let keyring = SecretServiceStore(configuration: quiet)
+    switch keyring.access() {
+    case .none, .afterQuestion: return
+    case .unknown(let failure): throw failure
+    case .free:
+      var query = service?.query ?? CredentialQuery()
+      query.accessGroup = nil
+      guard try keyring.search(query).credentials.contains(where: { !$0.isOfOtherProgram }) else {
+        return
+      }
+      throw KeychainError(
+        .refused,
+        "\(place.words) can be read, and has credentials that would not be found any more",
+        recovery: "move them with \(.migrate)")
+    }
   }
 }

@@ -85,7 +85,8 @@ extension KeychainError {
     return KeychainError(
       .noStore, "\(subject) are in the desktop keyring, and \(message)",
       recovery: "use them within the desktop session; \(.migrate) moves them into the "
-        + "vault, and \(.useVault) or KEYCHAIN_STORE=vault uses the vault without them",
+        + "vault, and \(.useVault) or KEYCHAIN_STORE=vault uses the vault without them; if that "
+        + "keyring is gone for good, \(.abandonSource) makes the vault their store",
       underlying: underlying)
   }
 }
@@ -101,22 +102,39 @@ extension AutomaticStore {
   /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy``
   ///   if migrations keep moving services.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    try locatedSearch(query).result
+    try locatedSearch(query, withPassedOver: false).result
   }
 
   /// Searches as ``search(_:)`` does, and also returns the store of each credential.
+  ///
+  /// - Parameters:
+  ///   - query: The conditions.
+  ///   - withPassedOver: Whether to include what the vault has of services whose keyring could not
+  ///     be searched: it was stored there by an explicit choice.
+  /// - Returns: What was found, and where.
+  /// - Throws: As ``search(_:)``.
   package func locatedSearch(
-    _ query: CredentialQuery
+    _ query: CredentialQuery, withPassedOver: Bool = true
   ) throws(KeychainError) -> LocatedSearchResult {
     if let place = try chooser.explicit()?.place {
       return LocatedSearchResult(try store(at: place).search(query), in: place)
     }
-    if let service = ServiceName(query) {
+    guard let service = ServiceName(query) else {
+      return try unmoved { () throws(KeychainError) in
+        try searchAll(query, withPassedOver: withPassedOver)
+      }
+    }
+    do throws(KeychainError) {
       return try readingAtPlace(service) { place, store throws(KeychainError) in
         LocatedSearchResult(try store.search(query), in: place)
       }
+    } catch {
+      guard withPassedOver, let place = recordedPlace(of: service), place != .vault,
+        var found = try? vault.search(query), !found.credentials.isEmpty
+      else { throw error }
+      found.failures.append(error)
+      return LocatedSearchResult(found, in: .vault)
     }
-    return try unmoved { () throws(KeychainError) in try searchAll(query) }
   }
 
   /// Returns the stores that a search looks in.
@@ -137,7 +155,9 @@ extension AutomaticStore {
     try vault.ensureReadable(.unlockedNow)
   }
 
-  private func searchAll(_ query: CredentialQuery) throws(KeychainError) -> LocatedSearchResult {
+  private func searchAll(
+    _ query: CredentialQuery, withPassedOver: Bool
+  ) throws(KeychainError) -> LocatedSearchResult {
     let (places, unreadable) = try placesInUse()
     var union = StoreUnion(records: records, damaged: unreadable)
     for place in places {
@@ -146,6 +166,7 @@ extension AutomaticStore {
       } catch {
         let decision = StoreDecision(place: place, reason: .record)
         union.failures.append(error.explained(by: decision, "some credentials"))
+        if withPassedOver, place != .vault { union.addPassedOver(of: place) }
       }
     }
     if union.failures.count == places.count, let first = union.failures.first { throw first }
@@ -183,6 +204,9 @@ struct StoreUnion {
   private(set) var owners: [ServiceName: StorePlace] = [:]
   private var unlistedCount = 0
 
+  /// What the vault has of services with another store, by that store.
+  private var passedOver: [StorePlace: [Credential]] = [:]
+
   init(records: StoreRecords, damaged: [String]) {
     self.records = records
     self.damaged = damaged
@@ -201,7 +225,21 @@ struct StoreUnion {
       let service = ServiceName(credential.identity)
       let owner = owners[service] ?? ((try? records.place(of: service)) ?? nil) ?? place
       owners[service] = owner
-      if owner == place { credentials.append(credential) }
+      if owner == place {
+        credentials.append(credential)
+      } else if place == .vault {
+        passedOver[owner, default: []].append(credential)
+      }
+    }
+  }
+
+  /// Adds what the vault has of the services of a store that could not be searched.
+  ///
+  /// The vault must have been added before.
+  mutating func addPassedOver(of place: StorePlace) {
+    for credential in passedOver.removeValue(forKey: place) ?? [] {
+      owners[ServiceName(credential.identity)] = .vault
+      credentials.append(credential)
     }
   }
 

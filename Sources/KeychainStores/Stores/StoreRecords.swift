@@ -59,6 +59,23 @@ package final class StoreRecords: Sendable {
     try files.replace(fileName(service), by: place.text)
   }
 
+  /// Records a place for every service whose place meets a condition.
+  ///
+  /// - Returns: The number of services.
+  package func moveAll(
+    where isMoved: (StorePlace) -> Bool, to place: StorePlace
+  ) throws(KeychainError) -> Int {
+    var count = 0
+    for (path, text) in try files.all() {
+      guard let text, let old = try? StorePlace(text: text, path: path), isMoved(old) else {
+        continue
+      }
+      try files.replace(String(path.split(separator: "/").last ?? ""), by: place.text)
+      count += 1
+    }
+    return count
+  }
+
   /// Returns the places of all services, and the paths of records that cannot be read.
   package func all() throws(KeychainError) -> (places: [StorePlace], unreadable: [String]) {
     var places: [StorePlace] = []

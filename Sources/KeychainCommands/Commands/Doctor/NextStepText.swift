@@ -14,7 +14,8 @@ enum NextStepText {
     case .finishMigration(let copies): MigrationText.finishing(copies)
     case .reachDesktopKeyring:
       "services have credentials in the desktop keyring, which is not here: use them within its "
-        + "session, or move them into the vault there, with '\(path) migrate'"
+        + "session, or move them into the vault there, with '\(path) migrate'; if it is gone for good, "
+        + KeychainError.Recovery.Action.abandonSource.commandText + " makes the vault their store"
     case .closeNetrc(let file):
       "to store the passwords of \(file) and remove them from it, run '\(path) import --format netrc "
         + "\(ShellText.quoted(file)) --remove', then renew them"

@@ -23,6 +23,10 @@ struct MigrateCommand: KeychainSubcommand {
       stored in the keyring are left to them; --service, --server and --other-programs copy them, and \
       only --other-programs removes them.
 
+      If the keyring is gone for good, --abandon-source makes the vault the store of the services that \
+      had theirs there, and copies and removes nothing. It is refused while the keyring can be read and has \
+      credentials of them.
+
       The command ends with 44 if neither store has anything of the service or server named, with 79 if something was refused, with 75 if something differs, and with 65 if \
       something is damaged; everything else has moved then. With --dry-run it ends as it would without.
 
@@ -75,6 +79,9 @@ struct MigrateCommand: KeychainSubcommand {
   @Flag(help: "Also move what other programs stored in the keyring")
   var otherPrograms = false
 
+  @Flag(help: "Make the vault the store of services whose keyring is gone for good; copy nothing")
+  var abandonSource = false
+
   @Flag(help: "Only report what would be done")
   var dryRun = false
 
@@ -93,10 +100,17 @@ struct MigrateCommand: KeychainSubcommand {
     if service != nil && server != nil {
       throw ValidationError(UsageText.serviceOrServerToMove)
     }
+    if abandonSource,
+      from == .vault || removeSource || overwrite || otherPrograms || dryRun || json
+        || accessGroup != nil
+    {
+      throw ValidationError(UsageText.abandonAlone)
+    }
     try scope.check(isServiceNamed: service != nil || server != nil)
   }
 
   func perform(in session: Session) throws(KeychainError) {
+    guard !abandonSource else { return try abandon(in: session) }
     let migration = try migration(in: session)
     let report = try report(of: migration, in: session)
     let isThereAlready = report.isEmpty ? try isInTarget(of: migration) : false
@@ -112,6 +126,18 @@ struct MigrateCommand: KeychainSubcommand {
     if let failure = KeychainError(incomplete: report, from: from, isDryRun: dryRun) {
       throw failure
     }
+  }
+
+  private func abandon(in session: Session) throws(KeychainError) {
+    let service = scope.narrow(CredentialQuery(service: service, server: server)).service
+    let identity =
+      service.map { CredentialIdentity.genericPassword(service: $0, account: "") }
+      ?? server.map {
+        CredentialIdentity(.internetPassword(InternetPassword(server: $0, account: "")))
+      }
+    let count = try session.stores.abandonKeyring(
+      serviceOf: identity, collection: collection.map { .named($0) })
+    session.interface.say(MigrationText.abandoned(count))
   }
 
   private func report(

@@ -32,6 +32,13 @@ enum MigrationText {
       + "\(isDryRun ? "would be" : "is") in the \(StoreText.name(of: target))"
   }
 
+  /// Returns that services have left a keyring that is gone.
+  static func abandoned(_ count: Int) -> String {
+    count == 0
+      ? "no such service has its store in the desktop keyring"
+      : "the vault is the store of \(Words.counted(count, "service")) now; nothing was copied or removed"
+  }
+
   /// Returns why a credential stays where it is.
   static func stays(_ obstacle: MigrationReport.Obstacle) -> String {
     let name = obstacle.identity.description
