@@ -55,8 +55,9 @@ ERRORS = (
   "org.freedesktop.DBus.Error.NotSupported", "org.freedesktop.DBus.Error.UnknownMethod",
   "org.freedesktop.Secret.Error.IsLocked", "org.freedesktop.Secret.Error.NoSession",
   "org.freedesktop.Secret.Error.NoSuchObject", "org.nonsense")
+LARGE_SECRET = "a value of 64 MB"
 SECRETS = ("another session", "no vector", "a long vector", "no value", "an odd value",
-           "a random value", "a value of 64 MB", "an odd kind")
+           "a random value", LARGE_SECRET, "an odd kind")
 RECORDS = (
   {"expires": 2**63 - 1}, {"expires": -2**63}, {"created": 2**63 - 1, "modified": -2**63},
   {"version": 2**64 - 1}, {"version": 2**64}, {"attributes": [["a"]]}, {"format": 2**63 - 1},
@@ -358,11 +359,17 @@ def test_times_end_with_the_year_9999(fake, home, how):
 
 # Of random values, some happen to end as a secret does.
 @pytest.mark.parametrize(
-  "how", [how for how in SECRETS if how not in ("an odd kind", "a random value")])
+  "how", [how for how in SECRETS if how not in ("an odd kind", "a random value", LARGE_SECRET)])
 def test_undecryptable_secret_is_an_error(fake, home, how):
   fake.behave("GetSecret", how)
   refused = home.run(*COMMANDS["get"], *PATIENT, code=74)
   assert "cannot be decrypted" in refused.error and refused.out == b""
+
+
+def test_too_large_secret_is_refused(fake, home):
+  fake.behave("GetSecret", LARGE_SECRET)
+  refused = home.run(*COMMANDS["get"], *PATIENT, code=79)
+  assert "too large" in refused.error and refused.out == b""
 
 
 def test_time_for_many_items_is_limited(fake, home):
