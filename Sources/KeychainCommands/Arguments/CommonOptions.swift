@@ -11,7 +11,9 @@ struct CommonOptions: QuickArguments {
     completion: .file())
   var vault: String?
 
-  @Flag(name: .shortAndLong, help: "Write only errors and questions to standard error")
+  @Flag(
+    name: .shortAndLong,
+    help: "Write only errors and questions to standard error; also KEYCHAIN_QUIET")
   var quiet = false
 
   @Flag(help: "Never ask, on the terminal or the desktop; also KEYCHAIN_NO_PROMPT")
@@ -68,6 +70,12 @@ struct CommonOptions: QuickArguments {
     allowGroupRead = try line.flag("allow-group-read")
     allowOthersRead = try line.flag("allow-others-read")
   }
+
+  /// Whether only errors and questions are written: by the option, or by the variable for those whose
+  /// client passes no options on.
+  var isQuiet: Bool { quiet || Self.isQuietByVariable }
+
+  static var isQuietByVariable: Bool { Environment.value("KEYCHAIN_QUIET") != nil }
 
   /// Who may read files with passphrases and keys; `nil` if no option is given.
   var secretFileReaders: SecretFileReaders? {

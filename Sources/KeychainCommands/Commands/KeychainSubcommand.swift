@@ -54,7 +54,7 @@ extension KeychainSubcommand {
   /// Only the exit code is thrown, so a host's argument parser adds no second message.
   func run() throws {
     let context = KeychainCommandContext.current
-    try reportFailures(as: context.hostName, isQuiet: common.quiet) {
+    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
       do throws(KeychainError) {
         try withSession(context) { session throws(KeychainError) in
           if isOfVaultOnly { session.reportOtherStore() }

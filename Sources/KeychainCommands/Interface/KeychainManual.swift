@@ -39,6 +39,10 @@ enum KeychainManual {
       "if not empty, nobody is asked for anything, by the commands and by the library"
     ),
     (
+      "KEYCHAIN_QUIET",
+      "if not empty, only errors and questions are written to standard error, as with --quiet"
+    ),
+    (
       "KEYCHAIN_STORE",
       "vault, secret-service (the desktop keyring) or auto; --store decides before it"
     ),

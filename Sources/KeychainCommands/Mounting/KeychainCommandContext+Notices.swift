@@ -15,13 +15,14 @@ extension KeychainCommandContext {
   /// ```
   ///
   /// A line is broken to the width of a terminal. Characters that control a terminal are escaped. A failure
-  /// to write is not reported.
+  /// to write is not reported. Nothing is written if `KEYCHAIN_QUIET` is not empty.
   ///
   /// - Parameter notice: The notice.
   @Sendable
   public func writeToStandardError(_ notice: Notice) {
     Self.$current.withValue(self) {
-      UserInterface(hostName: hostName).say(notice.commandText)
+      UserInterface(hostName: hostName, isQuiet: CommonOptions.isQuietByVariable).say(
+        notice.commandText)
     }
   }
 }

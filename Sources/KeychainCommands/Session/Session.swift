@@ -31,7 +31,7 @@ struct Session {
   ) throws(KeychainError) {
     StandardDescriptors.prepare()
     if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }
-    let interface = UserInterface(hostName: context.hostName, isQuiet: options.quiet)
+    let interface = UserInterface(hostName: context.hostName, isQuiet: options.isQuiet)
     let mayAsk = !options.noPrompt && Environment.value("KEYCHAIN_NO_PROMPT") == nil
     let prompt =
       mayAsk && asking.onTerminal && TerminalPrompt.isUsable

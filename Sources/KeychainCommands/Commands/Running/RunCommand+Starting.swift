@@ -10,7 +10,7 @@ extension RunCommand {
   /// Becomes the command, or reports why not.
   func run() throws {
     let context = KeychainCommandContext.current
-    try reportFailures(as: context.hostName, isQuiet: common.quiet) {
+    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
       let session = try Session(common, stores: storeOptions, context: context)
       defer { session.prompt?.close() }
       guard !dryRun else { return try perform(in: session) }
