@@ -49,6 +49,9 @@ public struct Credential: Hashable, Sendable {
   /// Only stores that programs share, such as the desktop keyring, have such credentials.
   public package(set) var isOfOtherProgram = false
 
+  /// All attributes of another program's item, its names and its schema included; empty for ours.
+  package var itemAttributes = CredentialAttributes()
+
   /// Creates a credential to be stored.
   ///
   /// - Parameters:

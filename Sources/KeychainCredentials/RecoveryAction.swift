@@ -30,8 +30,8 @@ extension KeychainError.Recovery {
     /// Delete a credential.
     case delete
 
-    /// Delete a credential, even one that another program stored.
-    case deleteOfOtherProgram
+    /// Delete this credential, which is ours or another program's.
+    case deleteItem(CredentialIdentity, ofOtherProgram: Bool)
 
     /// Create the vault; `startingAnew` even if one existed before and is missing.
     case createVault(startingAnew: Bool)
@@ -139,8 +139,9 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .allowReaders: "`Vault.Configuration.secretFileReaders`"
     case .read: "`CredentialStore.secret(…)`"
     case .update: "`CredentialStore.update(…)`"
-    case .delete: "`CredentialStore.remove(…)`"
-    case .deleteOfOtherProgram: "`CredentialStore.remove(…, includingOtherPrograms: true)`"
+    case .delete, .deleteItem(_, ofOtherProgram: false): "`CredentialStore.remove(…)`"
+    case .deleteItem(_, ofOtherProgram: true):
+      "`CredentialStore.remove(…, includingOtherPrograms: true)`"
     case .createVault(startingAnew: false): "`Vault.create(…)`"
     case .createVault(startingAnew: true): "`Vault.create(startingAnew: true)`"
     case .nameVault: "`Vault.Configuration.path`"

@@ -178,7 +178,8 @@ extension SecretServiceStore: CredentialReceiver {
       try existing.credential.checkVersion(expectedVersion)
       guard existing.isOurs || includingOtherPrograms else {
         throw .itemOfOtherProgram(
-          existing, "remove it with that program, or with \(.deleteOfOtherProgram)")
+          existing,
+          "remove it with that program, or with \(.deleteItem(identity, ofOtherProgram: true))")
       }
       try writer.remove(existing.item, identity)
       return (true, [CredentialChange(identity, .removed)])

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The text of a recovery with actions as commands, under the host's name.
 extension KeychainError.Recovery {
@@ -28,7 +29,9 @@ extension KeychainError.Recovery.Action {
     case .read: Self.command("get")
     case .update: Self.command("update")
     case .delete: Self.command("delete")
-    case .deleteOfOtherProgram: Self.command("delete --other-programs")
+    case .deleteItem(let identity, let isOfOtherProgram):
+      Self.command(
+        "delete " + Self.options(naming: identity, ofOtherProgram: isOfOtherProgram))
     case .createVault(startingAnew: false): Self.command("init")
     case .createVault(startingAnew: true): Self.command("init --start-anew")
     case .nameVault: "--vault"
@@ -63,6 +66,30 @@ extension KeychainError.Recovery.Action {
 
   private static func command(_ words: String) -> String {
     "'\(KeychainCommandContext.current.commandPath) \(words)'"
+  }
+
+  /// Returns the words of a command that name a credential, with its account at the end.
+  private static func options(
+    naming identity: CredentialIdentity, ofOtherProgram isOfOtherProgram: Bool
+  ) -> String {
+    var options: [(name: String, value: String)]
+    switch identity.kind {
+    case .genericPassword(let service, _): options = [("service", service)]
+    case .internetPassword(let password):
+      options = [
+        ("server", password.server), ("protocol", password.protocol),
+        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
+        ("security-domain", password.securityDomain),
+        ("authentication-type", password.authenticationType),
+      ]
+    }
+    options.append(("access-group", identity.accessGroup))
+    var words = options.filter { !$0.value.isEmpty }.flatMap { name, value in
+      value.hasPrefix("-") ? ["--\(name)=\(value)"] : ["--\(name)", value]
+    }
+    if isOfOtherProgram { words.append("--other-programs") }
+    if identity.account.hasPrefix("-") { words.append("--") }
+    return (words + [identity.account]).map(ShellText.quoted).joined(separator: " ")
   }
 
   private static func giving(_ key: KeychainError.Recovery.Key) -> String {

@@ -65,8 +65,12 @@ extension Credential {
     guard case .internetPassword(let password) = identity.kind else { return nil }
     let bare = InternetPassword(server: password.server, account: password.account)
     guard password == bare else { return nil }
-    let mark = isOfOtherProgram ? DockerOtherProgram.mark : DockerCredentialHelper.mark
-    return attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false ? password.server : nil
+    let mark = DockerCredentialHelper.mark
+    let isLogin =
+      isOfOtherProgram
+      ? DockerOtherProgram.stored(self)
+      : attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false
+    return isLogin ? password.server : nil
   }
 }
 
@@ -74,6 +78,14 @@ extension Credential {
 enum DockerOtherProgram {
   /// The attribute that they all have, next to `server`, `username` and `label`.
   static let mark: (name: String, value: String) = ("docker_cli", "1")
+
+  /// Returns whether that program stored a credential, of which everything is known then.
+  static func stored(_ credential: Credential) -> Bool {
+    let names = ["xdg:schema", mark.name, "server", "username", "label"]
+    let attributes = credential.itemAttributes
+    return credential.isOfOtherProgram && attributes.allSatisfy { names.contains($0.name) }
+      && attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false
+  }
 }
 
 extension KeychainError {

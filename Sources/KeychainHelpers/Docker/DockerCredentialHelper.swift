@@ -13,7 +13,7 @@ internal import PrephirencesText
 /// path, that has the attribute `client` with the value `docker`. Passwords without it are never
 /// given: a password for a website of the same name is none for its registry. There is one login for
 /// a registry. Logins that `docker-credential-secretservice` stored in the desktop keyring are found
-/// after these; they are never changed, and erased only if that is requested.
+/// after these; they are never changed, but erased like these.
 public struct DockerCredentialHelper: Sendable {
   /// The attribute that makes an internet password the login of a registry.
   public static let mark: (name: String, value: String) = ("client", "docker")
@@ -40,8 +40,8 @@ public struct DockerCredentialHelper: Sendable {
 
   /// Returns the login of a registry.
   ///
-  /// The registry is looked for as it is named, then without a final slash, then without `https://`
-  /// or `http://`, then without both. Nothing else matches.
+  /// The registry is looked for as it is named, then without a final slash, then without `https://`,
+  /// then without both. Nothing else matches.
   ///
   /// - Parameter server: The registry, as the client names it.
   /// - Returns: The login under the name that was asked for; `nil` if there is none.
@@ -82,25 +82,11 @@ public struct DockerCredentialHelper: Sendable {
   ///
   /// A login that is stored at the same time stays.
   ///
-  /// - Parameters:
-  ///   - server: The registry, as the client names it.
-  ///   - includingOtherPrograms: Whether to remove what another program stored, too.
-  /// - Returns: The logins of other programs that stay.
+  /// - Parameter server: The registry, as the client names it.
   /// - Throws: ``/KeychainCredentials/KeychainError``; that there is no login is not an error.
-  @discardableResult
-  public func erase(
-    _ server: String, includingOtherPrograms: Bool = false
-  ) throws(KeychainError) -> [Credential] {
-    var remaining: [Credential] = []
+  public func erase(_ server: String) throws(KeychainError) {
     for spelling in try DockerServer(server).spellings {
-      for login in try logins(spelling) {
-        if login.isOfOtherProgram && !includingOtherPrograms {
-          remaining.append(login)
-        } else {
-          try removeUnlessChanged(login)
-        }
-      }
+      for login in try logins(spelling) { try removeUnlessChanged(login) }
     }
-    return remaining
   }
 }

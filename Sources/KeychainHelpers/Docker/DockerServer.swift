@@ -27,9 +27,10 @@ struct DockerServer {
   }
 
   /// The names under which the registry may be stored, in the order in which they are tried: as it
-  /// is, without the final slash, without the scheme, without both.
+  /// is, without the final slash, without `https://`, without both.
   ///
-  /// Nothing else is the same registry: no other host, port, path or case.
+  /// Nothing else is the same registry: no other host, port, path or case. A name without a scheme
+  /// is reached by https, and its login must not be sent in clear text.
   var spellings: [String] {
     var spellings = [name]
     for spelling in [
@@ -47,10 +48,8 @@ struct DockerServer {
   }
 
   private static func withoutScheme(_ name: String) -> String {
-    for scheme in ["https://", "http://"]
-    where name.foldingASCIICase.utf8.starts(with: scheme.utf8) {
-      return String(decoding: name.utf8.dropFirst(scheme.utf8.count), as: UTF8.self)
-    }
-    return name
+    let scheme = "https://"
+    guard name.foldingASCIICase.utf8.starts(with: scheme.utf8) else { return name }
+    return String(decoding: name.utf8.dropFirst(scheme.utf8.count), as: UTF8.self)
   }
 }

@@ -40,11 +40,24 @@ extension KeychainError {
     Self(.expired, "the password of \(identity) has expired", recovery: "store a new one")
   }
 
-  static func staysForGit(_ identity: CredentialIdentity) -> Self {
+  static func forOthersToo(_ credential: Credential) -> Self {
+    stays(
+      credential, "it is for every user or path",
+      recovery: "check the user's name and the path, or run ")
+  }
+
+  static func ofOtherProgram(_ credential: Credential) -> Self {
+    stays(credential, "another program stored it", recovery: "to remove it, run ")
+  }
+
+  private static func stays(
+    _ credential: Credential, _ reason: String, recovery: Recovery
+  ) -> Self {
     Self(
       .refused,
-      "the server rejected the password of \(identity), which stays, as it is for every user or path",
-      recovery: "check the user's name and the path, or delete it")
+      "the server rejected the password of \(credential.identity), which stays, as \(reason)",
+      recovery: recovery
+        + "\(.deleteItem(credential.identity, ofOtherProgram: credential.isOfOtherProgram))")
   }
 
   static func nameNotForGit(_ identity: CredentialIdentity) -> Self {

@@ -7,6 +7,7 @@ extension GitCredentialHelper {
   /// Removes the credentials that have everything that a request says.
   ///
   /// A password that was renewed after the rejected one had been given is another one, and stays.
+  /// So does what another program stored, unless it is git's own helper for libsecret.
   func erase(_ request: GitCredentialRequest) throws(KeychainError) {
     guard let server = try GitServer(request) else {
       // The passphrase of a certificate has no host.
@@ -28,10 +29,11 @@ extension GitCredentialHelper {
     _ match: GitCredentialMatch, _ request: GitCredentialRequest
   ) throws(KeychainError) {
     let deadline = Deadline(after: Self.retryTime)
+    // A store may have ours and another program's of one name.
     while let credential = try rejected(match, request) {
       // It may be right for others: the user was mistyped, or may not see this path.
-      guard Self.isNamed(match, by: request) else { return report(.staysForGit(match.identity)) }
-      guard erasesOthers || !credential.isOfOtherProgram else { return }
+      guard Self.isNamed(match, by: request) else { return report(.forOthersToo(credential)) }
+      guard mayErase(credential, request) else { return report(.ofOtherProgram(credential)) }
       do throws(KeychainError) {
         try store.remove(
           match.identity, expectedVersion: credential.version,
@@ -43,6 +45,12 @@ extension GitCredentialHelper {
       }
       Deadline.pause()
     }
+  }
+
+  /// Returns whether a rejected credential is git's alone: ours, or its own helper's.
+  private func mayErase(_ credential: Credential, _ request: GitCredentialRequest) -> Bool {
+    erasesOthers || !credential.isOfOtherProgram
+      || credential.isOfGitLibsecret && GitGivenSecret(request) != nil
   }
 
   /// Returns the credential as it is now, if a request rejects it.

@@ -31,7 +31,8 @@ extension GitCredentialHelper {
   ) throws(KeychainError) {
     let matches = try matches(request, on: server).filter { given.isOfScheme(of: $0) }
     if let match = Self.meant(matches, request, server),
-      let stored = try secret(of: match), stored.hasAll(of: request, given)
+      let stored = try secret(of: match), stored.hasAll(of: request, given),
+      try isGivenAgain(match, given, request, server)
     {
       return
     }
@@ -40,6 +41,21 @@ extension GitCredentialHelper {
     try write(
       given, request, into: replaced?.identity ?? newIdentity(given, request, server),
       replacing: replaced)
+  }
+
+  /// Returns whether git gets a credential before a person names the user.
+  ///
+  /// If there are several accounts, only a credential with the path of the request answers the next
+  /// question.
+  private func isGivenAgain(
+    _ match: GitCredentialMatch, _ given: GitGivenSecret, _ request: GitCredentialRequest,
+    _ server: GitServer
+  ) throws(KeychainError) -> Bool {
+    guard !match.hasAllNames(of: request) else { return true }
+    var request = request
+    request.username = nil
+    let matches = try matches(request, on: server).filter { given.isOfScheme(of: $0) }
+    return Self.meant(matches, request, server)?.identity == match.identity
   }
 
   private static func meant(

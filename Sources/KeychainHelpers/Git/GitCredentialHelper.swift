@@ -18,8 +18,9 @@ internal import KeychainVault
 /// user of the request is preferred; if that leaves several accounts, none is given.
 ///
 /// An expired password is never given. A rejected one is erased only from a credential that has
-/// everything that git says: one that is for every user or path stays. Credentials that other programs stored are read, and only
-/// changed or erased if that is asked for.
+/// everything that git says: one that is for every user or path stays. Credentials that other
+/// programs stored are read, and never changed. Those of git's own helper for libsecret are erased
+/// like ours, others only if that is asked for.
 ///
 /// git's exit code is not looked at, and silence makes git ask the person. So write
 /// ``reply(to:of:)`` to standard output if a call throws: git then stops where a typed password
@@ -35,7 +36,8 @@ public struct GitCredentialHelper: Sendable {
   /// - Parameters:
   ///   - store: Where the credentials are.
   ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
-  ///   - erasesOthers: Whether credentials that other programs stored may be erased.
+  ///   - erasesOthers: Whether credentials that any other program stored may be erased, and not
+  ///     only those of git's own helper for libsecret.
   ///   - report: Called with what a person should know although the call goes on: that the password
   ///     has expired (``/KeychainCredentials/KeychainError/Code/expired``), or that a rejected one is
   ///     not erased (``/KeychainCredentials/KeychainError/Code/refused``).
@@ -87,8 +89,11 @@ public struct GitCredentialHelper: Sendable {
   public static func reply(
     to failure: KeychainError, of operation: GitCredentialOperation
   ) -> String {
-    operation == .get && failure.code != .ambiguous ? "quit=1\n" : ""
+    operation == .get && failure.code != .ambiguous ? stopsGit : ""
   }
+
+  /// The line that stops git.
+  package static let stopsGit = "quit=1\n"
 }
 
 extension GitCredentialHelper {

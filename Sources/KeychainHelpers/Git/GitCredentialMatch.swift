@@ -10,12 +10,15 @@ struct GitCredentialMatch {
   /// Matches a credential with a request; `nil` if it is for something else.
   ///
   /// The server must be equal. A path and a user may be left out by either side, and are equal
-  /// otherwise.
+  /// otherwise. What is no password is for no other user than its own: git sends it without a name,
+  /// so the server would not notice.
   init?(_ credential: Credential, _ request: GitCredentialRequest, _ server: GitServer) {
     guard case .internetPassword(let password) = credential.identity.kind,
       server.isServer(of: password),
       Self.agrees(password.path.relativePath, request.path?.relativePath),
-      Self.agrees(password.account, request.username)
+      Self.agrees(password.account, request.username),
+      !password.account.isEmpty || (request.username ?? "").isEmpty
+        || GitAuthentication.scheme(of: password) == nil
     else { return nil }
     self.credential = credential
     self.password = password
@@ -100,5 +103,23 @@ extension [GitCredentialMatch] {
       if mine != other { return mine.lexicographicallyPrecedes(other) }
       return left.credential.modified > right.credential.modified
     }
+  }
+}
+
+extension Credential {
+  /// Whether git's own helper for libsecret stored it, of which everything is known then.
+  var isOfGitLibsecret: Bool {
+    let names = ["xdg:schema", "user", "protocol", "server", "port", "object"]
+    let attributes = itemAttributes
+    guard isOfOtherProgram, attributes.allSatisfy({ names.contains($0.name) }),
+      let schema = attributes["xdg:schema"]
+    else { return false }
+    if schema.hasSameBytes(as: "org.git.Password") { return true }
+    // Before git 2.42, it took a schema that others use, too; but only it writes this label.
+    guard let name = attributes["protocol"], let server = attributes["server"] else { return false }
+    let port = attributes["port"].map { ":\($0)" } ?? ""
+    return schema.hasSameBytes(as: "org.gnome.keyring.NetworkPassword")
+      && label?.hasSameBytes(as: "Git: \(name)://\(server)\(port)/\(attributes["object"] ?? "")")
+        ?? false
   }
 }

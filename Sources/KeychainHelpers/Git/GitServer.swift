@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import PrephirencesText
 
 /// The server of a request.
 struct GitServer {
@@ -22,9 +23,9 @@ struct GitServer {
     guard let protocolName = request.protocol, let address = request.host else { return nil }
     var host = address[...]
     var port: UInt16 = 0
-    // An IPv6 address has colons, too, but is in brackets.
+    // An IPv6 address has colons, too: one with a port is in brackets.
     let tail = address.lastIndex(of: "]").map { address[$0...].dropFirst() } ?? address[...]
-    if let colon = tail.lastIndex(of: ":") {
+    if let colon = tail.lastIndex(of: ":"), tail.firstIndex(of: ":") == colon {
       host = address[..<colon]
       port = try Self.port(address[colon...].dropFirst())
     }
@@ -42,24 +43,14 @@ struct GitServer {
 
   /// The spellings under which a credential may be stored.
   var searchedHosts: [String] {
-    var hosts = [host]
-    if !writtenHost.utf8.elementsEqual(host.utf8) { hosts.append(writtenHost) }
-    if let address = Self.withoutBrackets(host) { hosts.append(address) }
-    return hosts
+    let hosts = origin.storedHosts
+    return hosts.contains { $0.hasSameBytes(as: writtenHost) } ? hosts : hosts + [writtenHost]
   }
 
   /// Returns whether an internet password is of this server.
   func isServer(of password: InternetPassword) -> Bool {
-    let server = password.server
-    let isBareAddress = server.utf8.contains(UInt8(ascii: ":")) && !server.hasPrefix("[")
-    return origin
+    origin
       == ServerOrigin(
-        protocol: password.protocol, host: isBareAddress ? "[\(server)]" : server,
-        port: password.port)
-  }
-
-  private static func withoutBrackets(_ host: String) -> String? {
-    guard host.hasPrefix("["), host.hasSuffix("]") else { return nil }
-    return String(host.dropFirst().dropLast())
+        protocol: password.protocol, host: password.server, port: password.port)
   }
 }

@@ -30,6 +30,9 @@ struct ForeignItem {
       version: modified * 1_000_000, created: Self.date(Self.seconds(created)),
       modified: Self.date(modified))
     credential.isOfOtherProgram = true
+    for (name, value) in self.attributes where !ItemAttributes.provided.contains(name) {
+      credential.itemAttributes[name] = value
+    }
     return credential
   }
 

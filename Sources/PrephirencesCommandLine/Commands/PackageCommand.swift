@@ -33,6 +33,12 @@ package protocol PackageCommand: DocumentedCommand {
   /// - Returns: What is wrong, and what to type; `nil` if the line is none of another program.
   static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage?
 
+  /// Returns what standard output must say to the program that called the command with a wrong line.
+  ///
+  /// - Parameter arguments: The arguments after the words that name the command.
+  /// - Returns: The text, with a newline; `nil` for nothing.
+  static func reply(toWrongUsage arguments: [String]) -> String?
+
   /// Returns whether a message reports an argument too many, which may be the value of an unknown
   /// option.
   static func isAboutExtraArgument(_ message: String) -> Bool
@@ -46,6 +52,7 @@ extension PackageCommand {
   }
   package static func usageHint(for message: String, hasUnknownDash: Bool) -> String? { nil }
   package static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? { nil }
+  package static func reply(toWrongUsage arguments: [String]) -> String? { nil }
   package static func isAboutExtraArgument(_ message: String) -> Bool { false }
 }
 

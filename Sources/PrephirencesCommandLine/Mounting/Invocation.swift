@@ -137,6 +137,17 @@ package struct Invocation {
   }
 
   private func exitCode(reporting error: any Error, _ path: CommandPath) -> Int32 {
+    let code = report(error, path)
+    if code != ExitCodes.success, !isCompletion, !(error is HostFailure),
+      let reply = MountedCommands.command(path.command)?.reply(toWrongUsage: Array(path.rest))
+    {
+      // The exit code says it, too.
+      try? StandardOutput.write(reply)
+    }
+    return code
+  }
+
+  private func report(_ error: any Error, _ path: CommandPath) -> Int32 {
     let interface = UserInterface(hostName: host.hostName)
     let thrown = (error as? HostFailure)?.error ?? error
     if isCompletion, root.exitCode(for: thrown).rawValue != ExitCodes.success {

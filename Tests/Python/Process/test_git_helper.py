@@ -312,8 +312,66 @@ def test_unknown_operations_are_ignored_and_bad_requests_stop_git(home):
   assert bad.out == b"quit=1\n" and "a\\r" not in bad.error
   assert exchange(home, "store", "protocol=https", "host=a\rb", code=64).out == b""
   home.run("git-credential", code=64)
-  home.run("git-credential", "get", "--unknown", code=64)
-  home.run("git-credential", "get", "--passphrase-fd", "0", code=64)
+
+def test_a_wrong_setting_stops_git(home, server):
+  """What is typed could not be stored, and the setting would be asked about in each call."""
+  for wrong in ("--unknown",), ("--passphrase-fd", "0"), ("--deadline", "soon"):
+    refused = Git(home, *wrong).run("ls-remote", server.url("a.git"), code=128)
+    assert "told us to quit" in refused and "prefs: error: " in refused
+    assert exchange(home, *wrong, "store", code=64).out == b""
+
+
+def test_a_helper_on_a_terminal_says_what_it_waits_for(home):
+  terminal = home.terminal("git-credential", "get")
+  terminal.expect("waiting for lines such as host=example.com, which a client sends; an empty line ends it")
+  terminal.sendline("protocol=https\nhost=h\n")
+  assert ended(terminal)[0] == 0
+  terminal = home.terminal("git-credential", "get", "--quiet")
+  terminal.sendline("protocol=https\nhost=h\n")
+  assert "waiting" not in ended(terminal)[1]
+
+
+def test_with_paths_and_several_accounts_an_answer_is_stored_for_its_path(home, server, git):
+  """Else git asks in each call, although the answer is right."""
+  server.accounts = {None: {("alice", "1"), ("bob", "2")}}
+  put(home, server, b"1", "alice")
+  put(home, server, b"2", "bob")
+  sent = ["credential.useHttpPath=true"]
+  terminal = git.terminal("ls-remote", server.url("a.git"), settings=sent)
+  ask_for(terminal, "bob", "2")
+  assert ended(terminal)[0] == 0
+  assert listed(home) == [("alice", ""), ("bob", ""), ("bob", "a.git")]
+  before = home.run("list", "--json").json
+  git.run("ls-remote", server.url("a.git"), settings=sent)
+  assert server.given[-1] == ("bob", "2") and home.run("list", "--json").json == before
+
+
+def test_a_token_without_an_account_is_not_for_another_user(home):
+  bearer = ("--server", "h", "--protocol", "https", "--authentication-type", "Bearer")
+  home.set("", b"TOK", *bearer)
+  server = ("capability[]=authtype", "protocol=https", "host=h")
+  assert b"credential=TOK" in exchange(home, "get", *server).out
+  assert exchange(home, "get", *server, "username=bob").out == b""
+  home.set("bob", b"BOB", *bearer)
+  assert b"credential=BOB" in exchange(home, "get", *server, "username=bob").out
+
+
+@pytest.mark.parametrize("stored", ["::1", "[::1]", "[2001:db8::a]"])
+def test_an_address_is_the_same_with_and_without_brackets(home, stored):
+  home.set("alice", b"secret", "--server", stored, "--protocol", "https", "--port", "8443")
+  bare = stored.strip("[]")
+  assert b"password=secret" in exchange(home, "get", "protocol=https", f"host=[{bare}]:8443").out
+  home.set("alice", b"usual", "--server", stored, "--protocol", "https")
+  for host in (bare, f"[{bare}]"):
+    assert b"password=usual" in exchange(home, "get", "protocol=https", f"host={host}").out
+  exchange(home, "erase", "protocol=https", f"host=[{bare}]:8443", "username=alice", "password=secret")
+  assert exchange(home, "get", "protocol=https", f"host=[{bare}]:8443").out == b""
+
+
+def test_a_variable_leaves_notices_out(home, server, git):
+  put(home, server, b"secret", "alice", "--expires", "2020-01-01")
+  assert "has expired" in git.run("ls-remote", server.url("a.git"), code=128)
+  assert "prefs:" not in git.run("ls-remote", server.url("a.git"), code=128, KEYCHAIN_QUIET="1")
 
 
 def test_request_that_does_not_end_is_not_waited_for(home):

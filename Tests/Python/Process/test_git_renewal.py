@@ -100,10 +100,51 @@ def test_items_of_the_libsecret_helper_are_read_and_not_changed(home, server):
     assert answer.decode().splitlines() == [
       "username=alice", "password=secret", "password_expiry_utc=9999999999",
       "oauth_refresh_token=R"]
-    server.accounts = {None: {("alice", "other")}}
-    git.run("ls-remote", server.url("a.git"), code=128)
     assert secret_tool(variables, "lookup", *item) == before
     assert len(home.run("list", "--json").json) == 1, "nothing was stored next to it"
+
+
+@pytest.mark.parametrize("schema, label", [
+  ("org.git.Password", "any"),
+  # Before git 2.42.
+  ("org.gnome.keyring.NetworkPassword", "Git: http://127.0.0.1:PORT/")])
+def test_a_rejected_item_of_the_libsecret_helper_is_erased(home, server, schema, label):
+  """Else git gets it in each call, and never asks."""
+  with desktop(home) as variables:
+    item = ("xdg:schema", schema, *libsecret_item(server)[2:])
+    label = label.replace("PORT", str(server.port))
+    secret_tool(variables, "store", "--label", label, *item, input=b"stale")
+    home.run(
+      "git-credential", "erase",
+      input=f"protocol=http\nhost={server.host}\nusername=alice\npassword=other\n".encode())
+    assert secret_tool(variables, "lookup", *item) == b"stale"
+    assert "Authentication failed" in Git(home).run("ls-remote", server.url("a.git"), code=128)
+    assert secret_tool(variables, "lookup", *item) == b""
+    assert "could not read Username" in Git(home).run("ls-remote", server.url("a.git"), code=128)
+
+
+def test_ours_and_that_of_the_libsecret_helper_are_erased_at_once(home, server):
+  with desktop(home) as variables:
+    request = f"protocol=http\nhost={server.host}\nusername=alice\npassword=stale\n".encode()
+    home.run("git-credential", "store", input=request, environment={"KEYCHAIN_STORE": "secret-service"})
+    secret_tool(variables, "store", "--label", "Git", *libsecret_item(server), input=b"stale")
+    Git(home).run("ls-remote", server.url("a.git"), code=128)
+    assert home.run("list", "--json").json == []
+
+
+@pytest.mark.parametrize("schema, label, more", [
+  ("org.git.Password", "Git", ("application", "browser")),
+  ("org.gnome.keyring.NetworkPassword", "alice@127.0.0.1", ()),
+  ("org.gnome.keyring.NetworkPassword", "Git: http://127.0.0.1/", ())])
+def test_a_rejected_item_of_an_unknown_program_stays_and_is_named(home, server, schema, label, more):
+  with desktop(home) as variables:
+    item = ("xdg:schema", schema, *libsecret_item(server)[2:], *more)
+    secret_tool(variables, "store", "--label", label, *item, input=b"stale")
+    refused = Git(home).run("ls-remote", server.url("a.git"), code=128)
+    assert "another program stored it" in refused
+    command = f"delete --server 127.0.0.1 --protocol http --port {server.port} --other-programs alice'"
+    assert f"hint: to remove it, run 'prefs keychain {command}" in refused
+    assert secret_tool(variables, "lookup", *item) == b"stale"
     Git(home, "--others").run("ls-remote", server.url("a.git"), code=128)
     assert secret_tool(variables, "lookup", *item) == b""
 
@@ -162,11 +203,11 @@ def test_a_docker_login_and_a_git_item_of_one_host_are_told_apart(home):
   with desktop(home) as variables:
     put_other(variables, "for git")
     secret_tool(
-      variables, "store", "--label", "Registry", "docker_cli", "1", "server", "h", "username", "alice",
-      input=b"for docker")
+      variables, "store", "--label", "Registry", "xdg:schema", "io.docker.Credentials", "docker_cli", "1",
+      "label", "Docker Credentials", "server", "h", "username", "alice", input=b"for docker")
     assert exchanged(home, "get", "host=h") == ["username=alice", "password=for git"]
     assert home.run("docker-credential", "get", input=b"h").json["Secret"] == "for docker"
-    home.run("docker-credential", "erase", "--others", input=b"h")
+    home.run("docker-credential", "erase", input=b"h")
     assert home.run("docker-credential", "get", input=b"h", code=1).out.startswith(b"credentials not found")
     assert exchanged(home, "get", "host=h") == ["username=alice", "password=for git"]
 

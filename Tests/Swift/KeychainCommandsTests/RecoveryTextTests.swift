@@ -30,6 +30,21 @@ struct RecoveryTextTests {
     #expect(recovery.text { _ in "it" } == "run it, and restore 'a b' or 3 others")
   }
 
+  @Test func deletingAnItemIsAWholeCommand() {
+    let plain = InternetPassword(
+      server: "h", protocol: "https", port: 8443, path: "/a b", account: "al")
+    let odd = CredentialIdentity(
+      .genericPassword(service: "-s", account: "-a"), accessGroup: "g")
+    KeychainCommandContext.$current.withValue(KeychainCommandContext(Mounted.self)) {
+      let text = { Recovery.Action.deleteItem($0, ofOtherProgram: $1).commandText }
+      #expect(
+        text(CredentialIdentity(.internetPassword(plain)), true)
+          == "'mytool keychain delete --server h --protocol https --port 8443 --path '/a b' "
+          + "--other-programs al'")
+      #expect(text(odd, false) == "'mytool keychain delete --service=-s --access-group g -- -a'")
+    }
+  }
+
   @Test func adviceNamesNoAction() {
     let recovery: Recovery = "chmod 600 x"
     #expect(recovery == .advice("chmod 600 x") && recovery.actions.isEmpty)
@@ -62,13 +77,14 @@ struct RecoveryTextTests {
   fileprivate static let examples: [Recovery.Action] =
     [
       .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .read, .update, .delete,
-      .deleteOfOtherProgram, .abandonSource, .nameVault, .status,
+      .abandonSource, .nameVault, .status,
       .verify, .acceptRestored, .rekey, .export, .replaceBackup, .listSlots, .addSlotForService,
       .nameSlot, .createIdentity, .showIdentity, .nameStore, .useVault, .nameCollection, .migrate,
       .overwrite, .allowReaders(.group), .allowReaders(.others), .createVault(startingAnew: false),
       .createVault(startingAnew: true), .pinIdentity(check: nil), .pinIdentity(check: "0123"),
       .removeSlot(number: nil, deletingItems: false, withNewKeys: false),
       .removeSlot(number: 2, deletingItems: true, withNewKeys: true),
+      .deleteItem(.genericPassword(service: "s", account: "a"), ofOtherProgram: false),
     ]
     + [nil, .passphrase, .keyFile, .recoveryCode, .identity, .device].flatMap { key in
       [.addSlot(key)] + (key.map { [.giveKey($0)] } ?? [])
@@ -81,7 +97,7 @@ extension KeychainError.Recovery.Action {
     switch self {
     case .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders,
       .read, .update,
-      .delete, .deleteOfOtherProgram, .abandonSource, .createVault, .nameVault, .status, .verify,
+      .delete, .deleteItem, .abandonSource, .createVault, .nameVault, .status, .verify,
       .acceptRestored, .rekey, .export,
       .replaceBackup, .listSlots, .addSlot, .addSlotForService, .nameSlot, .removeSlot,
       .createIdentity, .showIdentity, .pinIdentity, .nameStore, .useVault, .nameCollection,

@@ -136,6 +136,15 @@ struct GitCredentialHelperTests {
         == ["capability[]=authtype", "authtype=Bearer", "credential=TOK"])
   }
 
+  @Test func bearerWithoutAnAccountIsForNoOtherUser() throws {
+    try store.put("TOK", Self.password("", type: "Bearer"))
+    let ask = "capability[]=authtype\nprotocol=https\nhost=h"
+    #expect(try git(.get, ask, "username=bob") == [])
+    #expect(try git(.get, ask, "username=").contains("credential=TOK"))
+    try store.put("BOB", Self.password("bob", type: "Bearer"))
+    #expect(try git(.get, ask, "username=bob").contains("credential=BOB"))
+  }
+
   @Test func typesOfOtherProgramsArePasswords() throws {
     try store.put("pw", Self.password("al", type: "httpBasic"))
     #expect(try git(.get, "protocol=https", "host=h") == ["username=al", "password=pw"])

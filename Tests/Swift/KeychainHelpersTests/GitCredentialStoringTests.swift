@@ -138,6 +138,17 @@ struct GitCredentialStoringTests {
     #expect(try store.contents() == ["al/=renewed"])
   }
 
+  @Test func anAnswerForAPathIsStoredIfSeveralAccountsFit() throws {
+    _ = try git(.store, Self.al, "password=pw")
+    _ = try git(.store, Self.server, "username=bob", "password=pw")
+    _ = try git(.store, Self.al, "password=pw", "path=p")
+    #expect(try store.contents().sorted() == ["al/=pw", "al/p=pw", "bob/=pw"])
+    #expect(try git(.get, Self.server, "path=p") == ["username=al", "password=pw"])
+    let before = try versions()
+    _ = try git(.store, Self.al, "password=pw", "path=p")
+    #expect(try versions() == before)
+  }
+
   @Test func lockedIsNotLostSilently() throws {
     _ = try git(.store, Self.al, "password=pw")
     store.lock()

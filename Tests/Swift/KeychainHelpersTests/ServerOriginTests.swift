@@ -28,6 +28,12 @@ struct ServerOriginTests {
     #expect(ServerOrigin(protocol: "http", host: "example.com", port: 443).port == 443)
   }
 
+  @Test func addressIsTheSameWithAndWithoutBrackets() {
+    let origin = ServerOrigin(protocol: "https", host: "2001:DB8::A")
+    #expect(origin == ServerOrigin(protocol: "https", host: "[2001:db8::a]"))
+    #expect(origin.host == "[2001:db8::a]")
+  }
+
   @Test func comparesBytes() {
     #expect(
       ServerOrigin(protocol: "https", host: "caf\u{E9}")

@@ -12,7 +12,7 @@ struct DockerCredentialCommand: HelperCommand, QuickCommand {
   static let configuration = CommandConfiguration(
     commandName: HelperProgram.docker.command,
     abstract: "Keep the logins of docker, podman and skopeo",
-    usage: usage("docker-credential <operation> [--access-group <name>] [--others]"),
+    usage: usage("docker-credential <operation> [--access-group <name>]"),
     discussion: """
       These programs run it as docker-credential-\(KeychainCommandContext.current.hostName), a link \
       that '\(keychainPath) helpers install docker' makes. It reads and writes what \
@@ -61,7 +61,7 @@ struct DockerCredentialCommand: HelperCommand, QuickCommand {
   func run() throws {
     let context = KeychainCommandContext.current
     do {
-      try reportFailures(as: context.hostName, isQuiet: common.quiet) { try answer(context) }
+      try reportFailures(as: context.hostName, isQuiet: common.isQuiet) { try answer(context) }
     } catch is ExitCode {
       throw ExitCode(Self.failed)
     }
@@ -107,25 +107,14 @@ extension DockerCredentialCommand {
     case .get:
       guard let login = try logins.get(server(session)) else { return false }
       try CommandOutput.write(login.json())
-    case .store: try logins.store(DockerCredential(json: request(session)))
-    case .erase:
-      let server = try server(session)
-      let remaining = try logins.erase(server, includingOtherPrograms: helper.others)
-      if let login = remaining.first { session.interface.say(Self.remains(login, server)) }
+    case .store:
+      try logins.store(DockerCredential(json: HelperInput(session, "a JSON object").read()))
+    case .erase: try logins.erase(server(session))
     }
     return true
   }
 
-  private func request(_ session: Session) throws(KeychainError) -> SecretBytes {
-    try HelperInput(deadline: session.asking.deadline).read()
-  }
-
   private func server(_ session: Session) throws(KeychainError) -> String {
-    try DockerCredentialHelper.server(in: request(session))
-  }
-
-  private static func remains(_ login: Credential, _ server: String) -> String {
-    "another program stored a login of '\(login.identity.account)' for '\(server)', which stays; "
-      + "'docker-credential erase --others' erases it"
+    try DockerCredentialHelper.server(in: HelperInput(session, "the name of a registry").read())
   }
 }

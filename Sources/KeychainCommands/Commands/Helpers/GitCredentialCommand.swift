@@ -25,12 +25,17 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   var operation: String
 
   @OptionGroup(title: "Which credential") var helper: HelperOptions
+
+  @Flag(help: "Also erase what any other program stored in the desktop keyring")
+  var others = false
+
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     operation = try line.argument("operation")
     try line.group(&_helper)
+    others = try line.flag("others")
     try line.group(&_stores)
     try line.group(&_common)
   }
@@ -48,11 +53,18 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     if readsRequestTwice { throw ValidationError(UsageText.requestTwice) }
   }
 
+  /// Stops git, which otherwise asks for a password that this helper would not store, either.
+  static func reply(toWrongUsage arguments: [String]) -> String? {
+    // git adds the operation at the end.
+    guard arguments.last.flatMap(GitCredentialOperation.init) == .get else { return nil }
+    return GitCredentialHelper.stopsGit
+  }
+
   func perform(in session: Session) throws(KeychainError) {
     guard let operation = GitCredentialOperation(rawValue: operation) else { return }
     let interface = session.interface
     let helper = GitCredentialHelper(
-      store: session.store, accessGroup: helper.accessGroup ?? "", erasesOthers: helper.others
+      store: session.store, accessGroup: helper.accessGroup ?? "", erasesOthers: others
     ) { notice in
       interface.say(notice.message)
       if let recovery = notice.recovery { interface.hint(recovery.commandText) }
@@ -66,7 +78,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     of operation: GitCredentialOperation, in session: Session
   ) throws(KeychainError) -> GitCredentialRequest {
     guard operation != .capability else { return GitCredentialRequest() }
-    let input = HelperInput(deadline: session.asking.deadline)
+    let input = HelperInput(session, "lines such as host=example.com")
     return try GitCredentialRequest(parsing: input.read(to: .emptyLine))
   }
 

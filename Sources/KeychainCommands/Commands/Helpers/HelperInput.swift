@@ -12,6 +12,21 @@ struct HelperInput {
   /// When the request must be complete; `nil` for no limit.
   let deadline: Deadline?
 
+  /// Says to a person at a terminal that a request is waited for.
+  let say: (String) -> Void
+
+  /// Prepares to read the request of a helper's client.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the helper.
+  ///   - content: What the client sends, in a person's words.
+  init(_ session: Session, _ content: String) {
+    deadline = session.asking.deadline
+    say = { end in
+      session.interface.say("waiting for \(content), which a client sends; \(end) ends it")
+    }
+  }
+
   /// Where a request ends.
   enum End {
     /// At the end of the stream.
@@ -32,6 +47,7 @@ struct HelperInput {
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
       throw .inputClosed("pipe the request into it, as the client does")
     }
+    if isatty(STDIN_FILENO) == 1 { say(end == .emptyLine ? "an empty line" : "^D") }
     var buffer = try translated(secrets: SecretBuffer(capacity: 256))
     while try !isComplete(&buffer, end) {}
     return try Self.finished(buffer)

@@ -9,11 +9,7 @@ struct HelperOptions: QuickArguments {
     completion: .accessGroups)
   var accessGroup: String?
 
-  @Flag(help: "Also erase credentials that other programs stored in the desktop keyring")
-  var others = false
-
   mutating func read(_ line: inout QuickLine) throws {
     accessGroup = try line.option("access-group", "g")
-    others = try line.flag("others")
   }
 }

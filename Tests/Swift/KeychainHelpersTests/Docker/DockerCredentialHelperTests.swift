@@ -37,7 +37,7 @@ struct DockerCredentialHelperTests {
   }
 
   @Test(arguments: [
-    "r:5000", "r:5000/", "https://r:5000", "http://r:5000", "https://r:5000/", "HTTPS://r:5000",
+    "r:5000", "r:5000/", "https://r:5000", "https://r:5000/", "HTTPS://r:5000",
   ])
   func aRegistryIsFoundWithAndWithoutItsScheme(server: String) throws {
     try helper.store(login("r:5000", "alice", "p"))
@@ -48,7 +48,7 @@ struct DockerCredentialHelperTests {
 
   @Test(arguments: [
     "r", "r:5001", "R:5000", "x.r:5000", "r:5000/path", "ftp://r:5000", "r:5000//", "alice@r:5000",
-    "r:50000", "https://r:5000/v1/", "//r:5000",
+    "r:50000", "https://r:5000/v1/", "//r:5000", "http://r:5000",
   ])
   func nothingElseIsTheSameRegistry(server: String) throws {
     try helper.store(login("r:5000", "alice", "p"))
@@ -141,7 +141,7 @@ struct DockerCredentialHelperTests {
   }
 
   @Test func anAbsentLoginIsErasedWithoutAnError() throws {
-    #expect(try helper.erase("r").isEmpty)
+    #expect(throws: Never.self) { try helper.erase("r") }
   }
 
   @Test func anExpiredLoginIsNotGiven() throws {
@@ -160,7 +160,7 @@ struct DockerCredentialHelperTests {
     try helper.store(login("r", "alice", "p"))
     store.lock(all: true)
     for call in [
-      { _ = try helper.get("r") }, { _ = try helper.list() }, { _ = try helper.erase("r") },
+      { _ = try helper.get("r") }, { _ = try helper.list() }, { try helper.erase("r") },
       { _ = try helper.store(login("r", "alice", "p")) },
     ] as [() throws -> Void] {
       let error = try #require(throws: KeychainError.self) { try call() }
@@ -181,7 +181,7 @@ struct DockerCredentialHelperTests {
   @Test(arguments: ["a\nb", "a\u{0}b", "a\rb", "a\u{7F}", String(repeating: "a", count: 4097)])
   func namesThatNoRegistryHasAreRefused(name: String) throws {
     for call in [
-      { _ = try helper.get(name) }, { _ = try helper.erase(name) },
+      { _ = try helper.get(name) }, { try helper.erase(name) },
       { _ = try helper.store(login(name, "alice", "p")) },
     ] as [() throws -> Void] {
       let error = try #require(throws: KeychainError.self) { try call() }
