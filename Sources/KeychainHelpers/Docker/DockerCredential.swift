@@ -85,18 +85,6 @@ extension DockerCredential {
   }
 }
 
-extension SecretBytes {
-  /// The text of bytes that a scanner has checked; not for secrets.
-  fileprivate borrowing func text() -> String { withBytes { $0.text } ?? "" }
-
-  fileprivate borrowing func isText(_ text: String) -> Bool {
-    withBytes { bytes in
-      bytes.byteCount == text.utf8.count
-        && text.utf8.enumerated().allSatisfy { bytes.byte(at: $0.offset) == $0.element }
-    }
-  }
-}
-
 extension KeychainError {
   fileprivate static func secretIsNoText(_ server: String) -> Self {
     Self(

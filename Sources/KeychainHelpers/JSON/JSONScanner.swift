@@ -61,6 +61,16 @@ struct JSONScanner {
     return false
   }
 
+  /// Reads a string, or skips a value of another kind.
+  mutating func readIfString(in bytes: RawSpan) throws(KeychainError) -> SecretBytes? {
+    skipSpace(in: bytes)
+    guard peek(in: bytes) == UInt8(ascii: "\"") else {
+      try skipValue(in: bytes)
+      return nil
+    }
+    return try readString(in: bytes)
+  }
+
   /// Skips a value of any kind.
   mutating func skipValue(in bytes: RawSpan) throws(KeychainError) {
     try skipValue(in: bytes, depth: 1)
@@ -70,7 +80,8 @@ struct JSONScanner {
 // MARK: - Values
 
 extension JSONScanner {
-  private mutating func object(
+  /// Reads an object inside of another value.
+  mutating func object(
     in bytes: RawSpan,
     member: (inout JSONScanner, borrowing SecretBytes) throws(KeychainError) -> Void
   ) throws(KeychainError) {

@@ -61,3 +61,15 @@ extension RawSpan {
     }
   }
 }
+
+extension SecretBytes {
+  /// The text of bytes that a scanner has checked; not for secrets.
+  borrowing func text() -> String { withBytes { $0.text } ?? "" }
+
+  borrowing func isText(_ text: String) -> Bool {
+    withBytes { bytes in
+      bytes.byteCount == text.utf8.count
+        && text.utf8.enumerated().allSatisfy { bytes.byte(at: $0.offset) == $0.element }
+    }
+  }
+}

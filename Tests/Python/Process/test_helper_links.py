@@ -147,7 +147,7 @@ def test_the_list_says_what_is_set_up(home, folder):
 
 
 @pytest.mark.parametrize("value, is_ours", [
-  ("prefs", True), ("store", False), ("/opt/bin/git-credential-prefs", True),
+  ("prefs", True), ("!/opt/my\\ prefs/prefs keychain git-credential", True), ("store", False), ("/opt/bin/git-credential-prefs", True),
   ("!prefs keychain git-credential", True), ("!/opt/prefs keychain git-credential", True),
   ("/opt/prefs keychain git-credential", True), ("!'/my opt/prefs' keychain git-credential", True),
   ("!git-credential-prefs", True), ("!KEYCHAIN_VAULT=/v prefs keychain git-credential", True),
@@ -158,6 +158,43 @@ def test_settings_of_git_are_understood(home, value, is_ours):
   subprocess.run(
     ["git", "config", "--global", "credential.helper", value], env=home.environment, check=True)
   assert listed(home, "git")["configuredBy"] == (["credential.helper"] if is_ours else [])
+
+
+@pytest.mark.parametrize("value, fault", [
+  ("/nowhere/git-credential-prefs", "is not there or cannot be run"),
+  ("OTHER/git-credential-prefs", "is another program"),
+  ("!OTHER/prefs keychain git-credential", "is another program"),
+  ("!prefs keychain git-credential", "is not there or cannot be run"),
+  ("LINK/git-credential-prefs", None), ("PROGRAM keychain git-credential", None)])
+def test_a_setting_of_git_is_not_believed(home, folder, value, fault):
+  other, links = home.folder / "other", home.folder / "links"
+  other.mkdir()
+  for name in ("prefs", "git-credential-prefs"):
+    (other / name).write_text("#!/bin/sh\n")
+    (other / name).chmod(0o755)
+  home.run("helpers", "install", "git", "--folder", str(links))
+  value = value.replace("OTHER", str(other)).replace("LINK", str(links)).replace("PROGRAM", home.program)
+  subprocess.run(
+    ["git", "config", "--global", "credential.helper", value], env=home.environment, check=True)
+  git = listed(home, "git")
+  assert git["configuredBy"] == ["credential.helper"]
+  assert git.get("unusable") == (["credential.helper"] if fault else None)
+  text, doctor = home.run("helpers", "list").error, home.run("doctor").out.decode()
+  assert (fault or "hint") in text if fault else text == ""
+  assert ("names" in " ".join(doctor.split())) == bool(fault)
+
+
+@pytest.mark.parametrize("text", ['{"credsStore": "prefs",}', '{"credsStore": "prefs"', '["prefs"]'])
+def test_a_configuration_of_docker_that_is_no_json_is_reported(home, folder, text):
+  home.run("helpers", "install", "--folder", str(folder))
+  path = home.folder / ".docker" / "config.json"
+  path.parent.mkdir()
+  path.write_text(text)
+  assert listed(home, "docker")["unusable"] == [str(path)]
+  assert f"'{path}' is no JSON that docker reads" in home.run("helpers", "list").error
+  assert "is no JSON" in " ".join(home.run("doctor").out.decode().split())
+  path.write_text('{"credsStore": "prefs"}')
+  assert "unusable" not in listed(home, "docker")
 
 
 def test_an_empty_setting_of_git_drops_those_before_it(home):
@@ -220,6 +257,30 @@ def test_the_whole_path_of_gits_helper_is_printed(home, folder):
   outcome = home.run("helpers", "install", "git", "--folder", str(folder))
   line = f"git config --global credential.helper {folder / LINKS[1]}\n".encode()
   assert line in outcome.out
+
+
+@pytest.mark.parametrize("name", [
+  "$(touch ran)", "it's", "`touch ran`", "a b;touch ran", 'qu"ote', "back\\slash", "$HOME!"])
+def test_printed_lines_run_nothing_but_git(home, name):
+  """A person copies them into a shell, and git gives the value to another one."""
+  folder = home.folder / name
+  outcome = home.run("helpers", "install", "git", "--folder", str(folder))
+  lines = [line for line in outcome.out.decode().splitlines() if "git config" in line]
+  for shell in "sh", "bash":
+    subprocess.run([shell, "-c", lines[1]], cwd=home.folder, env=home.environment, check=True)
+    home.set("alice", b"secret", "--server", "h", "--protocol", "https")
+    filled = subprocess.run(
+      ["git", "credential", "fill"], input=b"protocol=https\nhost=h\n", cwd=home.folder,
+      env=home.environment | {"GIT_TERMINAL_PROMPT": "0"}, capture_output=True, timeout=60)
+    assert b"password=secret" in filled.stdout, filled
+  assert not (home.folder / "ran").exists()
+  assert listed(home, "git")["configuredBy"] == ["credential.helper"]
+  assert "unusable" not in listed(home, "git")
+
+
+def test_a_folder_that_cannot_be_printed_is_refused(home):
+  refused = home.run("helpers", "install", "--folder", str(home.folder / "a\nb"), code=64)
+  assert "control characters" in refused.error and not (home.folder / "a\nb").exists()
 
 
 def test_a_folder_that_others_can_write_is_reported(home, folder):

@@ -1,4 +1,7 @@
 internal import Foundation
+internal import KeychainCredentials
+internal import KeychainHelpers
+internal import KeychainSecrets
 internal import PrephirencesCommandLine
 
 /// Where clients are told to use a host's helpers; nothing is changed.
@@ -8,8 +11,23 @@ struct ClientConfiguration {
     /// The path of a file, or git's name of a setting.
     let name: String
 
-    /// Whether the client runs the link, and not the command itself.
+    /// Whether the client runs the link that it finds in `PATH`.
     var runsLink = true
+
+    /// What keeps the client from using the helper there; `nil` if nothing is known.
+    var fault: Fault?
+  }
+
+  /// What is wrong with a place that names a helper.
+  enum Fault {
+    /// The program that it names is not there, or cannot be run.
+    case missingProgram(String)
+
+    /// The program that it names is another one.
+    case otherProgram(String)
+
+    /// The file is no JSON of its client, which reads nothing of it.
+    case notJSON
   }
 
   let host: InstalledHost
@@ -19,9 +37,8 @@ struct ClientConfiguration {
     switch helper {
     case .git: gitSettings
     case .docker:
-      ((dockerFiles + containerFiles).filter(namesHostInJSON) + registryFiles).map {
-        Place(name: $0)
-      }
+      (dockerFiles + containerFiles).compactMap(placeInJSON)
+        + registryFiles.map { Place(name: $0) }
     }
   }
 
@@ -39,8 +56,7 @@ struct ClientConfiguration {
       let setting = GitHelperSetting(parts.count == 2 ? String(parts[1]) : "")
       // An empty value makes git forget those before it.
       if setting.isEmpty { places.removeAll { name == "credential.helper" || $0.name == name } }
-      guard let runsLink = setting.runsLink(of: host) else { continue }
-      places.append(Place(name: name, runsLink: runsLink))
+      if let place = setting.place(name, naming: host) { places.append(place) }
     }
     return places
   }
@@ -75,13 +91,15 @@ struct ClientConfiguration {
     Environment.value("HOME").map { $0 + "/" + name }
   }
 
-  private func namesHostInJSON(_ path: String) -> Bool {
-    guard let data = FileManager.default.contents(atPath: path),
-      let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
-    else { return false }
-    let helpers = object["credHelpers"] as? [String: Any] ?? [:]
-    return object["credsStore"] as? String == host.name
-      || helpers.values.contains { $0 as? String == host.name }
+  private func placeInJSON(_ path: String) -> Place? {
+    guard let text = text(path) else { return nil }
+    do throws(KeychainError) {
+      let settings = try DockerSettings(json: translated(secrets: SecretBytes(copying: text)))
+      return settings.helpers.contains(host.name) ? Place(name: path) : nil
+    } catch {
+      guard error.code == .invalidArgument, text.contains("\"\(host.name)\"") else { return nil }
+      return Place(name: path, runsLink: false, fault: .notJSON)
+    }
   }
 
   private func text(_ path: String) -> String? {

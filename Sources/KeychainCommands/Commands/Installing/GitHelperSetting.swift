@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PrephirencesFiles
 
 /// A value of git's setting `credential.helper`.
 struct GitHelperSetting {
@@ -8,19 +9,25 @@ struct GitHelperSetting {
 
   var isEmpty: Bool { value.isEmpty }
 
-  /// Returns whether git runs the link that it finds in `PATH`, or else a command; `nil` if it runs
-  /// another program.
-  func runsLink(of host: InstalledHost) -> Bool? {
+  /// Returns the setting as a place that names the host; `nil` if git runs another program.
+  func place(_ name: String, naming host: InstalledHost) -> ClientConfiguration.Place? {
     let helper = HelperProgram.git
     let link = helper.linkName(of: host.name)
     let words = commandWords
     guard let program = words.first else { return nil }
-    let name = PathText.name(of: program)
-    let isCommand = name == host.name && words.dropFirst().contains(helper.command)
-    guard name == link || isCommand else { return nil }
-    // A program that is not there must be installed, too.
-    if program.hasPrefix("/") { return access(program, X_OK) != 0 }
-    return name == link && !program.contains("/")
+    let lastPart = PathText.name(of: program)
+    // Where a relative path leads depends on where git runs.
+    let isRelative = program.contains("/") && !program.hasPrefix("/")
+    let path = program.contains("/") ? program : host.search.program(program)
+    let isOurs = !isRelative && path.flatMap { FileIdentity($0) } == host.identity
+    let isCommand = words.dropFirst().contains(helper.command)
+    guard lastPart == link || isCommand && (lastPart == host.name || isOurs) else { return nil }
+    if program == link { return ClientConfiguration.Place(name: name) }
+    let isFound = path.map { access($0, X_OK) == 0 } ?? false
+    return ClientConfiguration.Place(
+      name: name, runsLink: false,
+      fault: isOurs && isFound || isRelative
+        ? nil : isFound ? .otherProgram(path ?? program) : .missingProgram(program))
   }
 
   /// The words of what git gives to a shell: after `!` as it is, an absolute path as it is, and
@@ -38,8 +45,14 @@ struct GitHelperSetting {
     var words: [String] = []
     var word: String?
     var quote: Character?
+    var isEscaped = false
     for character in text {
-      if character == quote {
+      if isEscaped {
+        word = (word ?? "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+      } else if character == quote {
         quote = nil
       } else if quote == nil, character == "'" || character == "\"" {
         quote = character

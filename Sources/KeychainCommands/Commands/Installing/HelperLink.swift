@@ -105,6 +105,10 @@ extension KeychainError {
       recovery: "remove it if nothing needs it, or choose another folder with --folder")
   }
 
+  static let unprintableFolder = KeychainError(
+    .invalidArgument, "the name of the folder has control characters",
+    recovery: "choose another one with --folder")
+
   static let noFolderForLinks = KeychainError(
     .invalidArgument, "no folder for the links is known, as HOME is not set",
     recovery: "name one with --folder")

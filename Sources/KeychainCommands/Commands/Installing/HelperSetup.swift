@@ -13,8 +13,8 @@ struct HelperSetup {
     case .git:
       """
       git: one of these; the second also where PATH lacks the folder, as in cron
-        git config --global credential.helper \(host)
-        git config --global credential.helper \(Self.quoted(link.path))
+        git config --global credential.helper \(ShellText.quoted(host))
+        git config --global credential.helper \(ShellText.quoted(Self.gitCommand(link.path)))
 
       """
     case .docker:
@@ -30,11 +30,11 @@ struct HelperSetup {
     }
   }
 
-  /// A path as a person types it, when a shell and then git's own shell read it.
-  private static func quoted(_ path: String) -> String {
-    let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
-    let isPlain = path.allSatisfy { plain.contains($0) }
-    return isPlain ? path : "\"'\(path)'\""
+  /// The value by which git runs a program: a shell of its own reads it, and a path is one only if it
+  /// begins with a slash.
+  private static func gitCommand(_ path: String) -> String {
+    let word = ShellText.quoted(path)
+    return word == path ? path : "!" + word
   }
 
   /// What needs no link.

@@ -45,14 +45,21 @@ struct HelperStatus {
 
   /// Whether the client is told to use what it does not find.
   var isConfiguredButUnusable: Bool {
-    configuredBy.contains(where: \.runsLink) && (state != .installed || !isInPath || works == false)
+    fault != nil
+      || configuredBy.contains(where: \.runsLink)
+        && (state != .installed || !isInPath || works == false)
+  }
+
+  /// The first place that names the helper, and is of no use to the client.
+  var fault: (place: String, ClientConfiguration.Fault)? {
+    configuredBy.lazy.compactMap { place in place.fault.map { (place.name, $0) } }.first
   }
 
   /// The state in a few words.
   var words: String {
     switch state {
     case .missing where !configuredBy.isEmpty && !configuredBy.contains(where: \.runsLink):
-      "configured, needs no link"
+      fault == nil ? "configured, needs no link" : "configured, but not usable"
     case .missing: "not installed"
     case .foreign: "another program"
     case .broken: "broken: it leads to where the program was"

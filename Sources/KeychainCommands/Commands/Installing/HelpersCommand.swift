@@ -27,16 +27,18 @@ extension HelpersSubcommand {
 
   func run() throws {
     let context = KeychainCommandContext.current
-    try reportFailures(as: context.hostName, isQuiet: common.quiet) {
-      try perform(context, UserInterface(hostName: context.hostName, isQuiet: common.quiet))
+    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
+      try perform(context, UserInterface(hostName: context.hostName, isQuiet: common.isQuiet))
     }
   }
 }
 
 /// The options of every command about links.
 struct HelpersCommonOptions: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error")
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error; also KEYCHAIN_QUIET")
   var quiet = false
+
+  var isQuiet: Bool { quiet || CommonOptions.isQuietByVariable }
 }
 
 /// The links that a command is about.
@@ -57,6 +59,8 @@ struct HelperLinkOptions: ParsableArguments {
   /// Returns the links.
   func links(_ host: InstalledHost) throws(KeychainError) -> [HelperLink] {
     guard let folder = folder ?? host.usualFolder else { throw .noFolderForLinks }
+    // It is printed in lines that a person copies into a shell.
+    guard folder.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw .unprintableFolder }
     return HelperProgram.allCases.filter { names.isEmpty || names.contains($0) }
       .map { HelperLink(helper: $0, folder: absolute(folder), host: host) }
   }

@@ -55,6 +55,7 @@ struct HelperStatusJSON: Encodable {
   let link: String?
   let inPath: Bool
   let configuredBy: [String]
+  let unusable: [String]?
   let works: Bool?
 
   init(_ status: HelperStatus) {
@@ -63,6 +64,8 @@ struct HelperStatusJSON: Encodable {
     link = status.path
     inPath = status.isInPath
     configuredBy = status.configuredBy.map(\.name)
+    let faulty = status.configuredBy.filter { $0.fault != nil }.map(\.name)
+    unusable = faulty.isEmpty ? nil : faulty
     works = status.works
   }
 }
@@ -71,6 +74,7 @@ struct HelperStatusJSON: Encodable {
 enum NextHelperStep {
   static func text(_ status: HelperStatus) -> String {
     let name = status.helper.client
+    if let (place, fault) = status.fault { return text(place, fault, name) }
     let command = "'\(KeychainCommandContext.current.commandPath) helpers install \(name)'"
     return switch status.state {
     case .missing, .broken:
@@ -83,6 +87,20 @@ enum NextHelperStep {
     case .installed:
       "\(name) is told to use this program, but '\(status.path ?? "")' does not answer: run it with "
         + "'\(status.helper.trial)' to see why"
+    }
+  }
+
+  private static func text(
+    _ place: String, _ fault: ClientConfiguration.Fault, _ client: String
+  ) -> String {
+    switch fault {
+    case .missingProgram(let program):
+      "'\(place)' of \(client) names '\(program)', which is not there or cannot be run: set it as "
+        + "'\(KeychainCommandContext.current.commandPath) helpers install \(client)' says"
+    case .otherProgram(let program):
+      "'\(place)' of \(client) names '\(program)', which is another program: set it as "
+        + "'\(KeychainCommandContext.current.commandPath) helpers install \(client)' says"
+    case .notJSON: "'\(place)' is no JSON that \(client) reads: mend or remove it"
     }
   }
 }
