@@ -8,11 +8,14 @@ import io
 import json
 import socket
 import socketserver
+import ssl
 import struct
 import threading
 import zipfile
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from etcd_certificates import Certificates
 
 # Where the tests' servers are, for clients and in items.
 HOST = "127.0.0.1"
@@ -49,6 +52,50 @@ class WebServer(ThreadingHTTPServer):
     self.authorizations: list[str | None] = []
     self.port = self.server_address[1]
     self.url = f"http://{HOST}:{self.port}"
+
+
+class Answering(ThreadingHTTPServer):
+  """Records the header `Authorization`, and gives everybody who has one the same answer."""
+
+  daemon_threads = True
+
+  def __init__(
+      self, body: bytes, kind: str = "application/json", challenge: str = "Basic",
+      certificates: Certificates | None = None) -> None:
+    super().__init__((HOST, 0), AnsweringRequest)
+    if certificates is not None:
+      context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+      context.load_cert_chain(certificates.certificate, certificates.key)
+      self.socket = context.wrap_socket(self.socket, server_side=True)
+    self.body, self.kind, self.challenge = body, kind, challenge
+    self.given: list[str] = []
+    self.host = f"{HOST}:{self.server_address[1]}"
+    self.url = f"http://{self.host}/"
+
+
+class AnsweringRequest(BaseHTTPRequestHandler):
+  server: Answering
+  protocol_version = "HTTP/1.1"
+
+  def do_GET(self) -> None:
+    self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    given = self.headers.get("Authorization")
+    if given is not None:
+      self.server.given.append(given)
+    body = self.server.body if given is not None else b"no\n"
+    self.send_response(401 if given is None else 200)
+    if given is None:
+      self.send_header("WWW-Authenticate", self.server.challenge)
+    self.send_header("Content-Type", self.server.kind)
+    self.send_header("Content-Version", "1")
+    self.send_header("Content-Length", str(len(body)))
+    self.end_headers()
+    self.wfile.write(body)
+
+  do_POST = do_HEAD = do_GET
+
+  def log_message(self, *arguments) -> None:
+    pass
 
 
 class WebRequest(BaseHTTPRequestHandler):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import netrc
+import shutil
 import subprocess
 
 import pytest
 
 from client_servers import (
-  HOST, MANIFEST, DatabaseServer, MySQLRequest, PostgreSQLRequest, WebServer, basic, registry_pages, running)
+  HOST, MANIFEST, Answering, DatabaseServer, MySQLRequest, PostgreSQLRequest, WebServer, basic, registry_pages, running)
+from etcd_certificates import Certificates, make_certificates
 from git_server import Git, GitServer
 from prefs_testing import LIMIT, Home
 from swift_registry import resolving
@@ -55,6 +58,57 @@ def test_swift_resolves_a_package_of_a_registry_with_a_token(home, resolve):
   with running(WebServer(f"Bearer {TOKEN}", registry_pages())) as server:
     resolve(server, "token", "--netrc", f"token@{HOST}")
     assert set(server.authorizations) == {server.authorization}
+
+
+# SwiftPM's libcurl knows only the authorities of the system, so one is added for a command alone.
+TRUSTING = (
+  "unshare", "--mount", "sh", "-ec",
+  'cat "$1" >> "$2"; mount --bind "$2" /etc/ssl/certs/ca-certificates.crt; shift 2; exec "$@"', "sh")
+
+
+def trusted(home: Home) -> tuple[Certificates, list[str]]:
+  """Makes certificates for this machine, and the words before a command that is to trust them."""
+  certificates = make_certificates(home.folder, [HOST])
+  bundle = home.folder / "bundle"
+  shutil.copyfile("/etc/ssl/certs/ca-certificates.crt", bundle)
+  return certificates, [*TRUSTING, str(certificates.authority), str(bundle)]
+
+
+@pytest.mark.parametrize("account, kind, options", [
+  ("token", "token", ()), ("alice", "basic", ("--username", "alice"))])
+def test_swift_logs_in_without_writing_the_token(home, mounting, account, kind, options):
+  certificates, through = trusted(home)
+  with running(Answering(b"", certificates=certificates)) as server:
+    port = server.server_address[1]
+    home.set(account, TOKEN.encode(), *INTERNET, "--port", str(port))
+    done = run(
+      home, "--netrc", f"{HOST}:{port}", "--", "swift", "package-registry", "login",
+      f"https://{server.host}", *options, "--netrc-file", "@netrc@", "--config-path", "settings",
+      through=through)
+    assert b"Login successful" in done.out
+    assert server.given == [f"Bearer {TOKEN}" if kind == "token" else basic(account, TOKEN)]
+  written = (home.folder / "settings" / "registries.json").read_text()
+  assert json.loads(written)["authentication"] == {server.host: {"type": kind}}
+  assert not any(
+    TOKEN.encode() in path.read_bytes() for path in home.folder.rglob("*") if path.is_file())
+
+
+def test_swift_sends_a_binary_target_basic_even_for_a_token(home, mounting):
+  home.set("token", TOKEN.encode(), *INTERNET)
+  package = home.folder / "app"
+  (package / "Sources" / "App").mkdir(parents=True)
+  (package / "Sources" / "App" / "App.swift").write_text("")
+  certificates, through = trusted(home)
+  with running(Answering(b"no archive", certificates=certificates)) as server:
+    (package / "Package.swift").write_text(
+      '// swift-tools-version: 5.9\nimport PackageDescription\nlet package = Package(name: "App", targets: ['
+      f'.binaryTarget(name: "Tool", url: "https://{server.host}/tool.zip", checksum: "{"0" * 64}"), '
+      '.target(name: "App", dependencies: ["Tool"])])\n')
+    paths = [f"--{name}-path={package / name}" for name in ("cache", "config", "security", "scratch")]
+    run(
+      home, "--netrc", HOST, "--", "swift", "package", f"--package-path={package}", *paths,
+      "--netrc-file", "@netrc@", "resolve", code=1, through=through)
+    assert set(server.given) == {basic("token", TOKEN)}
 
 
 def test_swift_is_told_of_a_wrong_token(home, resolve):

@@ -98,6 +98,25 @@ def test_a_login_is_kept_and_removed(client):
   assert client.stored() == {}
 
 
+def test_logging_out_without_a_login_is_no_failure(client):
+  """What these clients then say is on the page: that a login was removed."""
+  outcome = client.logout()
+  assert outcome.returncode == 0, outcome
+  assert "prefs:" not in outcome.stderr
+  if client.name != "docker":
+    assert f"Removed login credentials for {client.registry.name}" in outcome.stdout
+
+
+def test_a_login_of_a_namespace_is_refused_by_the_client(container_client):
+  client = container_client
+  refused = client.run(
+    "login", *client.options, "-u", "alice", "--password-stdin", f"{client.registry.name}/team",
+    given="hunter2")
+  assert refused.returncode != 0
+  assert "namespaced key is not supported for credential helper prefs" in refused.stderr
+  assert client.stored() == {} and not client.has_secret_in_files()
+
+
 def test_a_login_is_used(container_client):
   assert container_client.login().returncode == 0
   assert container_client.get_login().stdout.strip() == "alice"
