@@ -46,6 +46,10 @@ skopeo      skopeo                                       skopeo         skopeo  
 podman      podman                                       podman         podman             podman          podman
 newuidmap   newuidmap                                    uidmap         shadow-utils       shadow          shadow
 psql        psql                                         postgresql-client postgresql      postgresql      postgresql
+restic      restic                                       restic         restic             restic          restic
+borg        borg                                         borgbackup     borgbackup         borgbackup      borg
+ansible     ansible-vault                                ansible-core   ansible-core       ansible         ansible-core
+gpg         gpg                                          gnupg          gnupg2             gpg2            gnupg
 mysql       mysql                                        default-mysql-client mysql        mysql-client    mariadb-clients
 ntfs-3g     ntfs-3g                                      ntfs-3g        ntfs-3g            ntfs-3g         ntfs-3g
 ntfsprogs   ntfscluster                                  ntfs-3g        ntfsprogs          ntfsprogs       ntfs-3g
