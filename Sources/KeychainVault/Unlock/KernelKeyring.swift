@@ -56,9 +56,13 @@ enum KernelKeyring {
   }
 
   /// Revokes a key wherever it is linked, and unlinks it from the user keyring.
-  static func remove(_ key: Int32) {
-    _ = ckernelkeys_revoke(key)
+  ///
+  /// - Returns: Whether it is revoked, or was gone already.
+  @discardableResult
+  static func remove(_ key: Int32) -> Bool {
+    let result = ckernelkeys_revoke(key)
     _ = ckernelkeys_unlink_from_user_keyring(key)
+    return result >= 0 || [ENOKEY, EKEYREVOKED, EKEYEXPIRED].contains(CInt(-result))
   }
 
   /// Returns why no keys can be stored, tested with one that expires at once; `nil` if they can be

@@ -57,10 +57,8 @@ struct UnlockCache: Sendable {
   /// - Returns: Whether it is gone, or was missing.
   @discardableResult
   func forget(_ tier: Tier, of vault: VaultID) -> Bool {
-    let name = CachedKey.name(tier, of: vault)
-    guard let serial = KernelKeyring.find(name) else { return true }
-    KernelKeyring.remove(serial)
-    return KernelKeyring.find(name) == nil
+    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)) else { return true }
+    return KernelKeyring.remove(serial)
   }
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.
