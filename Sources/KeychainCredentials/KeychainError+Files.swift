@@ -45,7 +45,7 @@ extension KeychainError.Code {
       case .unsynced: .outcomeUnknown
       case .alreadyExists: .alreadyExists
       case .timedOut: .timedOut
-      case .invalidPath: .invalidArgument
+      case .invalidPath, .notText: .invalidArgument
       case .noPlace: .noStore
       case .insecure: .insecurePermissions
       }

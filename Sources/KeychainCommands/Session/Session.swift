@@ -32,7 +32,8 @@ struct Session {
     StandardDescriptors.prepare()
     if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }
     let interface = UserInterface(hostName: context.hostName, isQuiet: options.isQuiet)
-    let mayAsk = !options.noPrompt && Environment.value("KEYCHAIN_NO_PROMPT") == nil
+    try Self.checkVariables()
+    let mayAsk = !options.noPrompt && !EnvironmentVariables.process.isSet("KEYCHAIN_NO_PROMPT")
     let prompt =
       mayAsk && asking.onTerminal && TerminalPrompt.isUsable
       ? TerminalPrompt(deadline: asking.deadline) : nil
@@ -83,6 +84,18 @@ struct Session {
 
   /// The store of credentials.
   var store: any CredentialStore { stores }
+
+  /// Fails if a variable that names a file or a store is not UTF-8.
+  ///
+  /// Also those that this command may not need: what unlocks is looked for when it is needed only.
+  private static func checkVariables() throws(KeychainError) {
+    for name in [
+      "KEYCHAIN_VAULT", "KEYCHAIN_STORE", "KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE",
+      "KEYCHAIN_IDENTITY_FILE", "KEYCHAIN_TRUSTED_FOLDERS", "CREDENTIALS_DIRECTORY", "NETRC",
+    ] {
+      _ = try translated(EnvironmentVariables.process.value(name))
+    }
+  }
 
   /// Returns the host's own vault, unless the environment gives one.
   private static func vaultPath(_ context: KeychainCommandContext) -> String? {

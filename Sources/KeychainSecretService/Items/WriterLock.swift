@@ -46,7 +46,7 @@ struct WriterLock: ~Copyable {
 
   private static func folder(_ environment: EnvironmentVariables) throws(FileError) -> String {
     let folders = UserFolders("keychain", environment: environment)
-    if let folder = folders.runtime { return folder }
+    if let folder = try folders.runtime() { return folder }
     return try folders.state()
   }
 }

@@ -78,7 +78,7 @@ extension AutomaticStore {
 
   private var isVaultNamed: Bool {
     configuration.vault.path != nil
-      || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
+      || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
   }
 }
 

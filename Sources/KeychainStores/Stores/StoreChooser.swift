@@ -37,14 +37,14 @@ final class StoreChooser: Sendable {
       return StoreDecision(place: .vault, reason: .namedVault)
     }
     if configuration.choice == nil,
-      let name = configuration.vault.environment.value("KEYCHAIN_STORE")
+      let name = try translated(configuration.vault.environment.value("KEYCHAIN_STORE"))
     {
       guard let choice = StoreChoice(rawValue: name) else { throw .unknownStore(name) }
       if let place = place(of: choice) { return StoreDecision(place: place, reason: .environment) }
     }
     guard
       configuration.vault.path != nil
-        || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
+        || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
     else { return nil }
     return StoreDecision(place: .vault, reason: .namedVault)
   }
@@ -89,6 +89,10 @@ final class StoreChooser: Sendable {
       }
     case .noVault:
       if try !vault.hasDeviceSecret() { try checkNoRecordIsLost(service) }
+    }
+    // As if they were not set, a desktop with a keyring would look like a server without one.
+    for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] {
+      _ = try translated(configuration.vault.environment.value(name))
     }
     return nil
   }

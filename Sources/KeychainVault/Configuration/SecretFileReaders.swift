@@ -44,11 +44,13 @@ struct SecretFilePolicy: Sendable {
   static let variable = "KEYCHAIN_ALLOW_READ"
 
   /// The folder of the system's credentials, which lets the group read them.
-  var credentialsFolder: String? { environment.absolutePath("CREDENTIALS_DIRECTORY") }
+  func credentialsFolder() throws(KeychainError) -> String? {
+    try translated(environment.absolutePath("CREDENTIALS_DIRECTORY"))
+  }
 
   func readers() throws(KeychainError) -> SecretFileReaders {
     if let chosen { return chosen }
-    guard let text = environment.value(Self.variable) else { return .owner }
+    guard let text = try translated(environment.value(Self.variable)) else { return .owner }
     guard let readers = SecretFileReaders(rawValue: text) else {
       throw KeychainError(
         .invalidArgument, "\(Self.variable) is neither 'owner', 'group' nor 'others'",

@@ -90,7 +90,7 @@ public struct VaultConfiguration: Sendable {
 
   /// Asks a person; `nil` if nobody may be asked.
   var ask: (@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)? {
-    guard environment.value("KEYCHAIN_NO_PROMPT") == nil, case .allowed(let ask) = interaction
+    guard !environment.isSet("KEYCHAIN_NO_PROMPT"), case .allowed(let ask) = interaction
     else { return nil }
     return ask
   }

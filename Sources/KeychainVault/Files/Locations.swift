@@ -12,15 +12,17 @@ struct Locations: Sendable {
   }
 
   /// Whether a variable names the place of the vault; otherwise it follows from the home folder.
-  var namesVault: Bool { environment.value("KEYCHAIN_VAULT") != nil || folders.namesData }
+  var namesVault: Bool { environment.isSet("KEYCHAIN_VAULT") || folders.namesData }
 
   /// Whether a variable names the place of the state; otherwise it follows from the home folder.
   var namesState: Bool { folders.namesState }
 
   /// Returns the path of the vault if none is named.
   func defaultVaultPath() throws(KeychainError) -> String {
-    if let path = environment.value("KEYCHAIN_VAULT") { return path }
-    do { return try folders.data() + "/vault.db" } catch { throw Self.translate(error) }
+    do {
+      if let path = try environment.value("KEYCHAIN_VAULT") { return path }
+      return try folders.data() + "/vault.db"
+    } catch { throw Self.translate(error) }
   }
 
   /// Returns the folder of the device secret and the seen records.

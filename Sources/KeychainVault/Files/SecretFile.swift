@@ -72,7 +72,7 @@ enum SecretFile {
   ) throws(KeychainError) -> SecretFileReaders {
     guard let policy else { return .owner }
     let readers = try policy.readers()
-    guard readers == .owner, let folder = policy.credentialsFolder else { return readers }
+    guard readers == .owner, let folder = try policy.credentialsFolder() else { return readers }
     let isInside = try file.path.hasPrefix(
       translated(TrustedPath(resolving: folder)).path + "/")
     return isInside ? .group : .owner

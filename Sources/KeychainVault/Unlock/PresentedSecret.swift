@@ -42,28 +42,33 @@ struct UnlockSources: Sendable {
 
   /// The sources that need no question, in their order; only the first counts.
   var ambient: [AmbientSource] {
-    var sources = AmbientSource.variables.filter { environment.value($0.name) != nil }
-    if let folder = policy.credentialsFolder {
-      sources += AmbientSource.systemCredentials.filter {
+    let variables = AmbientSource.variables.filter { environment.isSet($0.name) }
+    let folder: String?
+    do throws(KeychainError) { folder = try policy.credentialsFolder() } catch {
+      // Reading it reports what is wrong with the variable.
+      return variables + AmbientSource.systemCredentials
+    }
+    guard let folder else { return variables }
+    return variables
+      + AmbientSource.systemCredentials.filter {
         // A link that leads nowhere was meant to be used. Reading it reports what is missing.
         (try? Stat(FilePath(folder + "/" + $0.name), followTargetSymlink: false)) != nil
       }
-    }
-    return sources
   }
 
   /// The system's credentials folder, if nothing in it unlocks the vault.
   var emptyCredentialsFolder: String? {
-    guard let folder = policy.credentialsFolder else { return nil }
+    guard let folder = try? policy.credentialsFolder() else { return nil }
     return ambient.contains(where: AmbientSource.systemCredentials.contains) ? nil : folder
   }
 
   /// The key files among the ambient sources, including those after the first source.
   var ambientKeyFiles: [(name: String, path: String)] {
     ambient.compactMap { source in
-      switch source {
-      case .keyFile: (source.name, environment.value(source.name) ?? "")
-      case .systemKey: (systemPath(source), systemPath(source))
+      guard let path = try? path(of: source) else { return nil }
+      return switch source {
+      case .keyFile: (source.name, path)
+      case .systemKey: (path, path)
       default: nil
       }
     }
@@ -72,21 +77,27 @@ struct UnlockSources: Sendable {
   /// Reads the first ambient source; `nil` if there is none.
   func presentAmbient() throws(KeychainError) -> PresentedSecret? {
     guard let source = ambient.first else { return nil }
+    let path = try path(of: source) ?? ""
     switch source {
-    case .passphraseFile:
-      return try passphraseFile(environment.value(source.name) ?? "", source.name)
-    case .keyFile: return try keyFile(environment.value(source.name) ?? "", source.name)
-    case .identityFile: return try identity(environment.value(source.name) ?? "", source.name)
+    case .passphraseFile: return try passphraseFile(path, source.name)
+    case .keyFile: return try keyFile(path, source.name)
+    case .identityFile: return try identity(path, source.name)
     case .passphrase:
       guard let secret = try environment.secret(source.name) else { return nil }
       return PresentedSecret(kind: .passphrase, secret: secret, source: source.name)
-    case .systemPassphrase: return try passphraseFile(systemPath(source), systemPath(source))
-    case .systemKey: return try keyFile(systemPath(source), systemPath(source))
+    case .systemPassphrase: return try passphraseFile(path, path)
+    case .systemKey: return try keyFile(path, path)
     }
   }
 
-  private func systemPath(_ source: AmbientSource) -> String {
-    (policy.credentialsFolder ?? "") + "/" + source.name
+  /// Returns the path of the file of a source; `nil` for a variable that holds the secret itself.
+  func path(of source: AmbientSource) throws(KeychainError) -> String? {
+    switch source {
+    case .passphraseFile, .keyFile, .identityFile: try translated(environment.value(source.name))
+    case .passphrase: nil
+    case .systemPassphrase, .systemKey:
+      try policy.credentialsFolder().map { $0 + "/" + source.name }
+    }
   }
 
   private func passphraseFile(

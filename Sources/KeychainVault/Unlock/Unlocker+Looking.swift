@@ -28,7 +28,6 @@ extension Unlocker {
       return (path, source.name)
     }
     guard sources.ambient.first == .identityFile else { return nil }
-    let name = AmbientSource.identityFile.name
-    return sources.policy.environment.value(name).map { ($0, name) }
+    return (try? sources.path(of: .identityFile)).map { ($0, AmbientSource.identityFile.name) }
   }
 }

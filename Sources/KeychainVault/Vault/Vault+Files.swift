@@ -12,7 +12,7 @@ extension Vault {
     if let state = try? locations.stateFolder() { paths.append(state + "/device.key") }
     if let folder = try? locations.configurationFolder() { paths.append(folder + "/identity") }
     if let given = configuration.unlock?.kind.path { paths.append(given) }
-    return paths + unlocker.sources.ambient.compactMap { unlocker.sources.path(of: $0) }
+    return paths + unlocker.sources.ambient.compactMap { try? unlocker.sources.path(of: $0) }
   }
 }
 

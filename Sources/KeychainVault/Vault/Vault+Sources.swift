@@ -41,7 +41,7 @@ extension Unlocker {
   fileprivate func check(
     _ source: AmbientSource, _ head: VaultHead, path: String, _ deadline: Deadline
   ) throws(KeychainError) {
-    if let file = sources.path(of: source) {
+    if let file = try sources.path(of: source) {
       guard let stat = try? Stat(FilePath(file)) else {
         throw .missingSource(source.name, file)
       }
@@ -53,17 +53,6 @@ extension Unlocker {
     if head.slots(presented.kind).isEmpty, try device.administrator(head) != nil { return }
     guard presented.kind != .passphrase || head.slots(.passphrase).isEmpty else { return }
     _ = try openHoldingLock(presented, head, path, deadline)
-  }
-}
-
-extension UnlockSources {
-  /// Returns the path of the file of a source; `nil` for a variable that holds the secret itself.
-  func path(of source: AmbientSource) -> String? {
-    switch source {
-    case .passphraseFile, .keyFile, .identityFile: policy.environment.value(source.name)
-    case .passphrase: nil
-    case .systemPassphrase, .systemKey: policy.credentialsFolder.map { $0 + "/" + source.name }
-    }
   }
 }
 

@@ -1,6 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesDurable
+internal import PrephirencesFiles
 internal import PrephirencesShared
 
 /// The options that say how a cluster is reached.
@@ -74,11 +77,11 @@ struct ConnectionOptions: QuickArguments {
   ///   name a file that cannot be read.
   func configuration(for address: String) throws -> SharingConfiguration {
     var configuration = SharingConfiguration(address: address)
-    configuration.certificateAuthority = cacert.map(absolutePath)
-    configuration.certificate = cert.map(absolutePath)
-    configuration.key = certificateKey.map(absolutePath)
+    configuration.certificateAuthority = try cacert.map(fromRoot)
+    configuration.certificate = try cert.map(fromRoot)
+    configuration.key = try certificateKey.map(fromRoot)
     configuration.user = user
-    configuration.passwordFile = passwordFile.map(absolutePath)
+    configuration.passwordFile = try passwordFile.map(fromRoot)
     configuration.passwordReference = passwordRef
     configuration.proxy = proxy
     let completed = try configuration.completed()
@@ -104,5 +107,9 @@ struct ConnectionOptions: QuickArguments {
       }
     }
     return completed
+  }
+
+  private func fromRoot(_ path: String) throws -> String {
+    do { return try TrustedPath.fromRoot(path) } catch { throw PreferencesError(error) }
   }
 }

@@ -39,7 +39,7 @@ extension PreferencesError.Code {
       case .failed, .alreadyExists: .inputOutput
       case .unsynced: .outcomeUnknown
       case .timedOut: .timedOut
-      case .invalidPath: .invalidName
+      case .invalidPath, .notText: .invalidName
       case .noPlace: .noPlace
       case .insecure: .insecure
       }

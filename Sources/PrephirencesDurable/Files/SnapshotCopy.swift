@@ -56,7 +56,7 @@ struct SnapshotCopy: ~Copyable {
   }
 
   private static func makeFolder() throws(PreferencesError) -> String {
-    let base = EnvironmentVariables.process.absolutePath("TMPDIR") ?? "/tmp"
+    let base = (try? EnvironmentVariables.process.absolutePath("TMPDIR")) ?? "/tmp"
     // SQLite follows no links on the way to a file.
     guard let real = unsafe realpath(base, nil) else {
       throw PreferencesError(.failed(.current, "find the temporary folder", base))

@@ -16,8 +16,10 @@ package enum HomeFolder: Hashable {
   case none
 
   /// Finds the folder that `HOME` names, or else that of the account.
-  package init(_ environment: EnvironmentVariables) {
-    guard let path = environment.absolutePath("HOME") else {
+  ///
+  /// - Throws: ``FileError`` with ``FileError/Kind/notText``.
+  package init(_ environment: EnvironmentVariables) throws(FileError) {
+    guard let path = try environment.absolutePath("HOME") else {
       self = Self.ofAccount()
       return
     }

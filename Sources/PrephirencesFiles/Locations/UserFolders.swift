@@ -12,10 +12,10 @@ package struct UserFolders: Sendable {
   }
 
   /// Whether a variable names the folder of the data; otherwise it follows from the home folder.
-  package var namesData: Bool { environment.absolutePath("XDG_DATA_HOME") != nil }
+  package var namesData: Bool { (try? environment.absolutePath("XDG_DATA_HOME")) != nil }
 
   /// Whether a variable names the folder of the state; otherwise it follows from the home folder.
-  package var namesState: Bool { environment.absolutePath("XDG_STATE_HOME") != nil }
+  package var namesState: Bool { (try? environment.absolutePath("XDG_STATE_HOME")) != nil }
 
   /// Returns the folder of the user's data.
   ///
@@ -42,8 +42,8 @@ package struct UserFolders: Sendable {
   }
 
   /// The folder of files that are lost at logout; `nil` if there is no session.
-  package var runtime: String? {
-    environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/" + name }
+  package func runtime() throws(FileError) -> String? {
+    try environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/" + name }
   }
 
   private func folder(_ variable: String, belowHome: String) throws(FileError) -> String {
@@ -51,12 +51,14 @@ package struct UserFolders: Sendable {
   }
 
   private func base(_ variable: String, belowHome: String) throws(FileError) -> String {
-    if let path = environment.absolutePath(variable) { return path }
-    let home = HomeFolder(environment)
+    if let path = try environment.absolutePath(variable) { return path }
+    let home = try HomeFolder(environment)
     if case .usable(let path) = home { return path + "/" + belowHome }
     // systemd creates this folder for a service that requests it, and passes a list if there are
     // several.
-    if let folder = environment.absolutePath("STATE_DIRECTORY")?.split(separator: ":").first {
+    if let folders = try environment.absolutePath("STATE_DIRECTORY"),
+      let folder = folders.split(separator: ":").first
+    {
       return String(folder)
     }
     throw FileError(.noPlace(reason: home.reason), "")

@@ -14,6 +14,7 @@ extension FileError: CustomStringConvertible {
     case .alreadyExists: "\(path) exists already"
     case .timedOut: "another process held \(path) for too long"
     case .invalidPath: "a path is empty or holds a zero byte"
+    case .notText: "\(path) is not valid UTF-8, which every path must be here"
     case .noPlace(let reason): "there is no place for the file: \(reason)"
     case .insecure(let insecurity): insecurity.message(path)
     }
@@ -27,6 +28,7 @@ extension FileError: CustomStringConvertible {
     case .failed(_, .permissionDenied): "check the permissions of its folders"
     case .failed, .invalidPath, .noPlace: nil
     case .unsynced: "look at it before you repeat the change"
+    case .notText: "rename the folder or file, and name it by its new path"
     case .alreadyExists: "name a new file"
     case .timedOut: "try again"
     case .insecure(let insecurity): insecurity.advice(path)

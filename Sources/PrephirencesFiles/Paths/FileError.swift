@@ -33,6 +33,9 @@ package struct FileError: Error, Hashable, Sendable {
     /// The path is empty or contains a zero byte.
     case invalidPath
 
+    /// A path is not UTF-8; `path` names where it comes from, such as a variable.
+    case notText
+
     /// No folder is known for the file; `path` is empty.
     case noPlace(reason: String)
 

@@ -17,7 +17,9 @@ struct TrustedFolders: Sendable {
   private let folders: [Folder]
 
   /// The folders that the environment names.
-  static var current: Self { Self(EnvironmentVariables.process.value(variable)) }
+  ///
+  /// If one of them is not UTF-8, none is trusted.
+  static var current: Self { Self(try? EnvironmentVariables.process.value(variable)) }
 
   /// Creates a list from absolute paths separated by colons; others are ignored.
   init(_ text: String?) {
@@ -49,7 +51,7 @@ struct TrustedFolders: Sendable {
 
   /// Returns the setting that also trusts `path`.
   static func hint(_ path: String) -> String {
-    let known = EnvironmentVariables.process.value(variable).map { $0 + ":" } ?? ""
+    let known = (try? EnvironmentVariables.process.value(variable)).map { $0 + ":" } ?? ""
     return "\(variable)='\(known)\(path)'"
   }
 }

@@ -56,12 +56,23 @@ package struct TrustedPath: Hashable, Sendable {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw FileError(.invalidPath, path)
     }
-    if path.hasPrefix("/") { return Walk.components(path) }
+    return Walk.components(try fromRoot(path))
+  }
+
+  /// Returns a path from the root, without resolving it.
+  ///
+  /// - Throws: ``FileError``, with ``FileError/Kind/notText`` if that of the current folder is not
+  ///   UTF-8.
+  package static func fromRoot(_ path: String) throws(FileError) -> String {
+    if path.hasPrefix("/") { return path }
     guard let folder = unsafe getcwd(nil, 0) else {
       throw .failed(.current, "find the current folder for", path)
     }
     defer { unsafe free(folder) }
-    return Walk.components(unsafe String(cString: folder)) + Walk.components(path)
+    guard let text = unsafe String(validatingCString: folder) else {
+      throw FileError(.notText, "the path of the current folder")
+    }
+    return text + "/" + path
   }
 }
 
@@ -195,6 +206,10 @@ private struct Walk {
       initialized = max(0, count)
     }
     guard count >= 0 else { throw .failed(.current, "follow", path) }
-    return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // A repaired name would be another file's.
+    guard let target = String(validating: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
+      throw FileError(.notText, "what the symbolic link \(path) leads to")
+    }
+    return target
   }
 }

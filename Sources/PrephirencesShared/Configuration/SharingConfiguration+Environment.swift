@@ -23,11 +23,12 @@ extension SharingConfiguration {
     let hosts = try Self.hosts(scheme, parsed.prefix, environment)
     var completed = self
     completed.address = address[..<start] + hosts + address[start...]
-    completed.certificateAuthority =
-      certificateAuthority ?? Self.path("ETCDCTL_CACERT", environment)
+    if certificateAuthority == nil {
+      completed.certificateAuthority = try Self.path("ETCDCTL_CACERT", environment)
+    }
     if certificate == nil, key == nil {
-      completed.certificate = Self.path("ETCDCTL_CERT", environment)
-      completed.key = Self.path("ETCDCTL_KEY", environment)
+      completed.certificate = try Self.path("ETCDCTL_CERT", environment)
+      completed.key = try Self.path("ETCDCTL_KEY", environment)
     }
     if user == nil { completed.user = try Self.user(environment) }
     return completed
@@ -37,7 +38,7 @@ extension SharingConfiguration {
   private static func hosts(
     _ scheme: String, _ prefix: String, _ environment: EnvironmentVariables
   ) throws(PreferencesError) -> String {
-    guard let list = environment.value("ETCDCTL_ENDPOINTS") else {
+    guard let list = try translated(environment.value("ETCDCTL_ENDPOINTS")) else {
       throw .unusable(
         "the address names no endpoint; add one, such as etcd+https://host:2379/\(prefix), "
           + "or set ETCDCTL_ENDPOINTS")
@@ -66,7 +67,7 @@ extension SharingConfiguration {
   private static func user(
     _ environment: EnvironmentVariables
   ) throws(PreferencesError) -> String? {
-    guard let name = environment.value("ETCDCTL_USER") else { return nil }
+    guard let name = try translated(environment.value("ETCDCTL_USER")) else { return nil }
     guard !name.contains(":") else {
       throw .unusable(
         "ETCDCTL_USER has a password in it; leave only the name, and put the password into a file "
@@ -76,9 +77,10 @@ extension SharingConfiguration {
   }
 
   /// The path of a variable, from the root: other programs read it in other folders.
-  private static func path(_ variable: String, _ environment: EnvironmentVariables) -> String? {
-    environment.value(variable).map { path in
-      path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    }
+  private static func path(
+    _ variable: String, _ environment: EnvironmentVariables
+  ) throws(PreferencesError) -> String? {
+    guard let path = try translated(environment.value(variable)) else { return nil }
+    return try translated(TrustedPath.fromRoot(path))
   }
 }

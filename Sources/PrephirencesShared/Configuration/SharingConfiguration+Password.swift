@@ -68,7 +68,7 @@ struct PasswordFile {
 
   /// Whether the system gives the file to this service, with permissions for a group.
   private func isCredential(_ file: TrustedPath) throws(FileError) -> Bool {
-    guard let folder = environment.absolutePath("CREDENTIALS_DIRECTORY") else { return false }
+    guard let folder = try environment.absolutePath("CREDENTIALS_DIRECTORY") else { return false }
     return try file.path.hasPrefix(TrustedPath(resolving: folder).path + "/")
   }
 }

@@ -161,3 +161,32 @@ def test_libraries_next_to_the_command_are_ignored(home, program, library):
   started = subprocess.run([command, "keychain", "doctor"], env=home.environment, cwd=home.folder,
                            capture_output=True, timeout=LIMIT)
   assert started.returncode == 0, started.stderr.decode()
+
+
+@pytest.mark.parametrize("variable", [
+  "KEYCHAIN_VAULT", "KEYCHAIN_KEY_FILE", "KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_IDENTITY_FILE",
+  "KEYCHAIN_STORE", "CREDENTIALS_DIRECTORY", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"])
+def test_variables_of_other_bytes_are_refused(home, variable):
+  """As if they were not set, the secret would go elsewhere."""
+  named = os.fsencode(home.folder) + b"/caf\xe9"
+  os.mkdir(named, 0o700)
+  usual = {"XDG_DATA_HOME": None, "XDG_STATE_HOME": None} if variable == "HOME" else {}
+  given = {"environment": {**usual, variable: named}, "code": 64}
+  for refused in (home.set("alice", b"x", **given), home.run("get", "alice", **given)):
+    assert variable in refused.error and "UTF-8" in refused.error
+  assert not home.vault.exists() and os.listdir(named) == []
+
+
+@pytest.mark.parametrize("command", [
+  ["set", "alice", "--vault", "v.db"], ["set", "alice", "--key-file", "k"], ["set", "alice", "--passphrase-file", "k"]])
+def test_folders_of_other_bytes_are_refused(home, command):
+  """Of a path with a repaired name, every file would be missing."""
+  home.init()
+  home.file("k", b"x")
+  folder = os.fsencode(home.folder) + b"/caf\xe9"
+  os.mkdir(folder, 0o700)
+  refused = home.run(*command, input=b"x", through=["env", "-C", folder], code=64)
+  assert "current folder" in refused.error and os.listdir(folder) == []
+  os.symlink(folder, home.folder / "link")
+  refused = home.set("alice", b"x", "--vault", str(home.folder / "link" / "v.db"), code=64)
+  assert f"{home.folder}/link" in refused.error and os.listdir(folder) == []

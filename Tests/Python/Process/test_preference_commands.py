@@ -238,3 +238,17 @@ def test_closed_and_full_output(preferences):
     preferences.run(*command, code=74, preexec_fn=lambda: os.close(1))
     with open("/dev/full", "wb") as full:
       preferences.run(*command, code=74, stdout=full)
+
+
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "HOME"])
+def test_variables_of_other_bytes_are_refused(preferences, home, variable):
+  """As if they were not set, the value would go elsewhere."""
+  folder = os.fsencode(home.folder) + b"/caf\xe9"
+  os.mkdir(folder, 0o700)
+  home.environment = {**home.environment, variable: folder}
+  if variable == "HOME":
+    del home.environment["XDG_CONFIG_HOME"]
+  for arguments in (["write", "key", "value"], ["read", "key"]):
+    refused = preferences.run(*arguments, code=64)
+    assert variable in refused.error and "UTF-8" in refused.error
+  assert os.listdir(folder) == [] and preferences.files() == []

@@ -31,8 +31,8 @@ struct PathTests {
     #expect(chmod(closed, 0) == 0)
     #expect(ClosedFolder.above(closed) == closed)
     #expect(ClosedFolder.above(closed + "/not/there") == closed)
-    #expect(HomeFolder(EnvironmentVariables(["HOME": closed])) == .closed(closed))
-    #expect(HomeFolder(EnvironmentVariables(["HOME": closed + "/me"])) == .closed(closed + "/me"))
+    #expect(try HomeFolder(EnvironmentVariables(["HOME": closed])) == .closed(closed))
+    #expect(try HomeFolder(EnvironmentVariables(["HOME": closed + "/me"])) == .closed(closed + "/me"))
   }
 
   @Test func linksAreFollowedToTheirEnds() throws {

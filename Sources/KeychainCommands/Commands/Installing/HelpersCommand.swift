@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// The links by which other programs find the host.
 struct HelpersCommand: KeychainCommandGroup {
@@ -61,12 +62,13 @@ struct HelperLinkOptions: ParsableArguments {
     guard let folder = folder ?? host.usualFolder else { throw .noFolderForLinks }
     // It is printed in lines that a person copies into a shell.
     guard folder.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw .unprintableFolder }
+    let path = try absolute(folder)
     return HelperProgram.allCases.filter { names.isEmpty || names.contains($0) }
-      .map { HelperLink(helper: $0, folder: absolute(folder), host: host) }
+      .map { HelperLink(helper: $0, folder: path, host: host) }
   }
 
-  private func absolute(_ folder: String) -> String {
-    let path = folder.hasPrefix("/") ? folder : PathText.joined(PathText.workingFolder, folder)
+  private func absolute(_ folder: String) throws(KeychainError) -> String {
+    let path = try translated(TrustedPath.fromRoot(folder))
     return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 }

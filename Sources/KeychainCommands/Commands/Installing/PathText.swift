@@ -17,13 +17,6 @@ enum PathText {
     folder == "/" ? "/" + name : folder + "/" + name
   }
 
-  /// The folder in which the process runs.
-  static var workingFolder: String {
-    guard let path = getcwd(nil, 0) else { return "/" }
-    defer { free(path) }
-    return String(cString: path)
-  }
-
   /// Returns the text of a symbolic link; `nil` if there is none.
   static func target(ofLink path: String) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -19,19 +19,30 @@ package struct EnvironmentVariables: Sendable {
   }
 
   /// Returns the value of a variable; `nil` if it is not set or empty.
-  package func value(_ name: String) -> String? {
-    let value: String? =
-      switch source {
-      case .process: unsafe getenv(name).flatMap { unsafe String(validatingCString: $0) }
-      case .values(let values): values[name]
+  ///
+  /// - Throws: ``FileError`` with ``FileError/Kind/notText`` if it is not UTF-8: as if it were not
+  ///   set, files would be looked for, and written, in other places.
+  package func value(_ name: String) throws(FileError) -> String? {
+    switch source {
+    case .process:
+      guard let bytes = unsafe getenv(name), unsafe bytes.pointee != 0 else { return nil }
+      guard let value = unsafe String(validatingCString: bytes) else {
+        throw FileError(.notText, name)
       }
-    return value.flatMap { $0.isEmpty ? nil : $0 }
+      return value
+    case .values(let values): return values[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
   }
+
+  /// Whether a variable is set and not empty, whatever its bytes are.
+  package func isSet(_ name: String) -> Bool { withBytes(of: name) { _ in true } ?? false }
 
   /// Returns the value of a variable if it is an absolute path; the XDG base directory
   /// specification requires to ignore others.
-  package func absolutePath(_ name: String) -> String? {
-    value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+  ///
+  /// - Throws: ``FileError`` as ``value(_:)``.
+  package func absolutePath(_ name: String) throws(FileError) -> String? {
+    try value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
   /// Calls `body` with the bytes of a variable in place, so that a secret is not copied.
