@@ -44,7 +44,7 @@ extension KeychainError.Code {
       case .failed: .inputOutput
       case .unsynced: .outcomeUnknown
       case .alreadyExists: .alreadyExists
-      case .timedOut: .timedOut
+      case .timedOut, .endless: .timedOut
       case .invalidPath, .notText: .invalidArgument
       case .noPlace: .noStore
       case .insecure: .insecurePermissions

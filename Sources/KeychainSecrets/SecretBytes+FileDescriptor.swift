@@ -15,11 +15,26 @@ extension SecretBytes {
   public static func reading(
     fileDescriptor descriptor: Int32, limit: Int
   ) throws(SecretsError) -> SecretBytes? {
+    try reading(fileDescriptor: descriptor, limit: limit) { _ in true }
+  }
+
+  /// Reads as ``reading(fileDescriptor:limit:)`` does, for no longer than a caller waits.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open descriptor. It stays open.
+  ///   - limit: The greatest number of bytes to accept.
+  ///   - awaitInput: Waits until the descriptor can be read; returns `false` to give up.
+  /// - Returns: The bytes, or `nil` if there are more than `limit`.
+  /// - Throws: ``SecretsError``, with the number `ETIMEDOUT` if the caller gave up.
+  package static func reading(
+    fileDescriptor descriptor: Int32, limit: Int, awaiting awaitInput: (Int32) -> Bool
+  ) throws(SecretsError) -> SecretBytes? {
     // A key fits into a slot, which costs no system calls.
     var buffer = try SecretBuffer(capacity: min(4095, max(0, limit)) + 1)
     while buffer.count <= limit {
       // One byte more than the limit distinguishes "exactly the limit" from "more".
       let room = min(65535, limit - buffer.count) + 1
+      guard awaitInput(descriptor) else { throw .inputOutput(errno: ETIMEDOUT) }
       let count = try unsafe buffer.append(upTo: room) { out, room throws(SecretsError) in
         try repeatingWhileBusy(descriptor, waitingFor: POLLIN) {
           unsafe read(descriptor, out, room)

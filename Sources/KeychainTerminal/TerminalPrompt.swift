@@ -94,7 +94,7 @@ public final class TerminalPrompt: Sendable {
       while attempts < Self.attempts {
         if !isOnScreen { Self.show(secret, below: heading, on: session.terminal) }
         let answer = try session.answerUnlessStopped(
-          to: question, isShown: true, timeout: Self.writingTimeout)
+          to: question, isShown: true, by: Deadline(after: Self.writingTimeout))
         // When the process was stopped, the secret was removed from the screen.
         isOnScreen = answer != nil
         guard let answer else { continue }

@@ -35,22 +35,22 @@ struct TerminalQuestions: ~Copyable {
   /// - Throws: The reason why there is no answer.
   borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
     while true {
+      let own = Deadline(after: TerminalPrompt.answerTimeout)
       let answer = try answerUnlessStopped(
-        to: question, isShown: isShown, timeout: TerminalPrompt.answerTimeout)
+        to: question, isShown: isShown, by: deadline.map(own.limited) ?? own)
       if let answer { return answer }
     }
   }
 
   /// Asks and reads a line; returns `nil` if the process was stopped and has continued.
   borrowing func answerUnlessStopped(
-    to question: String, isShown: Bool, timeout: Duration
+    to question: String, isShown: Bool, by deadline: Deadline
   ) throws(End) -> SecretBytes? {
     // In the background, the process is stopped here until it is in the foreground.
     if isShown { try terminal.showInput() } else { try terminal.hideInput() }
     defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
-    let own = Deadline(after: timeout)
-    return try line(by: deadline.map(own.limited) ?? own)
+    return try line(by: deadline)
   }
 
   /// Reads a line; returns `nil` if the process was stopped meanwhile.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// The options that every command takes.
 struct CommonOptions: QuickArguments {
@@ -20,7 +21,7 @@ struct CommonOptions: QuickArguments {
   var noPrompt = false
 
   @Option(
-    help: .init("How long to wait for another process: 500ms, 30s, 2m", valueName: "time"),
+    help: .init("How long to wait for others, input and answers: 500ms, 30s, 2m", valueName: "time"),
     transform: DurationText.argument)
   var deadline: Duration?
 
@@ -106,16 +107,17 @@ struct CommonOptions: QuickArguments {
   }
 
   /// Returns the given source; if there is one, no other is tried.
-  func unlockSource() throws(KeychainError) -> UnlockSource? {
+  func unlockSource(by deadline: Deadline?) throws(KeychainError) -> UnlockSource? {
     if let passphraseFd {
-      let descriptor = try PassphraseDescriptor(inherited: passphraseFd, option: "--passphrase-fd")
+      let descriptor = try PassphraseDescriptor(
+        inherited: passphraseFd, option: "--passphrase-fd", by: deadline)
       return .passphrase(named: "--passphrase-fd") { () throws(KeychainError) in
         try descriptor.passphrase()
       }
     }
     if let recoveryCodeFd {
       let descriptor = try PassphraseDescriptor(
-        inherited: recoveryCodeFd, option: "--recovery-code-fd")
+        inherited: recoveryCodeFd, option: "--recovery-code-fd", by: deadline)
       return .recoveryCode(named: "--recovery-code-fd") { () throws(KeychainError) in
         try descriptor.passphrase()
       }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesFiles
 
 /// The source of an export's passphrase, which is not the one that unlocks the vault.
 struct ExportPassphraseOptions: ParsableArguments {
@@ -35,14 +36,16 @@ struct ExportPassphraseOptions: ParsableArguments {
   }
 
   // `nil` if no option is given. The vault's configuration determines who may read the file.
-  func passphrase(for vault: Vault) throws(KeychainError) -> SecretBytes? {
+  func passphrase(
+    for vault: Vault, by deadline: Deadline?
+  ) throws(KeychainError) -> SecretBytes? {
     if let exportPassphraseFd {
       return try PassphraseDescriptor(
-        inherited: exportPassphraseFd, option: "--export-passphrase-fd"
+        inherited: exportPassphraseFd, option: "--export-passphrase-fd", by: deadline
       ).passphrase()
     }
     guard let exportPassphraseFile else { return nil }
-    return try ProtectedFile(path: exportPassphraseFile, readers: vault.secretFileReaders())
+    return try ProtectedFile(path: exportPassphraseFile, readers: vault.secretFileReaders(), by: deadline)
       .passphrase(named: "--export-passphrase-file")
   }
 }

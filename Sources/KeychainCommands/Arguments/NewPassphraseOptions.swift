@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesFiles
 
 /// The source of a new passphrase of the vault, which is not the one that unlocks it.
 struct NewPassphraseOptions: ParsableArguments {
@@ -24,13 +25,16 @@ struct NewPassphraseOptions: ParsableArguments {
   var isGiven: Bool { newPassphraseFd != nil || newPassphraseFile != nil }
 
   // `nil` if no option is given. The vault's configuration determines who may read the file.
-  func passphrase(for vault: Vault) throws(KeychainError) -> SecretBytes? {
+  func passphrase(
+    for vault: Vault, by deadline: Deadline?
+  ) throws(KeychainError) -> SecretBytes? {
     if let newPassphraseFd {
-      return try PassphraseDescriptor(inherited: newPassphraseFd, option: "--new-passphrase-fd")
-        .passphrase()
+      return try PassphraseDescriptor(
+        inherited: newPassphraseFd, option: "--new-passphrase-fd", by: deadline
+      ).passphrase()
     }
     guard let newPassphraseFile else { return nil }
-    return try ProtectedFile(path: newPassphraseFile, readers: vault.secretFileReaders())
+    return try ProtectedFile(path: newPassphraseFile, readers: vault.secretFileReaders(), by: deadline)
       .passphrase(named: "--new-passphrase-file")
   }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainTerminal
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// A command that works with credentials or a vault.
 protocol KeychainSubcommand: PackageCommand {
@@ -31,7 +32,7 @@ extension KeychainSubcommand {
 
   var isOfVaultOnly: Bool { storeOptions == nil }
 
-  var asking: Asking { Asking() }
+  var asking: Asking { Asking(deadline: common.deadline.map(Deadline.init(after:))) }
 
   func reply(to failure: KeychainError) throws(KeychainError) {}
 

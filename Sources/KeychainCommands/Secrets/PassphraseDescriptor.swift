@@ -2,6 +2,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// A passphrase from a file descriptor, which can be read once.
@@ -11,6 +12,7 @@ final class PassphraseDescriptor: Sendable {
 
   private let descriptor: Int32
   private let name: String
+  private let deadline: Deadline?
   private let read = Mutex<SharedSecret?>(nil)
 
   /// Names a descriptor that this process opened.
@@ -18,9 +20,11 @@ final class PassphraseDescriptor: Sendable {
   /// - Parameters:
   ///   - descriptor: An open descriptor.
   ///   - name: The option that led to it.
-  init(_ descriptor: Int32, name: String) {
+  ///   - deadline: When the passphrase must be complete; `nil` to wait for it.
+  init(_ descriptor: Int32, name: String, by deadline: Deadline?) {
     self.descriptor = descriptor
     self.name = name
+    self.deadline = deadline
   }
 
   /// Names a descriptor that this process inherited.
@@ -28,12 +32,15 @@ final class PassphraseDescriptor: Sendable {
   /// - Parameters:
   ///   - descriptor: Its number.
   ///   - option: The option with the number.
+  ///   - deadline: When the passphrase must be complete; `nil` to wait for it.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it was not open.
-  convenience init(inherited descriptor: Int32, option: String) throws(KeychainError) {
+  convenience init(
+    inherited descriptor: Int32, option: String, by deadline: Deadline?
+  ) throws(KeychainError) {
     guard StandardDescriptors.wasOpen(descriptor) else {
       throw .notOpen(descriptor, option: option)
     }
-    self.init(descriptor, name: option)
+    self.init(descriptor, name: option, by: deadline)
   }
 
   /// Returns the passphrase: everything up to the end, without one newline at the end.
@@ -48,9 +55,10 @@ final class PassphraseDescriptor: Sendable {
   private func readToEnd() throws(KeychainError) -> SecretBytes {
     // A terminal would show what is typed; the prompt hides it.
     guard isatty(descriptor) == 0 else { throw .terminalAsSource(name) }
-    guard let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit) else {
-      throw .passphraseTooLong(name)
-    }
+    guard
+      let secret = try SecretBytes.reading(
+        descriptor, named: name, limit: Self.limit, by: deadline)
+    else { throw .passphraseTooLong(name) }
     return try translated(secrets: secret.droppingTrailingNewline())
   }
 }

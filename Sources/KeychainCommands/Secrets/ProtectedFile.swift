@@ -1,18 +1,36 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainHelpers
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesFiles
 
 /// A file with a passphrase that other users cannot read.
 struct ProtectedFile: ~Copyable {
   private let descriptor: Int32
+  private let deadline: Deadline?
 
   /// Opens the file.
   ///
   /// A pipe is accepted too, because shells create one for `<(command)`.
-  init(path: String, readers: SecretFileReaders = .owner) throws(KeychainError) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { throw .cannotOpen(path, errno: errno) }
+  init(
+    path: String, readers: SecretFileReaders = .owner, by deadline: Deadline?
+  ) throws(KeychainError) {
+    let opened = try WaitingFile.open(path, within: deadline?.left) {
+      .cannotOpen(path, errno: $0)
+    }
+    do throws(KeychainError) {
+      try Self.check(opened, path, readers)
+    } catch {
+      close(opened)
+      throw error
+    }
+    (descriptor, self.deadline) = (opened, deadline)
+  }
+
+  private static func check(
+    _ descriptor: Int32, _ path: String, _ readers: SecretFileReaders
+  ) throws(KeychainError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .cannotOpen(path, errno: errno) }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
@@ -24,10 +42,8 @@ struct ProtectedFile: ~Copyable {
 
   /// Returns the passphrase in the file, without one newline at the end.
   borrowing func passphrase(named name: String) throws(KeychainError) -> SecretBytes {
-    try PassphraseDescriptor(descriptor, name: name).passphrase()
+    try PassphraseDescriptor(descriptor, name: name, by: deadline).passphrase()
   }
 
-  deinit {
-    if descriptor >= 0 { close(descriptor) }
-  }
+  deinit { close(descriptor) }
 }

@@ -12,6 +12,13 @@ extension KeychainError {
     Self(.invalidArgument, "descriptor \(descriptor), given by \(option), is not open")
   }
 
+  /// The error of input that did not end before the deadline.
+  static func endless(_ source: String) -> Self {
+    Self(
+      .timedOut, "\(source) did not end in time",
+      recovery: "end what writes it, or wait longer with --deadline")
+  }
+
   static func passphraseTooLong(_ source: String) -> Self {
     Self(.tooLarge, "what \(source) gives is longer than 1 MiB")
   }

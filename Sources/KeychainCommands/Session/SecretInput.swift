@@ -2,6 +2,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// Reads the secret to store.
 struct SecretInput {
@@ -33,7 +34,7 @@ struct SecretInput {
       return try translated(secrets: SecretBytes(copying: insecureValue))
     }
     guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret(identity)) }
-    return try piped()
+    return try piped(by: session.asking.deadline)
   }
 
   /// Returns a hint about a secret that was stored.
@@ -43,14 +44,15 @@ struct SecretInput {
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
   }
 
-  private func piped() throws(KeychainError) -> SecretBytes {
+  private func piped(by deadline: Deadline?) throws(KeychainError) -> SecretBytes {
     // A closed stream would look like an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
       throw .inputClosed(SecretInput.secretOnInput)
     }
     guard
       let secret = try SecretBytes.reading(
-        STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount)
+        STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount,
+        by: deadline)
     else { throw .secretTooLong }
     guard trimsNewline else { return secret }
     return try translated(secrets: secret.droppingTrailingNewline())

@@ -7,7 +7,7 @@ extension Session {
   /// Returns a new passphrase of the vault; an empty one is refused.
   func newPassphrase(_ options: NewPassphraseOptions) throws(KeychainError) -> SecretBytes {
     let passphrase =
-      if let given = try options.passphrase(for: vault) { given } else {
+      if let given = try options.passphrase(for: vault, by: asking.deadline) { given } else {
         try askTwice(for: .newPassphrase)
       }
     guard passphrase.count > 0 else { throw .emptyPassphrase }
@@ -19,7 +19,7 @@ extension Session {
     _ options: ExportPassphraseOptions
   ) throws(KeychainError) -> SecretBytes {
     let passphrase =
-      if let given = try options.passphrase(for: vault) { given } else {
+      if let given = try options.passphrase(for: vault, by: asking.deadline) { given } else {
         try askTwice(for: .newExportPassphrase)
       }
     guard passphrase.count > 0 else { throw .emptyExportPassphrase }
@@ -28,7 +28,7 @@ extension Session {
 
   /// Returns the passphrase of an existing export.
   func passphraseOfExport(_ options: ExportPassphraseOptions) throws(KeychainError) -> SecretBytes {
-    if let given = try options.passphrase(for: vault) { return given }
+    if let given = try options.passphrase(for: vault, by: asking.deadline) { return given }
     return try ask(for: .exportPassphrase)
   }
 }

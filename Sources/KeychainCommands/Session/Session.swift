@@ -40,7 +40,7 @@ struct Session {
     let vaultPath = options.vault ?? Self.vaultPath(context)
     var configuration = AutomaticStore.Configuration(
       choice: choice?.choice,
-      vault: Vault.Configuration(path: vaultPath, unlock: try options.unlockSource()),
+      vault: Vault.Configuration(path: vaultPath, unlock: try options.unlockSource(by: asking.deadline)),
       secretService: SecretServiceStore.Configuration(
         collection: choice?.secretServiceCollection ?? .default,
         interaction: mayAsk ? .allowed : .denied),
@@ -51,8 +51,9 @@ struct Session {
       configuration.vault.deadline = deadline
       configuration.secretService.deadline = deadline
     }
+    configuration.vault.inputDeadline = asking.deadline
     if let deadline = asking.deadline {
-      configuration.secretService.promptDeadline = .seconds(deadline.seconds)
+      configuration.secretService.promptDeadline = deadline.left
     }
     configuration.vault.leavesConnectionToExit = CommandHost.current.isWholeProgram
     configuration.vault.limitsDatabaseMemory = CommandHost.current.isWholeProgram

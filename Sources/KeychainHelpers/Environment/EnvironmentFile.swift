@@ -2,6 +2,7 @@ internal import CInheritedFiles
 internal import Glibc
 public import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 
 /// A file of variables, often named `.env`: lines `NAME=value`.
 ///
@@ -63,17 +64,21 @@ public struct EnvironmentFile: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait for ever.
+  ///   - timeout: How long to wait for a pipe and the end of the file; `nil` to wait for ever.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`, `insecurePermissions`,
   ///   `tooLarge` above 1 MiB, `timedOut`, `undecodable` or `refused`.
   public init(path: String, timeout: Duration? = nil) throws(KeychainError) {
+    let deadline = timeout.map(Deadline.init(after:))
     let descriptor = try WaitingFile.open(path, within: timeout) { .cannotRead(path, errno: $0) }
     defer { close(descriptor) }
     try Self.checkWriters(descriptor, path)
     let contents: SecretBytes?
     do throws(SecretsError) {
-      contents = try SecretBytes.reading(fileDescriptor: descriptor, limit: 1 << 20)
+      contents = try SecretBytes.reading(fileDescriptor: descriptor, limit: 1 << 20) {
+        deadline?.awaitInput($0) ?? true
+      }
     } catch {
+      if deadline?.hasPassed == true { throw KeychainError(FileError(.endless, path)) }
       guard error.code == .inputOutput else { throw KeychainError(error) }
       throw .cannotRead(path, errno: error.systemError)
     }

@@ -41,6 +41,9 @@ struct SecretFilePolicy: Sendable {
 
   let environment: EnvironmentVariables
 
+  /// How long the file may take to end.
+  var timeout: Duration = .seconds(10)
+
   static let variable = "KEYCHAIN_ALLOW_READ"
 
   /// The folder of the system's credentials, which lets the group read them.
@@ -62,6 +65,7 @@ struct SecretFilePolicy: Sendable {
 
 extension VaultConfiguration {
   var secretFilePolicy: SecretFilePolicy {
-    SecretFilePolicy(chosen: secretFileReaders, environment: environment)
+    SecretFilePolicy(
+      chosen: secretFileReaders, environment: environment, timeout: deadline)
   }
 }

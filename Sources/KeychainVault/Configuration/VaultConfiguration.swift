@@ -44,6 +44,9 @@ public struct VaultConfiguration: Sendable {
   /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
+  /// When an import must have read its input; `nil` to read for as long as it comes.
+  package var inputDeadline: Deadline?
+
   /// Whether the connection to the file stays open until the process ends, even if the handle is
   /// gone.
   ///

@@ -68,13 +68,27 @@ extension Vault {
       overwriting: overwriting, isDryRun: isDryRun, progress)
   }
 
-  private func importItems(
+  /// Fails if a file is not an export, so that nobody is asked for its passphrase.
+  ///
+  /// What can be read only once, as a pipe, is not looked at.
+  package static func requireExport(_ descriptor: Int32, name: String) throws(KeychainError) {
+    var bytes = [UInt8](repeating: 0, count: ExportHead.count)
+    let count = unsafe pread(
+      descriptor, &bytes, bytes.count, lseek(descriptor, 0, SEEK_CUR))
+    guard count >= 0 else { return }
+    guard count > 0 else { throw .emptyExport(name) }
+    _ = try ExportHead(Array(bytes.prefix(count)))
+  }
+
+  /// Imports from a descriptor with this name in errors.
+  @discardableResult
+  package func importItems(
     from descriptor: Int32, name: String, _ passphrase: borrowing SecretBytes,
     overwriting: Bool, isDryRun: Bool, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> ImportReport {
-    let input = try ReplayableInput(descriptor, name: name) { () throws(KeychainError) in
-      try newSpool()
-    }
+    let input = try ReplayableInput(
+      descriptor, name: name, by: configuration.inputDeadline
+    ) { () throws(KeychainError) in try newSpool() }
     let export = try openExport(input, passphrase)
     let survey = try export.survey()
     let course = ImportCourse(survey, overwriting: overwriting, progress: progress)

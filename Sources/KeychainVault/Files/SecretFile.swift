@@ -10,12 +10,15 @@ enum SecretFile {
   /// Reads a whole file.
   ///
   /// - Returns: The bytes, or `nil` if there are more than `limit`.
-  static func contents(of path: String, limit: Int) throws(KeychainError) -> SecretBytes? {
+  static func contents(
+    of path: String, limit: Int, within timeout: Duration = .seconds(10)
+  ) throws(KeychainError) -> SecretBytes? {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path)
       defer { try? descriptor.close() }
-      return try contents(of: descriptor, limit: limit)
+      return try contents(of: descriptor, limit: limit, Deadline(after: timeout))
     } catch {
+      if error == .timedOut { throw KeychainError(FileError(.endless, path)) }
       throw .system(error, "read", path)
     }
   }
@@ -40,7 +43,9 @@ enum SecretFile {
     // Only the user and root can replace the file before it is opened: the folders above it were
     // checked.
     try check(stat, resolved.path, readers: readers(of: resolved, policy))
-    guard let contents = try contents(of: resolved.path, limit: passphraseLimit) else {
+    let contents = try contents(
+      of: resolved.path, limit: passphraseLimit, within: policy?.timeout ?? .seconds(10))
+    guard let contents else {
       throw KeychainError(.tooLarge, "\(described) has more than 64 KiB")
     }
     return contents
@@ -84,10 +89,11 @@ enum SecretFile {
   }
 
   private static func contents(
-    of descriptor: FileDescriptor, limit: Int
+    of descriptor: FileDescriptor, limit: Int, _ deadline: Deadline
   ) throws(Errno) -> SecretBytes? {
     do throws(SecretsError) {
-      return try SecretBytes.reading(fileDescriptor: descriptor.rawValue, limit: limit)
+      return try SecretBytes.reading(
+        fileDescriptor: descriptor.rawValue, limit: limit, awaiting: deadline.awaitInput)
     } catch {
       throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError)
     }

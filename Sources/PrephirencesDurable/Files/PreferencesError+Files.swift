@@ -38,7 +38,7 @@ extension PreferencesError.Code {
       case .failed(_, .permissionDenied): .readOnly
       case .failed, .alreadyExists: .inputOutput
       case .unsynced: .outcomeUnknown
-      case .timedOut: .timedOut
+      case .timedOut, .endless: .timedOut
       case .invalidPath, .notText: .invalidName
       case .noPlace: .noPlace
       case .insecure: .insecure

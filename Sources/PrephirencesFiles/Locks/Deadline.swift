@@ -24,6 +24,9 @@ package final class Deadline: Sendable {
   /// The remaining seconds, at least 0.
   package var seconds: Double { max(0, ContinuousClock.now.duration(to: end) / .seconds(1)) }
 
+  /// The remaining time, at least 0.
+  package var left: Duration { .seconds(seconds) }
+
   /// The remaining milliseconds, rounded up, for `poll` and GLib: at least 1.
   package var milliseconds: CInt { CInt(clamping: max(1, Int((seconds * 1000).rounded(.up)))) }
 
@@ -40,6 +43,17 @@ package final class Deadline: Sendable {
     let start = ContinuousClock.now
     defer { instant.withLock { $0 += .now - start } }
     return try body()
+  }
+
+  /// Waits until a descriptor has something to read, or has ended.
+  ///
+  /// - Returns: `false` at the deadline.
+  package func awaitInput(_ descriptor: CInt) -> Bool {
+    var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while !hasPassed {
+      if unsafe poll(&source, 1, milliseconds) > 0 { return true }
+    }
+    return false
   }
 
   /// Waits a moment of random length, so that waiting processes don't wake together.

@@ -13,6 +13,7 @@ extension FileError: CustomStringConvertible {
       "\(path) is written, and may be lost with the power: cannot sync its folder: \(error.words)"
     case .alreadyExists: "\(path) exists already"
     case .timedOut: "another process held \(path) for too long"
+    case .endless: "\(path) did not end in time"
     case .invalidPath: "a path is empty or holds a zero byte"
     case .notText: "\(path) is not valid UTF-8, which every path must be here"
     case .noPlace(let reason): "there is no place for the file: \(reason)"
@@ -31,6 +32,7 @@ extension FileError: CustomStringConvertible {
     case .notText: "rename the folder or file, and name it by its new path"
     case .alreadyExists: "name a new file"
     case .timedOut: "try again"
+    case .endless: "end it, or wait longer"
     case .insecure(let insecurity): insecurity.advice(path)
     }
   }

@@ -30,6 +30,9 @@ package struct FileError: Error, Hashable, Sendable {
     /// Another process held a lock until the deadline.
     case timedOut
 
+    /// The input did not end before a deadline; `path` names it.
+    case endless
+
     /// The path is empty or contains a zero byte.
     case invalidPath
 

@@ -4,10 +4,18 @@ package import SystemPackage
 /// Reads and writes complete pieces through any descriptor: files, pipes, sockets.
 package enum DescriptorIO {
   /// Reads until there are `count` bytes, or the input ends.
-  package static func read(_ descriptor: FileDescriptor, _ count: Int) throws(Errno) -> [UInt8] {
+  ///
+  /// - Throws: The error of the system; `timedOut` if the caller gave up waiting.
+  package static func read(
+    _ descriptor: FileDescriptor, _ count: Int, awaiting awaitInput: (CInt) -> Bool = { _ in true }
+  ) throws(Errno) -> [UInt8] {
     var failure: Errno?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       while let start = buffer.baseAddress, initialized < count {
+        guard awaitInput(descriptor.rawValue) else {
+          failure = .timedOut
+          return
+        }
         let result = unsafe Glibc.read(
           descriptor.rawValue, start + initialized, count - initialized)
         if result == 0 { return }

@@ -9,6 +9,7 @@ package final class ReplayableInput {
   package let name: String
 
   private let descriptor: FileDescriptor
+  private let deadline: Deadline?
   private let start: off_t?
   private let spool: SpoolFile?
   private var isReplaying = false
@@ -18,14 +19,16 @@ package final class ReplayableInput {
   /// - Parameters:
   ///   - descriptor: An open descriptor. It stays open.
   ///   - name: The name in errors.
+  ///   - deadline: When all of it must have been read; `nil` for no such limit.
   ///   - makeSpool: Returns the file that keeps the bytes; called only if the descriptor cannot be
   ///     read again.
   /// - Throws: What `makeSpool` throws.
   package init<Failure: Error>(
-    _ descriptor: Int32, name: String, spool makeSpool: () throws(Failure) -> SpoolFile
+    _ descriptor: Int32, name: String, by deadline: Deadline? = nil, spool makeSpool: () throws(Failure) -> SpoolFile
   ) throws(Failure) {
     self.descriptor = FileDescriptor(rawValue: descriptor)
     self.name = name
+    self.deadline = deadline
     let start = lseek(descriptor, 0, SEEK_CUR)
     self.start = start >= 0 ? start : nil
     spool = start >= 0 ? nil : try makeSpool()
@@ -35,9 +38,11 @@ package final class ReplayableInput {
   package func read(_ count: Int) throws(FileError) -> [UInt8] {
     let bytes: [UInt8]
     do throws(Errno) {
-      bytes = try DescriptorIO.read(current, count)
+      bytes = try DescriptorIO.read(current, count) { [isReplaying, deadline] in
+        isReplaying || deadline?.awaitInput($0) ?? true
+      }
     } catch {
-      throw .failed(error, "read", name)
+      throw error == .timedOut ? FileError(.endless, name) : .failed(error, "read", name)
     }
     guard !isReplaying, let spool = spoolDescriptor else { return bytes }
     do throws(Errno) {

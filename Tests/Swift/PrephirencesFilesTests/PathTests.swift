@@ -32,7 +32,8 @@ struct PathTests {
     #expect(ClosedFolder.above(closed) == closed)
     #expect(ClosedFolder.above(closed + "/not/there") == closed)
     #expect(try HomeFolder(EnvironmentVariables(["HOME": closed])) == .closed(closed))
-    #expect(try HomeFolder(EnvironmentVariables(["HOME": closed + "/me"])) == .closed(closed + "/me"))
+    #expect(
+      try HomeFolder(EnvironmentVariables(["HOME": closed + "/me"])) == .closed(closed + "/me"))
   }
 
   @Test func linksAreFollowedToTheirEnds() throws {

@@ -52,6 +52,15 @@ extension KeychainError {
     .refused, "an export is not read from a terminal",
     recovery: "name a file, or redirect one to standard input")
 
+  /// The error of a file that has another format; its recovery lists those that are read.
+  static func noExport(_ error: KeychainError) -> Self {
+    let formats: Recovery =
+      "'import' reads files that \(.export) made, and a netrc file with --format netrc"
+    return Self(
+      .foreign, error.message,
+      recovery: [error.recovery, formats].compactMap(\.self).joined(separator: "; "))
+  }
+
   static func nothingToExport(_ name: String) -> Self {
     Self(
       .notFound, "there is nothing to export: the vault has no credential of \(name)",

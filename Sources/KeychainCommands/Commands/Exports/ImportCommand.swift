@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainHelpers
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// Adds the credentials of an export, or of another program's file.
 struct ImportCommand: KeychainSubcommand {
@@ -77,16 +79,19 @@ struct ImportCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     guard format == .keychain, let file else { return try importNetrc(in: session) }
-    try checkSource(file)
+    let source = try openSource(file, by: session.asking.deadline)
+    defer { if !isFromInput { close(source) } }
+    let name = isFromInput ? "standard input" : file
+    do throws(KeychainError) {
+      try Vault.requireExport(source, name: name)
+    } catch {
+      throw error.code == .foreign ? .noExport(error) : error
+    }
     let passphrase = try session.passphraseOfExport(passphrase)
     let report = try session.withProgress { progress throws(KeychainError) in
-      isFromInput
-        ? try session.vault.importItems(
-          fromFileDescriptor: STDIN_FILENO, passphrase: passphrase, overwriting: overwrite,
-          isDryRun: dryRun, progress: progress)
-        : try session.vault.importItems(
-          from: file, passphrase: passphrase, overwriting: overwrite, isDryRun: dryRun,
-          progress: progress)
+      try session.vault.importItems(
+        from: source, name: name, passphrase,
+        overwriting: overwrite, isDryRun: dryRun, progress)
     }
     if json {
       try CommandOutput.write(try CommandOutput.json(ImportJSON(report, isDryRun: dryRun)))
@@ -95,15 +100,17 @@ struct ImportCommand: KeychainSubcommand {
   }
 
   /// Called first, so that nobody is asked for the passphrase of a file that cannot be read.
-  private func checkSource(_ file: String) throws(KeychainError) {
+  private func openSource(
+    _ file: String, by deadline: Deadline?
+  ) throws(KeychainError) -> Int32 {
     guard isFromInput else {
-      guard access(file, R_OK) == 0 else { throw .cannotOpen(file, errno: errno) }
-      return
+      return try WaitingFile.open(file, within: deadline?.left) { .cannotOpen(file, errno: $0) }
     }
     guard isatty(STDIN_FILENO) == 0 else { throw .importFromTerminal }
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
       throw .inputClosed(ExportText.exportOnInput)
     }
+    return STDIN_FILENO
   }
 
   private func describe(_ report: ImportReport, _ interface: UserInterface) {

@@ -80,11 +80,7 @@ struct HelperInput {
   private static let chunk = 255
 
   private func waitForInput() throws(KeychainError) {
-    guard let deadline else { return }
-    var source = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-    while poll(&source, 1, deadline.milliseconds) <= 0 {
-      guard !deadline.hasPassed else { throw .requestIncomplete }
-    }
+    guard deadline?.awaitInput(STDIN_FILENO) ?? true else { throw .requestIncomplete }
   }
 
   private static func endsWithEmptyLine(_ buffer: borrowing SecretBuffer) -> Bool {

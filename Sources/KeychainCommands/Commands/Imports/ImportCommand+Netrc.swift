@@ -6,6 +6,7 @@ internal import KeychainStores
 internal import KeychainTerminal
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 extension ImportCommand {
   /// Takes the passwords of a netrc file, and removes them from it if that is agreed.
@@ -15,7 +16,8 @@ extension ImportCommand {
       guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
         throw .inputClosed(NetrcImportText.onInput)
       }
-      let text = try SecretBytes.readingNetrc(STDIN_FILENO, named: "standard input")
+      let text = try SecretBytes.readingNetrc(
+        STDIN_FILENO, named: "standard input", by: session.asking.deadline)
       let report = try store(text, in: session)
       return try write(report, removedCount: 0)
     }

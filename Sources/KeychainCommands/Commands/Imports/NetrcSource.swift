@@ -31,7 +31,7 @@ struct NetrcSource: ~Copyable {
       throw .cannotOpen(path, errno: EIO)
     }
     guard status.type == .regular else { throw .netrcIsNoFile(path) }
-    let text = try SecretBytes.readingNetrc(descriptor, named: path)
+    let text = try SecretBytes.readingNetrc(descriptor, named: path, by: nil)
     self = Self(path: path, text: text, file: String(cString: resolved), status: status)
   }
 
@@ -90,11 +90,12 @@ struct NetrcSource: ~Copyable {
 extension SecretBytes {
   /// Reads the text of a netrc file to its end.
   static func readingNetrc(
-    _ descriptor: Int32, named name: String
+    _ descriptor: Int32, named name: String, by deadline: Deadline?
   ) throws(KeychainError) -> SecretBytes {
-    guard let text = try reading(descriptor, named: name, limit: NetrcFile.maximumCount) else {
-      throw .netrcTooLarge(name)
-    }
+    guard
+      let text = try reading(
+        descriptor, named: name, limit: NetrcFile.maximumCount, by: deadline)
+    else { throw .netrcTooLarge(name) }
     return text
   }
 

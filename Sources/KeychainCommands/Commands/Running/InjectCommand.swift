@@ -72,7 +72,7 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
     let allowance = ReferenceAllowance(
       services: allow, defaultService: session.context.defaultService)
     let filled = try file.naming { () throws(KeychainError) in
-      try SecretTemplate(file.contents()).fill(with: session.resolver(), allowing: allowance)
+      try SecretTemplate(file.contents(by: session.asking.deadline)).fill(with: session.resolver(), allowing: allowance)
     }
     guard let output else { return try CommandOutput.write(filled) }
     try SecretOutput(

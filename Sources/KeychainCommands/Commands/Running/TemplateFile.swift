@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainHelpers
 internal import KeychainSecrets
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// The template of `inject`, open until it was compared with the output.
 struct TemplateFile: ~Copyable {
@@ -37,11 +38,11 @@ struct TemplateFile: ~Copyable {
   }
 
   /// Reads the template.
-  borrowing func contents() throws(KeychainError) -> [UInt8] {
+  borrowing func contents(by deadline: Deadline?) throws(KeychainError) -> [UInt8] {
     let limit = Credential.maximumSecretCount
-    guard let contents = try SecretBytes.reading(descriptor, named: name, limit: limit) else {
-      throw .templateTooLong
-    }
+    guard
+      let contents = try SecretBytes.reading(descriptor, named: name, limit: limit, by: deadline)
+    else { throw .templateTooLong }
     return contents.withBytes { bytes in bytes.withUnsafeBytes { Array($0) } }
   }
 

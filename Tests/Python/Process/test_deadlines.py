@@ -1,0 +1,95 @@
+"""The deadline holds wherever a command waits: for input, pipes, other processes and people."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from prefs_testing import LIMIT, ended
+
+DEADLINE = ("--deadline", "200ms")
+
+
+@pytest.fixture
+def endless():
+  """A descriptor that is read, and to which nobody writes, and the one that keeps it open."""
+  ends = os.pipe()
+  yield ends[0]
+  for end in ends:
+    os.close(end)
+
+
+def late(home, *arguments, **options) -> str:
+  """Runs a command that ends at its deadline; returns what it says."""
+  with home.start(arguments[0], *DEADLINE, *arguments[1:], **options) as process:
+    try:
+      error = process.communicate(timeout=LIMIT)[1].decode()
+    finally:
+      process.kill()
+  assert process.returncode == 75, (arguments, process.returncode, error)
+  return error
+
+
+@pytest.mark.parametrize("command", [
+  ["set", "alice"], ["inject", "-"], ["import", "-", "--export-passphrase-file", "passphrase"],
+  ["import", "--format", "netrc", "-"]])
+def test_input_ends_at_the_deadline(home, endless, command):
+  home.file("passphrase", b"x")
+  error = late(home, *command, stdin=endless)
+  assert "standard input" in error and "did not end in time" in error
+  assert not home.vault.exists()
+
+
+@pytest.mark.parametrize("command", [
+  ["get", "alice", "--passphrase-fd"], ["get", "alice", "--recovery-code-fd"], ["rekey", "--yes", "--passphrase-fd"],
+  ["change-passphrase", "--new-passphrase-fd"], ["export", "file", "--export-passphrase-fd"]])
+def test_descriptors_end_at_the_deadline(locked, endless, command):
+  given = locked.passphrase() if command[0] in ("change-passphrase", "export") else ()
+  assert command[-1] in late(locked, *command, str(endless), *given, pass_fds=[endless])
+
+
+@pytest.mark.parametrize("has_writer", [False, True])
+@pytest.mark.parametrize("command", [
+  ["import", "pipe", "--export-passphrase-file", "passphrase"], ["inject", "pipe"],
+  ["run", "--env-file", "pipe", "--", "true"], ["init", "--new-passphrase-file", "pipe"]])
+def test_pipes_end_at_the_deadline(home, command, has_writer):
+  home.file("passphrase", b"x")
+  pipe = home.folder / "pipe"
+  os.mkfifo(pipe, 0o600)
+  writer = os.open(pipe, os.O_RDWR) if has_writer else None
+  try:
+    late(home, *command)
+  finally:
+    if writer is not None:
+      os.close(writer)
+  assert not home.vault.exists()
+
+
+@pytest.mark.parametrize("option", ["--passphrase-file", "--key-file", "--identity", "--recovery-code-file"])
+def test_files_of_the_kernel_end_at_the_deadline(locked, superuser, option):
+  """Reading it waits for the next message; in a container, even the superuser may not."""
+  try:
+    open("/proc/kmsg", "rb").close()
+  except PermissionError:
+    code = 74
+  else:
+    code = 75
+  refused = locked.run("get", "whenUnlocked", option, "/proc/kmsg", *DEADLINE, code=code)
+  assert "/proc/kmsg" in refused.error
+
+
+def test_answers_on_a_terminal_end_at_the_deadline(locked):
+  terminal = locked.terminal("get", "whenUnlocked", *DEADLINE)
+  code, text = ended(terminal)
+  assert code == 75 and "nobody answered the question in time" in text
+
+
+def test_input_in_time_is_taken(home):
+  with home.start("set", "alice", "--deadline", "5m", stdin=-1) as process:
+    process.stdin.write(b"sec")
+    process.stdin.flush()
+    time.sleep(0.05)
+    process.communicate(b"ret", timeout=LIMIT)
+  assert home.get("alice") == b"secret"
