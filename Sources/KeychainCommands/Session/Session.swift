@@ -51,7 +51,7 @@ struct Session {
       configuration.vault.deadline = deadline
       configuration.secretService.deadline = deadline
     }
-    configuration.vault.inputDeadline = asking.deadline
+    configuration.vault.commonDeadline = asking.deadline
     if let deadline = asking.deadline {
       configuration.secretService.promptDeadline = deadline.left
     }

@@ -44,8 +44,12 @@ public struct VaultConfiguration: Sendable {
   /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
-  /// When an import must have read its input; `nil` to read for as long as it comes.
-  package var inputDeadline: Deadline?
+  /// When all calls together, without people's answers, must have ended, and an import have read its
+  /// input; `nil` if each call has ``deadline``, and input as long as it comes.
+  package var commonDeadline: Deadline?
+
+  /// Returns the deadline of a call that begins now.
+  func deadlineOfCall() -> Deadline { commonDeadline ?? Deadline(after: deadline) }
 
   /// Whether the connection to the file stays open until the process ends, even if the handle is
   /// gone.

@@ -78,7 +78,7 @@ extension Vault {
     guard passphrase.count > 0 else { throw .emptyExportPassphrase }
     try existingSession().requireReadable(itemCounts(matching: queries).requirementOfExport)
     let head = try ExportHead(parameters: passwordHashForNewPassphrase())
-    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
+    let lock = try unlocker.passwordHashLock(.passphrase, configuration.deadlineOfCall())
     defer { extendLifetime(lock) }
     try PasswordHashPolicy.requireMemory(for: head.parameters)
     return try ExportKey(head, passphrase: passphrase)

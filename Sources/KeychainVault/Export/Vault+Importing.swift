@@ -87,7 +87,7 @@ extension Vault {
     overwriting: Bool, isDryRun: Bool, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> ImportReport {
     let input = try ReplayableInput(
-      descriptor, name: name, by: configuration.inputDeadline
+      descriptor, name: name, by: configuration.commonDeadline
     ) { () throws(KeychainError) in try newSpool() }
     let export = try openExport(input, passphrase)
     let survey = try export.survey()
@@ -105,7 +105,7 @@ extension Vault {
     let head = try ExportHead(beginning)
     let commitment = try ExportKey.commitment(
       translated(input.read(4 + ExportKey.commitmentCount)))
-    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
+    let lock = try unlocker.passwordHashLock(.passphrase, configuration.deadlineOfCall())
     defer { extendLifetime(lock) }
     try PasswordHashPolicy.requireMemory(for: head.parameters)
     let key = try ExportKey(head, passphrase: passphrase)

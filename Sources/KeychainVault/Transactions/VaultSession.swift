@@ -196,7 +196,7 @@ struct VaultSession: Sendable {
     throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
       try unlocker.keys(
         requirement, head, path: opened.path,
-        Deadline(after: unlocker.configuration.deadline))
+        unlocker.configuration.deadlineOfCall())
     }
   }
 

@@ -133,7 +133,7 @@ final class Unlocker: Sendable {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
       // The time a person takes does not count against the deadline.
-      let deadline = Deadline(after: configuration.deadline)
+      let deadline = configuration.deadlineOfCall()
       do throws(KeychainError) {
         if kind == .passphrase, let opened = try opened(byCode: answer, head, path, deadline) {
           return opened

@@ -117,7 +117,7 @@ extension Vault {
   func slotInput(passphrase: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
     guard passphrase.count > 0 else { throw .emptyPassphrase }
     let parameters = try passwordHashForNewPassphrase()
-    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
+    let lock = try unlocker.passwordHashLock(.passphrase, configuration.deadlineOfCall())
     defer { extendLifetime(lock) }
     return try SlotInput.passphrase(passphrase, parameters)
   }
@@ -172,7 +172,7 @@ extension Vault {
   func create(
     _ epoch: VaultEpoch, kind: VaultKind, _ slots: [SlotSealing.Sealed], hasDeviceSlot: Bool
   ) throws(KeychainError) -> Bool {
-    let deadline = Deadline(after: configuration.deadline)
+    let deadline = configuration.deadlineOfCall()
     let opened = try file.create(deadline)
     let members = try epoch.members(slots.map(\.member), kind: kind)
     let made = try opened.storage.write(deadline) { rows throws(KeychainError) -> SeenRecord? in

@@ -66,7 +66,8 @@ extension Vault {
     within time: Duration,
     _ body: (inout VaultSearch) throws(KeychainError) -> CredentialSearchResult
   ) throws(KeychainError) -> CredentialSearchResult? {
-    let deadline = Deadline(after: time)
+    let own = Deadline(after: time)
+    let deadline = configuration.commonDeadline.map(own.limited) ?? own
     guard let session = try file.open(deadline).map({ session($0, deadline) }) else { return nil }
     let head = try session.readHead()
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }

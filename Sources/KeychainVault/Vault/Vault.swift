@@ -76,7 +76,7 @@ public final class Vault: CredentialStore {
   ///
   /// Returns `nil` if there is no vault.
   func session() throws(KeychainError) -> VaultSession? {
-    let deadline = Deadline(after: configuration.deadline)
+    let deadline = configuration.deadlineOfCall()
     return try file.open(deadline).map { session($0, deadline) }
   }
 

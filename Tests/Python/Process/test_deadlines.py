@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
 from prefs_testing import LIMIT, ended
+from test_misbehaving_providers import fake_provider
 
 DEADLINE = ("--deadline", "200ms")
 
@@ -84,6 +87,27 @@ def test_answers_on_a_terminal_end_at_the_deadline(locked):
   terminal = locked.terminal("get", "whenUnlocked", *DEADLINE)
   code, text = ended(terminal)
   assert code == 75 and "nobody answered the question in time" in text
+
+
+@pytest.mark.parametrize("command", [
+  ["get", "alice", "--service", "s", "--store", "secret-service"],
+  ["run", "--store", "secret-service", "-e", "A=keychain://s/alice", "--", "true"]])
+def test_dialogs_end_at_the_deadline(home, command):
+  """Nobody answers the question of the desktop keyring."""
+  with fake_provider(home) as fake:
+    fake.behave("Unlock", "a prompt while locked")
+    assert "desktop keyring" in late(home, *command, environment={"DISPLAY": ":987"})
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["doctor", "--json"], ["list"]])
+def test_all_that_a_command_waits_for_has_one_deadline(home, command):
+  """A diagnosis looks at the vault a dozen times."""
+  home.set("alice", b"x")
+  with closing(sqlite3.connect(home.vault, isolation_level=None)) as connection:
+    connection.execute("BEGIN EXCLUSIVE")
+    start = time.monotonic()
+    home.run(*command, "--deadline", "1s", code=75)
+    assert time.monotonic() - start < 5
 
 
 def test_input_in_time_is_taken(home):

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainStores
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// Explains the state of the keychain.
 struct DoctorCommand: KeychainSubcommand {
@@ -34,6 +35,9 @@ struct DoctorCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   var storeOptions: StoreOptions? { stores }
+
+  /// It looks at many things, each of which another process may hold up.
+  var asking: Asking { Asking(deadline: Deadline(after: common.deadline ?? .seconds(10))) }
 
   func validate() throws {
     if service != nil && server != nil {
