@@ -25,7 +25,8 @@ extension KeychainCommandLine {
     } catch {
       throw KeychainError(.internalFailure, "the options of the keychain cannot be set")
     }
-    let session = try Session(options, stores: stores, context: KeychainCommandContext(root))
+    let session = try Session(
+      options, stores: stores, context: KeychainCommandContext(root), asking: Asking())
     return try session.resolver().resolve(reference)
   }
 }

@@ -27,7 +27,7 @@ struct Session {
   /// Without options for the choice, the command concerns the vault.
   init(
     _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext,
-    asking: Asking = Asking()
+    asking: Asking
   ) throws(KeychainError) {
     StandardDescriptors.prepare()
     if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }

@@ -34,6 +34,9 @@ struct ImportCommand: PreferenceSubcommand {
   @Flag(help: "Don't wait for the disk; a power failure may lose the values")
   var noSync = false
 
+  @Option(help: InputFile.deadlineHelp, transform: DurationText.argument)
+  var deadline: Duration?
+
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   func validate() throws { try options.require(file) }
@@ -58,7 +61,7 @@ struct ImportCommand: PreferenceSubcommand {
   }
 
   private func read() throws -> (values: [ImportPlan.Entry], omitted: String?) {
-    let data = try InputFile.read(file)
+    let data = try InputFile.read(file, within: deadline)
     do throws(PreferencesError) {
       return try (format.chosen ?? FileFormat(of: data)).values(of: data)
     } catch {

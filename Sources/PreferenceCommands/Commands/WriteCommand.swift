@@ -49,6 +49,9 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
   @Flag(help: "Don't wait for the disk; a power failure may lose the value")
   var noSync = false
 
+  @Option(help: InputFile.deadlineHelp, transform: DurationText.argument)
+  var deadline: Duration?
+
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -58,6 +61,7 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
     ifAbsent = try line.flag("if-absent")
     expect = try line.option("expect")
     noSync = try line.flag("no-sync")
+    deadline = try line.option("deadline", as: DurationText.argument)
     try line.group(&_options)
     try options.requireQuickly(line)
   }
@@ -129,7 +133,7 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
     guard !form.isCollection else {
       throw CommandLineError(ExitCodes.usage, PreferenceUsageText.inputInJSON)
     }
-    let input = try InputFile.read("-")
+    let input = try InputFile.read("-", within: deadline)
     if written.raw, form == .text(.data) { return .data(input) }
     if form == .propertyList { return try PropertyListText.value(of: input) }
     guard var text = input.utf8Text else { throw CommandLineError.inputNotText }

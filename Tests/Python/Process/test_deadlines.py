@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 
+from preference_testing import Preferences
 from prefs_testing import LIMIT, ended
 from test_misbehaving_providers import fake_provider
 
@@ -108,6 +109,14 @@ def test_all_that_a_command_waits_for_has_one_deadline(home, command):
     start = time.monotonic()
     home.run(*command, "--deadline", "1s", code=75)
     assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("command", [["write", "key", "-"], ["import", "-"], ["import", "pipe"]])
+def test_input_of_preferences_ends_at_the_deadline(home, endless, command):
+  os.mkfifo(home.folder / "pipe", 0o600)
+  preferences = Preferences(home)
+  error = preferences.run(*command, *DEADLINE, stdin=endless, code=75).error
+  assert "did not end in time" in error and preferences.files() == []
 
 
 def test_input_in_time_is_taken(home):

@@ -11,7 +11,7 @@ extension RunCommand {
   func run() throws {
     let context = KeychainCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
-      let session = try Session(common, stores: storeOptions, context: context)
+      let session = try Session(common, stores: storeOptions, context: context, asking: asking)
       defer { session.prompt?.close() }
       guard !dryRun else { return try perform(in: session) }
       try checkCommand()
