@@ -3,9 +3,16 @@ internal import KeychainSecrets
 /// A line that is being typed, with its editing keys.
 struct LineBuffer: ~Copyable {
   private var bytes: SecretBuffer
+  private let editsLine: Bool
 
-  init(_ bytes: consuming SecretBuffer) {
+  /// Creates an empty line.
+  ///
+  /// - Parameters:
+  ///   - bytes: The buffer.
+  ///   - editsLine: Whether keys edit the line here; otherwise the terminal does that.
+  init(_ bytes: consuming SecretBuffer, editsLine: Bool) {
     self.bytes = bytes
+    self.editsLine = editsLine
   }
 
   var count: Int { bytes.count }
@@ -13,7 +20,8 @@ struct LineBuffer: ~Copyable {
   /// Processes a byte from the terminal.
   ///
   /// - Returns: `false` if the byte ends the line.
-  /// - Throws: ``TerminalSession/End/cancelled`` for Control-C, and for Control-D on an empty line.
+  /// - Throws: ``TerminalSession/End/cancelled`` for Control-C, and for Control-D on an empty line;
+  ///   ``TerminalSession/End/notTaken(_:)`` for a key that would be an invisible part of the answer.
   mutating func takes(_ byte: UInt8) throws -> Bool {
     switch byte {
     case Key.enter, Key.newline: return false
@@ -22,6 +30,8 @@ struct LineBuffer: ~Copyable {
     case Key.endOfInput: break
     case Key.backspace, Key.delete: removeCharacter()
     case Key.killLine: bytes.removeLast(bytes.count)
+    case Key.killWord: removeWord()
+    case 0..<0x20 where editsLine: throw TerminalSession.End.notTaken(byte)
     default: try bytes.append(byte)
     }
     return true
@@ -38,6 +48,13 @@ struct LineBuffer: ~Copyable {
     bytes.removeLast(1)
   }
 
+  /// Removes the last word, and the spaces after it.
+  private mutating func removeWord() {
+    let space = UInt8(ascii: " ")
+    while bytes.last == space { bytes.removeLast(1) }
+    while let last = bytes.last, last != space { bytes.removeLast(1) }
+  }
+
   private enum Key {
     static let interrupt: UInt8 = 0x03
     static let endOfInput: UInt8 = 0x04
@@ -45,6 +62,7 @@ struct LineBuffer: ~Copyable {
     static let newline: UInt8 = 0x0A
     static let enter: UInt8 = 0x0D
     static let killLine: UInt8 = 0x15
+    static let killWord: UInt8 = 0x17
     static let delete: UInt8 = 0x7F
   }
 }

@@ -10,6 +10,13 @@ extension KeychainError {
     case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
     case .timedOut: self.init(.timedOut, "nobody answered the question in time")
     case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
+    case .notTaken(let key):
+      self.init(.invalidArgument, TerminalText.notTaken(key))
+    case .severalLines:
+      self.init(
+        .invalidArgument,
+        "several lines were pasted, and an answer here has one; nothing was changed",
+        recovery: "give a text of several lines on standard input: < FILE")
     case .unusable(let code):
       self.init(
         .inputOutput, "the terminal cannot be used: \(Errno(rawValue: code).words)",
@@ -32,4 +39,18 @@ extension KeychainError {
   static let nobodyToAskForSecret = KeychainError(
     .refused, "there is no terminal to ask for a secret, or asking is turned off",
     recovery: "run it in a terminal, without KEYCHAIN_NO_PROMPT")
+}
+
+/// What is said between two questions.
+enum TerminalText {
+  /// Returns that a key is no part of an answer.
+  static func notTaken(_ key: UInt8) -> String {
+    let name =
+      switch key {
+      case 0x09: "Tab"
+      case 0x1B: "a key such as Escape or an arrow"
+      default: "Control-\(Character(Unicode.Scalar(key | 0x40)))"
+      }
+    return "\(name) cannot be part of an answer; type the answer again"
+  }
 }

@@ -62,7 +62,9 @@ public final class TerminalPrompt: Sendable {
         let first = try session.answer(to: question)
         // An empty answer needs no confirmation.
         if first.count == 0 { return first }
+        let hasMore = session.hasMore()
         if first.isEqual(to: try session.answer(to: again)) { return first }
+        if hasMore { throw .severalLines }
         session.terminal.write(mismatch + "\n")
       }
       return nil

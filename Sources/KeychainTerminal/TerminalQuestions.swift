@@ -36,9 +36,17 @@ struct TerminalQuestions: ~Copyable {
   borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
     while true {
       let own = Deadline(after: TerminalPrompt.answerTimeout)
-      let answer = try answerUnlessStopped(
-        to: question, isShown: isShown, by: deadline.map(own.limited) ?? own)
-      if let answer { return answer }
+      do throws(End) {
+        let answer = try answerUnlessStopped(
+          to: question, isShown: isShown, by: deadline.map(own.limited) ?? own)
+        if let answer { return answer }
+      } catch {
+        guard case .notTaken(let key) = error else { throw error }
+        // The rest of the sequence that an arrow sends.
+        usleep(20_000)
+        try terminal.hideInput(dropsTyped: true)
+        terminal.write(TerminalText.notTaken(key) + "\n")
+      }
     }
   }
 
@@ -50,13 +58,15 @@ struct TerminalQuestions: ~Copyable {
     if isShown { try terminal.showInput() } else { try terminal.hideInput() }
     defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
-    return try line(by: deadline)
+    return try line(by: deadline, editsLine: !isShown)
   }
 
   /// Reads a line; returns `nil` if the process was stopped meanwhile.
-  private borrowing func line(by deadline: Deadline) throws(End) -> SecretBytes? {
+  private borrowing func line(
+    by deadline: Deadline, editsLine: Bool
+  ) throws(End) -> SecretBytes? {
     do {
-      var line = LineBuffer(try SecretBuffer())
+      var line = LineBuffer(try SecretBuffer(), editsLine: editsLine)
       while true {
         guard let byte = try nextByte(by: deadline) else { return nil }
         guard try line.takes(byte) else { return try line.finish() }
@@ -69,6 +79,12 @@ struct TerminalQuestions: ~Copyable {
     } catch {
       throw .cancelled
     }
+  }
+
+  /// Whether more was typed than was read, as when several lines are pasted.
+  borrowing func hasMore() -> Bool {
+    var source = pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0)
+    return poll(&source, 1, 0) > 0
   }
 
   private borrowing func nextByte(by deadline: Deadline) throws(End) -> UInt8? {

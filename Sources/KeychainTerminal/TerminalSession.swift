@@ -16,6 +16,12 @@ final class TerminalSession: Sendable {
     case timedOut
     case signal(Int32)
     case tooLong
+
+    /// A key was typed that no answer has.
+    case notTaken(UInt8)
+
+    /// Several lines were pasted where one answer belongs.
+    case severalLines
     case unusable(errno: Int32)
     case secrets(SecretsError)
   }

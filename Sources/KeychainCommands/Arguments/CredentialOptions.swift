@@ -76,8 +76,11 @@ struct CredentialOptions: QuickArguments {
 
   /// The hint about an expiry that was set.
   var hint: String? {
-    guard let date = expires?.date(), date < Date() else { return nil }
-    return CredentialOptions.alreadyExpired
+    guard let seconds = expires?.date()?.timeIntervalSinceNow else { return nil }
+    guard seconds > 0 else { return CredentialOptions.alreadyExpired }
+    // A month was meant, perhaps.
+    return seconds < 86_400
+      ? CredentialOptions.expiresSoon(.seconds(seconds.rounded(.up))) : nil
   }
 
   /// Whether any option is given.
@@ -92,6 +95,10 @@ struct CredentialOptions: QuickArguments {
 }
 
 extension CredentialOptions {
+  static func expiresSoon(_ time: Duration) -> String {
+    "--expires: the secret expires in \(Words.time(time)); m is minutes, and 30d about a month"
+  }
+
   static let alreadyExpired =
     "--expires: that is in the past; 'get' prints the secret with --allow-expired only"
 }

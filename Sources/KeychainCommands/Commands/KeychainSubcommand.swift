@@ -44,7 +44,11 @@ extension KeychainSubcommand {
     return isAccountMissing && hasUnknownDash ? UsageText.dashAccount : nil
   }
 
-  static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? { nil }
+  static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? {
+    isNamed ? OtherToolsUsage.ofArguments(arguments, of: _commandName) : nil
+  }
+
+  static var showsExtraArguments: Bool { false }
 
   static func isAboutExtraArgument(_ message: String) -> Bool {
     message == UsageText.secretFromArgument

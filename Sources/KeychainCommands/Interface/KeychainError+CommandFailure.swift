@@ -5,6 +5,11 @@ extension KeychainError: CommandFailure {
   package var exitCode: Int32 { ExitCodes.code(for: code) }
 
   package var hint: String? { recovery?.commandText }
+
+  package var systemError: Int32? {
+    guard case .system(let errno)? = underlying else { return nil }
+    return errno
+  }
 }
 
 extension ExitCodes {

@@ -8,10 +8,11 @@ extension KeychainError.Recovery {
   var commandText: String { text(naming: \.commandText) }
 }
 
-extension Notice {
-  /// The message and the recovery, with actions as commands and options.
-  var commandText: String {
-    recovery.map { "\(message); \($0.commandText)" } ?? message
+extension UserInterface {
+  /// Reports a notice, and what to do about it, with actions as commands and options.
+  func report(_ notice: Notice) {
+    say(notice.message)
+    if let recovery = notice.recovery { hint(recovery.commandText) }
   }
 }
 

@@ -21,8 +21,7 @@ extension KeychainCommandContext {
   @Sendable
   public func writeToStandardError(_ notice: Notice) {
     Self.$current.withValue(self) {
-      UserInterface(hostName: hostName, isQuiet: CommonOptions.isQuietByVariable).say(
-        notice.commandText)
+      UserInterface(hostName: hostName, isQuiet: CommonOptions.isQuietByVariable).report(notice)
     }
   }
 }

@@ -20,9 +20,15 @@ enum AbsenceText {
     return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
   }
 
+  /// Returns which command takes a reference.
+  static func reference(_ text: String) -> String {
+    "a reference is read with '\(KeychainCommandContext.current.commandPath) read "
+      + "\(ShellText.quoted(text))'"
+  }
+
   /// Returns the account that the person may have meant.
-  static func resembling(_ account: String) -> String {
-    "did you mean \(ShellText.quoted(account))?"
+  static func resembling(_ account: String, insteadOf word: String) -> String {
+    "did you mean \(ShellText.quoted(account))\(Words.lookAlike(account, word))?"
   }
 
   static func elsewhereOften(_ account: String) -> String {

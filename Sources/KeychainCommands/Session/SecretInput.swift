@@ -40,7 +40,9 @@ struct SecretInput {
   /// Returns a hint about a secret that was stored.
   func hint(about secret: borrowing SecretBytes) -> String? {
     if secret.count == 0 { return SecretInput.emptySecret }
-    let mayBeTrimmed = insecureValue == nil && !trimsNewline
+    if secret.withBytes({ $0.hasByteOrderMark }) { return SecretInput.byteOrderMark }
+    // A text of several lines, as a key of SSH, needs the newline at its end.
+    let mayBeTrimmed = insecureValue == nil && !trimsNewline && secret.isOneLine
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
   }
 
@@ -64,9 +66,28 @@ extension SecretInput {
   static let secretOnInput = "pipe the secret into it, or type it on a terminal"
   static let emptySecret = "the secret is empty"
 
+  static let byteOrderMark =
+    "the secret begins with a byte order mark, the bytes EF BB BF, as some editors write; it is kept"
+
   static let keptNewline =
     "the secret ends with a newline; use --trim-newline to remove it"
 
   static let insecureValue =
     "--insecure-value shows the secret to other processes and to the shell's history"
+}
+
+extension SecretBytes {
+  /// Whether there is no newline but at the end.
+  fileprivate var isOneLine: Bool {
+    withBytes { bytes in
+      (0..<max(0, bytes.byteCount - 1)).allSatisfy { bytes.byte(at: $0) != UInt8(ascii: "\n") }
+    }
+  }
+}
+
+extension RawSpan {
+  /// Whether a text in UTF-8 begins with the mark that some editors write.
+  fileprivate var hasByteOrderMark: Bool {
+    byteCount >= 3 && byte(at: 0) == 0xEF && byte(at: 1) == 0xBB && byte(at: 2) == 0xBF
+  }
 }

@@ -2,6 +2,7 @@ internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 // The errors and hints if something does not exist.
 extension Session {
@@ -72,16 +73,21 @@ extension Session {
 
   private var nameOfVault: String? {
     if options.vault != nil { return "--vault" }
-    return Environment.value("KEYCHAIN_VAULT") == nil ? nil : "KEYCHAIN_VAULT"
+    return !EnvironmentVariables.process.isSet("KEYCHAIN_VAULT") ? nil : "KEYCHAIN_VAULT"
   }
 
   private func wayToWhatIsMeant(by identity: CredentialIdentity) -> String? {
+    if CredentialReference.isReference(identity.account) {
+      return AbsenceText.reference(identity.account)
+    }
     if let place = stores.placePassedOver(of: identity) {
       return StoreText.lookingElsewhere(place)
     }
     let found = elsewhere(identity.account)
     guard !found.isEmpty else {
-      return accountResembling(identity).map { AbsenceText.resembling($0) }
+      return accountResembling(identity).map {
+        AbsenceText.resembling($0, insteadOf: identity.account)
+      }
     }
     return found.count <= Self.hintLimit
       ? AbsenceText.elsewhere(identity.account, found)

@@ -44,7 +44,7 @@ struct Session {
       secretService: SecretServiceStore.Configuration(
         collection: choice?.secretServiceCollection ?? .default,
         interaction: mayAsk ? .allowed : .denied),
-      notice: { interface.say($0.commandText) })
+      notice: { interface.report($0) })
     configuration.vault.secretFileReaders = options.secretFileReaders
     configuration.hasFallbackPath = options.vault == nil
     if let deadline = options.deadline {

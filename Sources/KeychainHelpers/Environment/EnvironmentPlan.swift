@@ -124,6 +124,14 @@ public struct EnvironmentPlan: Sendable {
     }
   }
 
+  /// The inherited variables that are references, and go on as they are.
+  package var unreadReferences: [String] {
+    inherited.compactMap { variable in
+      guard let (name, _) = try? variable.reference(), index(of: name) == nil else { return nil }
+      return name
+    }
+  }
+
   /// Reads what the references name.
   ///
   /// - Parameter resolver: Reads the store.

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import KeychainCredentials
+internal import SystemPackage
 
 /// Translates the errors of SQLite into what they mean for a vault.
 enum SQLiteErrors {
@@ -52,6 +53,12 @@ enum SQLiteErrors {
       && error.extendedResultCode != .SQLITE_IOERR_WRITE
   }
 
+  /// Whether the owner of the file may only read it.
+  private static func isWriteProtected(_ path: String) -> Bool {
+    guard let stat = try? Stat(FilePath(path)) else { return false }
+    return stat.permissions.rawValue & 0o200 == 0
+  }
+
   private static func isOfReading(_ code: ResultCode) -> Bool {
     [.SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ, .SQLITE_IOERR_CORRUPTFS].contains(code)
   }
@@ -81,6 +88,11 @@ enum SQLiteErrors {
     case .SQLITE_INTERRUPT: return (.timedOut, "the call was interrupted", .tryAgain)
     case .SQLITE_FULL:
       return (.inputOutput, "the disk is full; the vault is unchanged", "free some space")
+    case .SQLITE_READONLY where isWriteProtected(path):
+      return (
+        .insecurePermissions, "the vault's own permissions let nobody write it",
+        "if that is not meant: chmod 600 '\(path)'"
+      )
     case .SQLITE_READONLY:
       return (.inputOutput, "the vault is read-only here", "use a writable medium")
     case .SQLITE_CANTOPEN:

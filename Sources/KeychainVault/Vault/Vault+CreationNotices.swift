@@ -17,23 +17,22 @@ extension Vault {
         : Notice(
           kind: .vaultCreated,
           message:
-            "created the vault \(path); this machine's device key opens it: other users cannot read "
-            + "it, but whoever has the disk can; without a recovery code, losing device.key loses "
-            + "everything in the vault",
-          recovery: "\(.addSlot(.passphrase)) protects it from whoever has the disk; after that, "
-            + "\(.addSlot(.recoveryCode)) makes the code" + addingForService))
+            "created the vault \(path); this machine's device key opens it, without a passphrase",
+          recovery: addingForService
+            ?? "\(.addSlot(.passphrase)) protects it from whoever has the disk, and "
+            + "\(.addSlot(.recoveryCode)) from the loss of device.key"))
   }
 
   /// Says how to add another key, for a service or script that may have been meant to give one.
-  private var addingForService: KeychainError.Recovery {
+  private var addingForService: KeychainError.Recovery? {
     let adding: KeychainError.Recovery = "\(.addSlotForService) adds it"
     if let folder = unlocker.sources.emptyCredentialsFolder {
-      return "; \(folder) holds neither keychain.passphrase nor keychain.key: if one was meant to "
+      return "\(folder) holds neither keychain.passphrase nor keychain.key: if one was meant to "
         + "open the vault, " + adding
     }
     // A person at a terminal did not mean to give a file.
-    guard case .denied = configuration.interaction else { return "" }
-    return "; if a passphrase or key file was meant to open it, " + adding
+    guard case .denied = configuration.interaction else { return nil }
+    return "if a passphrase or key file was meant to open it, " + adding
   }
 
   /// Reports a vault or device key that lies in memory, unless its place was chosen explicitly.

@@ -5,7 +5,7 @@ extension CommandLineError {
   static func noDomain(_ name: String, resembling other: String?, _ path: String) -> Self {
     Self(
       ExitCodes.notFound, "there is no domain '\(name)'",
-      hint: other.map { "did you mean '\($0)'?" }
+      hint: other.map { "did you mean '\($0)'\(Words.lookAlike($0, name))?" }
         ?? "'\(path) list\(Self.allDomains)' shows the domains")
   }
 
@@ -16,7 +16,7 @@ extension CommandLineError {
   static func noKey(_ key: String, in domain: String, resembling other: String?) -> Self {
     Self(
       ExitCodes.notFound, "there is no '\(key)' in the domain '\(domain)'",
-      hint: other.map { "did you mean '\($0)'?" })
+      hint: other.map { "did you mean '\($0)'\(Words.lookAlike($0, key))?" })
   }
 
   static func otherType(_ key: String, _ stored: ValueKind, _ wanted: ValueKind) -> Self {

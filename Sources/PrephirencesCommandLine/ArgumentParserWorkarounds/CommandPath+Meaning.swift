@@ -6,7 +6,7 @@ extension CommandPath {
   /// `keychain` was forgotten, or one with a similar name.
   ///
   /// The command that has this name in other programs comes first, followed by the command further
-  /// below that has exactly this name, if there is only one.
+  /// below that has exactly this name, if there is only one. Otherwise all of that name are returned.
   func commandsMeant(by word: String) -> [String] {
     let names = OtherCommandNames.meanings(of: word)
     let here = command.configuration.subcommands.map { $0._commandName }
@@ -14,6 +14,8 @@ extension CommandPath {
       let below = commandsBelow { $0 == word }
       return below.count == 1 ? [meant] + below : [meant]
     }
+    let exact = commandsBelow { $0 == word }
+    if exact.count > 1 { return exact }
     let found =
       commandsBelow { $0 == word || names.contains($0) }.first ?? nameResembling(word)
       ?? commandsBelow { Self.distance($0, word) <= Self.likeness }.first

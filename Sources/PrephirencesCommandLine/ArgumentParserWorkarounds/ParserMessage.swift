@@ -20,6 +20,11 @@ enum ParserMessage {
     {
       return noOption(option, path)
     }
+    if !isOfHost, let command = path.command as? any PackageCommand.Type,
+      !command.showsExtraArguments, message.lowercased().contains("unexpected argument")
+    {
+      return "there is an argument too many; it is not shown, as it may be a secret"
+    }
     return isOfHost ? message : Words.inOurStyle(onOneLine(message))
   }
 

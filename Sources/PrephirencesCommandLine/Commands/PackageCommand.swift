@@ -39,6 +39,9 @@ package protocol PackageCommand: DocumentedCommand {
   /// - Returns: The text, with a newline; `nil` for nothing.
   static func reply(toWrongUsage arguments: [String]) -> String?
 
+  /// Whether an argument too many is repeated in the error.
+  static var showsExtraArguments: Bool { get }
+
   /// Returns whether a message reports an argument too many, which may be the value of an unknown
   /// option.
   static func isAboutExtraArgument(_ message: String) -> Bool
@@ -53,6 +56,7 @@ extension PackageCommand {
   package static func usageHint(for message: String, hasUnknownDash: Bool) -> String? { nil }
   package static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? { nil }
   package static func reply(toWrongUsage arguments: [String]) -> String? { nil }
+  package static var showsExtraArguments: Bool { true }
   package static func isAboutExtraArgument(_ message: String) -> Bool { false }
 }
 

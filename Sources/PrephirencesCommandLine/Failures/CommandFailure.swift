@@ -10,4 +10,11 @@ package protocol CommandFailure: Error {
 
   /// What to do next, with actions as commands of the running program; `nil` if nothing can be done.
   var hint: String? { get }
+
+  /// `errno` of the system call that failed; `nil` if none did.
+  var systemError: Int32? { get }
+}
+
+extension CommandFailure {
+  package var systemError: Int32? { nil }
 }

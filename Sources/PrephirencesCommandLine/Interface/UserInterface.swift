@@ -45,7 +45,10 @@ package struct UserInterface: Sendable {
   }
 
   /// Reports what failed, and what to do next.
+  ///
+  /// Whoever closes a pipe, as `head` does, has read enough: that is not said.
   package func report(_ failure: any CommandFailure) {
+    guard failure.systemError != EPIPE else { return }
     error(failure.message)
     if let hint = failure.hint { self.hint(hint) }
   }

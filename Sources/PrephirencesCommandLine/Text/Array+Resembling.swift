@@ -1,12 +1,14 @@
 internal import Foundation
+internal import PrephirencesText
 
 extension [String] {
   /// Returns the name that is most similar to a word; `nil` if none is similar.
   ///
-  /// A name is similar if only case or surrounding spaces differ, or at most two characters and
+  /// A name is similar if only case, surrounding spaces or the form of Unicode differ, or at most two characters and
   /// fewer than half of them.
   package func resembling(_ word: String) -> String? {
-    if let same = first(where: { $0.plainly == word.plainly && $0 != word }) { return same }
+    let others = filter { !$0.hasSameBytes(as: word) }
+    if let same = others.first(where: { $0.plainly == word.plainly }) { return same }
     let best = map { ($0, Self.edits($0, word)) }.min { $0.1 < $1.1 }
     return best.flatMap { $0.1 > 0 && $0.1 <= 2 && $0.1 * 2 < word.count ? $0.0 : nil }
   }

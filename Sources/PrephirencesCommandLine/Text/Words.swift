@@ -12,6 +12,16 @@ package enum Words {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
   }
 
+  /// Returns what follows the name of something in the question whether it was meant.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - word: What was typed.
+  /// - Returns: How they differ, if that cannot be seen; otherwise nothing.
+  package static func lookAlike(_ name: String, _ word: String) -> String {
+    name == word ? ", which looks the same and has other bytes, so complete or copy it" : ""
+  }
+
   /// `1h 30m`, `45s`.
   package static func time(_ duration: Duration) -> String {
     let seconds = Int(duration.components.seconds)

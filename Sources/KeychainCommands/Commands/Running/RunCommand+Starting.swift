@@ -18,6 +18,9 @@ extension RunCommand {
       // Before a secret or the environment is read: what removes the folder has this process's memory.
       let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
       let request = try RunRequest(self, defaultService: session.context.defaultService)
+      if let name = request.plan.unreadReferences.first {
+        session.interface.hint(RunText.unreadReference(name))
+      }
       let words = ProgramArguments.bytes(ofLast: Array(words))
       // Nobody is asked for a passphrase because of a misspelt name.
       if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }

@@ -29,6 +29,11 @@ extension KeychainError {
   /// An error for a command that is an option; what may be its value is not shown.
   static func dashCommand(_ word: String) -> Self {
     guard word != "-e", !word.utf8.starts(with: "-e".utf8) else { return noAssignment("-e") }
+    if ["-c", "--command"].contains(where: { word == $0 || word.hasPrefix("\($0)=") }) {
+      return Self(
+        .invalidArgument, "the command to run is no option",
+        recovery: "write it after --, and a line of the shell as: -- sh -c 'LINE'")
+    }
     let isLong = word.utf8.starts(with: "--".utf8)
     let option = isLong ? word.prefix { $0 != "=" } : word.prefix(2)
     return Self(

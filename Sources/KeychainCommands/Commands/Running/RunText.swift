@@ -4,6 +4,12 @@ internal import PrephirencesCommandLine
 
 /// What `run --dry-run` prints for people.
 enum RunText {
+  /// Returns that an inherited variable has a reference, and not a secret, for the command.
+  static func unreadReference(_ name: String) -> String {
+    "the inherited variable '\(name)' is a reference, which the command gets as it is; "
+      + "--from-environment reads it"
+  }
+
   static func table(of request: RunRequest) -> TextTable {
     let variables = request.variables.map { [$0.name, $0.value.words, $0.source.words] }
     let files = request.files.map { [$0.name, $0.reference.description, "a file in memory"] }

@@ -25,6 +25,11 @@ struct UnlockCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
+  static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
+    message.lowercased().contains("unexpected argument")
+      ? "the passphrase is asked for, or read with --passphrase-file" : nil
+  }
+
   func perform(in session: Session) throws(KeychainError) {
     try session.vault.unlock(timeout: timeout)
   }
