@@ -15,7 +15,7 @@ struct SecretDestinationOptions: QuickArguments {
   var newline: Newline?
 
   @Option(
-    help: .init("Write the secret to a new file that only you can read", valueName: "path"),
+    help: .init("Write the secret to a new file that only you can read; - for standard output", valueName: "path"),
     completion: .file())
   var output: String?
 
@@ -44,7 +44,7 @@ struct SecretDestinationOptions: QuickArguments {
     _ secret: borrowing SecretBytes, keeping keptPaths: @autoclosure () -> [String],
     readers: @autoclosure () throws(KeychainError) -> SecretFileReaders, within deadline: Duration?
   ) throws(KeychainError) {
-    if let output {
+    if let output = SecretOutput.path(named: output) {
       return try SecretOutput(
         path: output, overwrites: overwrite, keptPaths: overwrite ? keptPaths() : [],
         timeout: deadline ?? .seconds(10), readers: readers()

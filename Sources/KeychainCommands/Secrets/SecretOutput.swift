@@ -23,6 +23,9 @@ struct SecretOutput {
   /// Who may be able to use the file where the file system has no modes.
   let readers: SecretFileReaders
 
+  /// Returns the path that the option names; `nil` for standard output, which `-` names.
+  static func path(named option: String?) -> String? { option == "-" ? nil : option }
+
   /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
   /// complete new one.
   ///

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import unicodedata
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -360,3 +361,30 @@ def test_delete(home):
   home.run("get", "alice", code=44)
   home.run("delete", "alice", code=44)
   home.run("delete", "alice", "--if-exists")
+
+
+@pytest.mark.parametrize("secret, hint", [
+  (b"token\n", "--trim-newline"), (b"-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n", None),
+  (b"\xef\xbb\xbftoken", "byte order mark")])
+def test_hints_about_a_secret_fit_it(home, secret, hint):
+  """Without the newline at its end, a key of SSH is not read."""
+  home.set("first", b"x")
+  error = home.set("alice", secret).error
+  assert hint in error if hint else error == ""
+  assert home.get("alice") == secret
+
+
+def test_how_soon_a_secret_expires(home):
+  assert "in 1m;" in hinted(home.set("alice", b"x", "--expires", "1m"))
+  assert "expires in" not in home.set("alice", b"x", "--expires", "30d").error
+
+
+def test_a_name_in_another_form_is_meant(home):
+  home.set(unicodedata.normalize("NFC", "café"), b"x")
+  absent = home.run("get", unicodedata.normalize("NFD", "café"), code=44)
+  assert "did you mean" in hinted(absent) and "looks the same" in hinted(absent)
+
+
+def test_the_first_notice_is_two_short_lines(home):
+  told = home.set("alice", b"x").error.replace(str(home.vault), "")
+  assert len(told.splitlines()) == 2 and all(len(line) < 250 for line in told.splitlines())

@@ -344,3 +344,11 @@ def test_a_folder_by_another_name(home):
   (home.folder / "link").symlink_to("stick")
   export(home, "link/moved.export")
   assert home.run("import", "stick/moved.export", *given(home), "--json").json["unchanged"] == 1
+
+
+def test_other_files_are_no_export(home):
+  """Nobody is asked for the passphrase of a file that is none."""
+  for name, text in (("a.csv", b"name,password\n"), ("b", b"machine a login b password c\n")):
+    home.file(name, text)
+    refused = home.run("import", name, code=65)
+    assert "not an export" in refused.error and "--format netrc" in hinted(refused)

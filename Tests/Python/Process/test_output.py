@@ -180,3 +180,12 @@ def test_a_secret_is_exact_whatever_it_holds(home):
   home.set("alice", secret.encode())
   assert home.get("alice") == secret.encode()
   assert home.run("get", "alice", "--json").json["secret"] == secret
+
+
+@pytest.mark.parametrize("command", [
+  ["get", "alice"], ["read", "keychain://default/alice"], ["inject", "template"]])
+def test_a_dash_is_standard_output(home, command):
+  home.set("alice", b"secret")
+  home.file("template", b"{{ keychain:///alice }}")
+  assert home.run(*command, "--output", "-").out == b"secret"
+  assert not (home.folder / "-").exists()

@@ -132,3 +132,13 @@ def test_a_vault_that_is_no_file(home, make):
   make(path)
   refused = home.run("get", "alice", "--vault", path, code=79)
   assert "not a regular file" in refused.error
+
+
+def test_a_vault_that_nobody_may_write(home):
+  """That is no read-only medium; the superuser without this capability is as anybody."""
+  home.set("alice", b"x")
+  home.vault.chmod(0o400)
+  through = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
+  refused = home.set("bob", b"y", through=through, code=79)
+  assert "permissions let nobody write it" in refused.error and f"chmod 600 '{home.vault}'" in hinted(refused)
+  assert home.get("alice", through=through) == b"x"

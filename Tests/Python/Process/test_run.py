@@ -463,3 +463,13 @@ def test_limit_of_open_files_is_named(vault):
     "run", "--file", "F=keychain://s/token", "--", "true", code=74,
     through=["sh", "-c", 'ulimit -n 10; exec "$@"', "-"])
   assert "Too many open files" in outcome.error
+
+
+def test_an_inherited_reference_is_pointed_out(vault):
+  command = ["run", "--", "sh", "-c", 'printf %s "$TOKEN"']
+  given = {"TOKEN": "keychain://s/token"}
+  outcome = vault.run(*command, environment=given)
+  assert outcome.out == b"keychain://s/token"
+  assert "'TOKEN'" in outcome.error and "--from-environment" in outcome.error
+  read = vault.run(command[0], "--from-environment", "--allow", "s", *command[1:], environment=given)
+  assert read.out == b"s3cret" and "hint" not in read.error

@@ -497,3 +497,34 @@ def test_passphrase_descriptor_must_not_be_terminal(home):
   home.init()
   code, shown = ended(home.terminal("unlock", "--passphrase-fd", "0"))
   assert code == 64 and "would show the passphrase" in shown
+
+
+def test_a_word_is_erased(home):
+  terminal = home.terminal("set", "alice")
+  for question in ("secret for alice", "again: "):
+    terminal.expect_exact(question)
+    terminal.sendline("right wrong\x17\x17hand wrong  \x17")
+  assert ended(terminal)[0] == 0 and home.get("alice") == b"hand "
+
+
+@pytest.mark.parametrize("key, name", [("\x01", "Control-A"), ("\t", "Tab"), ("\x1b[D", "arrow")])
+def test_other_keys_are_refused(home, key, name):
+  """They would be an invisible part of the secret."""
+  terminal = home.terminal("set", "alice")
+  terminal.expect_exact("secret for alice")
+  terminal.send("hunter" + key)
+  terminal.expect_exact(name)
+  terminal.expect_exact("type the answer again")
+  for question in ("secret for alice", "again: "):
+    terminal.expect_exact(question)
+    terminal.sendline("hunter2")
+  assert ended(terminal)[0] == 0 and home.get("alice") == b"hunter2"
+
+
+def test_several_pasted_lines_are_recognised(home):
+  terminal = home.terminal("set", "alice")
+  terminal.expect("secret for [^:]*: ")
+  terminal.send("-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n")
+  code, text = ended(terminal)
+  assert code == 64 and "several lines were pasted" in text and "< FILE" in text
+  assert "AAAA" not in text and not home.vault.exists()

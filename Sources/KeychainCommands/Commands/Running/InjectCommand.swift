@@ -32,7 +32,7 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
   var template: String
 
   @Option(
-    help: .init("Write to a new file that only you can read", valueName: "path"),
+    help: .init("Write to a new file that only you can read; - for standard output", valueName: "path"),
     completion: .file())
   var output: String?
 
@@ -67,6 +67,7 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
+    let output = SecretOutput.path(named: output)
     let file = try TemplateFile(template, within: common.deadline)
     try file.checkOutput(output)
     let allowance = ReferenceAllowance(
