@@ -21,7 +21,8 @@ struct CommonOptions: QuickArguments {
   var noPrompt = false
 
   @Option(
-    help: .init("How long to wait for others, input and answers: 500ms, 30s, 2m", valueName: "time"),
+    help: .init(
+      "How long to wait for others, input and answers: 500ms, 30s, 2m", valueName: "time"),
     transform: DurationText.argument)
   var deadline: Duration?
 

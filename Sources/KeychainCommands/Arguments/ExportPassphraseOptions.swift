@@ -45,7 +45,9 @@ struct ExportPassphraseOptions: ParsableArguments {
       ).passphrase()
     }
     guard let exportPassphraseFile else { return nil }
-    return try ProtectedFile(path: exportPassphraseFile, readers: vault.secretFileReaders(), by: deadline)
-      .passphrase(named: "--export-passphrase-file")
+    return try ProtectedFile(
+      path: exportPassphraseFile, readers: vault.secretFileReaders(), by: deadline
+    )
+    .passphrase(named: "--export-passphrase-file")
   }
 }

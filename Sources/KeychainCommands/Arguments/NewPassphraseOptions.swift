@@ -34,7 +34,9 @@ struct NewPassphraseOptions: ParsableArguments {
       ).passphrase()
     }
     guard let newPassphraseFile else { return nil }
-    return try ProtectedFile(path: newPassphraseFile, readers: vault.secretFileReaders(), by: deadline)
-      .passphrase(named: "--new-passphrase-file")
+    return try ProtectedFile(
+      path: newPassphraseFile, readers: vault.secretFileReaders(), by: deadline
+    )
+    .passphrase(named: "--new-passphrase-file")
   }
 }

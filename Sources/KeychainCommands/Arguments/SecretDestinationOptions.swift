@@ -15,7 +15,9 @@ struct SecretDestinationOptions: QuickArguments {
   var newline: Newline?
 
   @Option(
-    help: .init("Write the secret to a new file that only you can read; - for standard output", valueName: "path"),
+    help: .init(
+      "Write the secret to a new file that only you can read; - for standard output",
+      valueName: "path"),
     completion: .file())
   var output: String?
 

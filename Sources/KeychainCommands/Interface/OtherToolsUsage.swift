@@ -6,7 +6,9 @@ enum OtherToolsUsage {
   static func ofArguments(_ arguments: [String], of command: String) -> OtherUsage? {
     for argument in arguments {
       let option = String(argument.prefix { $0 != "=" })
-      if let hint = hint(option, command) { return OtherUsage("unknown option '\(option)'", hint: hint) }
+      if let hint = hint(option, command) {
+        return OtherUsage("unknown option '\(option)'", hint: hint)
+      }
     }
     return nil
   }

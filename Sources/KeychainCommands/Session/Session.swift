@@ -40,7 +40,8 @@ struct Session {
     let vaultPath = options.vault ?? Self.vaultPath(context)
     var configuration = AutomaticStore.Configuration(
       choice: choice?.choice,
-      vault: Vault.Configuration(path: vaultPath, unlock: try options.unlockSource(by: asking.deadline)),
+      vault: Vault.Configuration(
+        path: vaultPath, unlock: try options.unlockSource(by: asking.deadline)),
       secretService: SecretServiceStore.Configuration(
         collection: choice?.secretServiceCollection ?? .default,
         interaction: mayAsk ? .allowed : .denied),

@@ -7,6 +7,11 @@ struct NetrcParser {
   private var entries: [NetrcEntry] = []
 
   mutating func entries(in bytes: RawSpan) throws(KeychainError) -> [NetrcEntry] {
+    if bytes.byteCount >= 3, bytes.byte(at: 0) == 0xEF, bytes.byte(at: 1) == 0xBB,
+      bytes.byte(at: 2) == 0xBF
+    {
+      throw .unreadableNetrc(1, "begins with a byte order mark, the bytes EF BB BF")
+    }
     while let word = try scanner.word(in: bytes) {
       guard let keyword = word.keyword(in: bytes) else {
         throw .unreadableNetrc(word.line, "has a word that is none of netrc's")

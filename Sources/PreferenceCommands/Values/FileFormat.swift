@@ -11,12 +11,17 @@ enum FileFormat {
   /// Both JSON and the form in which `defaults read` prints a property list begin with a brace; then
   /// JSON has a name in quotes, followed by a colon, or nothing.
   init(of data: Data) {
-    let text = String(decoding: data.prefix(10_000), as: UTF8.self)
+    let beginning = data.prefix(10_000)
+    let text = String(
+      decoding: data.starts(with: Self.byteOrderMark) ? beginning.dropFirst(3) : beginning,
+      as: UTF8.self)
     let isList =
-      text.prefixMatch(of: /\u{FEFF}?\s*(?:[^{\s]|\{\s*(?:[^"}\s]|"(?:[^"\\]|\\.)*"\s*[=;]))/)
+      text.prefixMatch(of: /\s*(?:[^{\s]|\{\s*(?:[^"}\s]|"(?:[^"\\]|\\.)*"\s*[=;]))/)
       != nil
     self = isList ? .propertyList : .json
   }
+
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Returns the bytes of a file.
   ///
@@ -46,6 +51,12 @@ enum FileFormat {
     guard self == .json else {
       let values = try PropertyListText.values(of: data)
       return (values.map { ($0, $1) }.sorted { $0.0 < $1.0 }, nil)
+    }
+    guard !data.starts(with: Self.byteOrderMark) else {
+      throw PreferencesError(
+        .damaged,
+        "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it without"
+      )
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw PreferencesError(.damaged, "it is not valid UTF-8")

@@ -24,7 +24,8 @@ package final class ReplayableInput {
   ///     read again.
   /// - Throws: What `makeSpool` throws.
   package init<Failure: Error>(
-    _ descriptor: Int32, name: String, by deadline: Deadline? = nil, spool makeSpool: () throws(Failure) -> SpoolFile
+    _ descriptor: Int32, name: String, by deadline: Deadline? = nil,
+    spool makeSpool: () throws(Failure) -> SpoolFile
   ) throws(Failure) {
     self.descriptor = FileDescriptor(rawValue: descriptor)
     self.name = name

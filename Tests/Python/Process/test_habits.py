@@ -39,3 +39,14 @@ def test_a_command_of_two_groups(home):
   outcome = subprocess.run(
     [home.program, "run"], env=home.environment, capture_output=True, text=True, timeout=LIMIT)
   assert outcome.returncode == 64 and "prefs keychain run" in outcome.stderr
+
+
+@pytest.mark.parametrize("command, text", [
+  (["keychain", "run", "--env-file", "file", "--", "true"], b"A=b\n"),
+  (["keychain", "import", "--format", "netrc", "--dry-run", "file"], b"machine a login b password c\n"),
+  (["import", "file", "--domain", "web"], b'{"a": 1}')])
+def test_a_byte_order_mark_is_named(home, command, text):
+  home.file("file", b"\xef\xbb\xbf" + text)
+  outcome = subprocess.run(
+    [home.program, *command], env=home.environment, cwd=home.folder, capture_output=True, text=True, timeout=LIMIT)
+  assert outcome.returncode == 65 and "byte order mark" in outcome.stderr

@@ -68,9 +68,6 @@ struct RecoveryTextTests {
   @Test func aNoticeEndsWithItsRecovery() {
     let notice = Notice(kind: .weakKeyFile, message: "weak", recovery: "see \(.status)")
     #expect("\(notice)" == "weak; see `Vault.status()`")
-    KeychainCommandContext.$current.withValue(KeychainCommandContext(Mounted.self)) {
-      #expect(notice.commandText == "weak; see 'mytool keychain status'")
-    }
     #expect("\(Notice(kind: .vaultCreated, message: "made"))" == "made")
   }
 

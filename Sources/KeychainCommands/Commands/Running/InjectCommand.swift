@@ -32,7 +32,8 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
   var template: String
 
   @Option(
-    help: .init("Write to a new file that only you can read; - for standard output", valueName: "path"),
+    help: .init(
+      "Write to a new file that only you can read; - for standard output", valueName: "path"),
     completion: .file())
   var output: String?
 
@@ -73,7 +74,8 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
     let allowance = ReferenceAllowance(
       services: allow, defaultService: session.context.defaultService)
     let filled = try file.naming { () throws(KeychainError) in
-      try SecretTemplate(file.contents(by: session.asking.deadline)).fill(with: session.resolver(), allowing: allowance)
+      try SecretTemplate(file.contents(by: session.asking.deadline)).fill(
+        with: session.resolver(), allowing: allowance)
     }
     guard let output else { return try CommandOutput.write(filled) }
     try SecretOutput(
