@@ -17,6 +17,8 @@ enum InputFile {
   /// - Parameters:
   ///   - path: The path.
   ///   - timeout: How long it may take to end; `nil` to wait for it.
+  /// - Returns: What was read.
+  /// - Throws: ``CommandLineError``, with ``ExitCodes/tryAgain`` if it did not end in time.
   static func read(_ path: String, within timeout: Duration?) throws(CommandLineError) -> Data {
     // A century is as good as no limit.
     let deadline = Deadline(after: timeout ?? .seconds(3_000_000_000))
