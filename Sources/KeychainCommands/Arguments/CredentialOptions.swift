@@ -76,11 +76,10 @@ struct CredentialOptions: QuickArguments {
 
   /// The hint about an expiry that was set.
   var hint: String? {
-    guard let seconds = expires?.date()?.timeIntervalSinceNow else { return nil }
+    guard let seconds = expires?.date()?.timeIntervalSinceNow.rounded(.up) else { return nil }
     guard seconds > 0 else { return CredentialOptions.alreadyExpired }
     // A month was meant, perhaps.
-    return seconds < 86_400
-      ? CredentialOptions.expiresSoon(.seconds(seconds.rounded(.up))) : nil
+    return seconds < 3600 ? CredentialOptions.expiresSoon(.seconds(seconds)) : nil
   }
 
   /// Whether any option is given.

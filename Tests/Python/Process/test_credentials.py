@@ -92,6 +92,7 @@ def test_piped_newline_is_kept_with_hint(home):
 
 
 def test_trim_newline_drops_one(home):
+  home.set("first", b"x")
   assert hinted(home.set("alice", b"secret\n\n", "--trim-newline")) == ""
   assert home.get("alice") == b"secret\n"
   home.set("alice", b"secret", "--trim-newline")
