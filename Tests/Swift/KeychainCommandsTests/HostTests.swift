@@ -48,7 +48,8 @@ struct HostTests {
   @Test(arguments: [([], "/host/vault.db"), (["--vault", "/given/vault.db"], "/given/vault.db")])
   func hostVaultIsUsedUnlessNamed(arguments: [String], path: String) throws {
     let context = KeychainCommandContext(Host.self, defaultVault: "/host/vault.db")
-    let session = try Session(CommonOptions.parse(arguments), stores: nil, context: context)
+    let session = try Session(
+      CommonOptions.parse(arguments), stores: nil, context: context, asking: Asking())
     #expect(session.vault.configuration.path == path)
   }
 
