@@ -58,14 +58,17 @@ final class SecretFileTests {
   ])
   func oneNewlineIsNotPartOfAPassphrase(_ contents: String, _ passphrase: String) throws {
     try write(contents, to: path("p"))
-    let read = try ProtectedFile(path: path("p")).passphrase(named: "--new-passphrase-file")
+    let read = try ProtectedFile(path: path("p"), by: nil).passphrase(
+      named: "--new-passphrase-file")
     #expect(read.isEqual(to: try SecretBytes(copying: passphrase)))
   }
 
   @Test func passphraseFileOpenToOthersIsRefused() throws {
     try write("pass", to: path("p"))
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path("p"))
-    let error = #expect(throws: KeychainError.self) { _ = try ProtectedFile(path: path("p")) }
+    let error = #expect(throws: KeychainError.self) {
+      _ = try ProtectedFile(path: path("p"), by: nil)
+    }
     #expect(error?.code == .insecurePermissions)
     #expect(error?.recoverySuggestion?.contains("chmod 600") == true)
   }
@@ -75,7 +78,7 @@ final class SecretFileTests {
     pipe.fileHandleForWriting.write(Data("pass\n".utf8))
     try pipe.fileHandleForWriting.close()
     let source = PassphraseDescriptor(
-      pipe.fileHandleForReading.fileDescriptor, name: "--passphrase-fd")
+      pipe.fileHandleForReading.fileDescriptor, name: "--passphrase-fd", by: nil)
     let expected = try SecretBytes(copying: "pass")
     for _ in 1...2 { #expect(try source.passphrase().isEqual(to: expected)) }
   }
