@@ -24,14 +24,15 @@ package final class WatchedFolder: Sendable {
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if there is no such folder, or if
   ///   it is not in memory, `insecurePermissions` if it is open to others, or `inputOutput`.
   package init() throws(KeychainError) {
-    guard let named = EnvironmentVariables.process.absolutePath("XDG_RUNTIME_DIR") else {
-      throw .noRuntimeFolder("XDG_RUNTIME_DIR names no folder")
+    let variable = "XDG_RUNTIME_DIR"
+    guard let named = try translated(EnvironmentVariables.process.absolutePath(variable)) else {
+      throw .noRuntimeFolder("\(variable) names no folder")
     }
     let real = try translated(TrustedPath(resolving: named)).path
     let parent = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard parent >= 0 else {
       throw .noRuntimeFolder(
-        "'\(real)' in XDG_RUNTIME_DIR cannot be used: " + KeychainError.words(of: errno))
+        "'\(real)' in \(variable) cannot be used: " + KeychainError.words(of: errno))
     }
     defer { close(parent) }
     try Self.check(parent, real)
