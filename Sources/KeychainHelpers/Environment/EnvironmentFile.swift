@@ -52,7 +52,6 @@ public struct EnvironmentFile: Sendable {
   ///   `refused` if it sets a variable that a file cannot set.
   public init(_ text: String, name: String) throws(KeychainError) {
     self.name = name
-    guard text.unicodeScalars.first != "\u{FEFF}" else { throw .byteOrderMark(name) }
     var reader = EnvironmentFileReader(Array(text.utf8), name: name)
     entries = try reader.entries()
   }
@@ -111,13 +110,6 @@ extension KeychainError {
     Self(
       .inputOutput, "'\(path)' cannot be read: " + words(of: code),
       underlying: .system(errno: code))
-  }
-
-  /// The error of a text file that begins with the mark that some editors write.
-  static func byteOrderMark(_ path: String) -> Self {
-    Self(
-      .undecodable, "'\(path)' begins with a byte order mark, the bytes EF BB BF",
-      recovery: "save it without the mark, as plain UTF-8")
   }
 
   fileprivate static func environmentFileTooLarge(_ path: String) -> Self {
