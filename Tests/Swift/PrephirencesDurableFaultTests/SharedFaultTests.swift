@@ -123,6 +123,8 @@ extension FaultKind {
     // A partial read cannot be distinguished from a partial write.
     if isShortRead { codes += [.damaged] }
     if isBusy { codes += [.timedOut] }
+    // A fault that stays leaves no way to find out whether a commit took place.
+    if isPersistent { codes += [.outcomeUnknown] }
     let code = (error as? PreferencesError)?.code
     #expect(code.map { codes.contains($0) } ?? false, "\(place): \(error)")
   }
