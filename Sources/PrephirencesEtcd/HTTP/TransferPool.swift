@@ -1,3 +1,5 @@
+internal import PrephirencesFiles
+
 /// Keeps one connection for the next call.
 final class TransferPool: Sendable {
   private let idle = PosixMutex<Transfer?>(nil)

@@ -1,3 +1,5 @@
+internal import PrephirencesFiles
+
 /// Ends calls from another thread.
 package final class EtcdCancellation: Sendable {
   private struct State {

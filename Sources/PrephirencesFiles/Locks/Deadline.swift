@@ -1,12 +1,11 @@
 internal import Glibc
-internal import Synchronization
 
 /// The time by which a call must end.
 ///
 /// All holders of the object share it: time that ``excluding(_:)`` leaves out is left out for all
 /// of them.
 package final class Deadline: Sendable {
-  private let instant: Mutex<ContinuousClock.Instant>
+  private let instant: PosixMutex<ContinuousClock.Instant>
 
   /// Creates a deadline; durations above about a century are shortened to that.
   package convenience init(after duration: Duration) {
@@ -14,7 +13,7 @@ package final class Deadline: Sendable {
     self.init(.now + min(duration, .seconds(3_000_000_000)))
   }
 
-  private init(_ instant: ContinuousClock.Instant) { self.instant = Mutex(instant) }
+  private init(_ instant: ContinuousClock.Instant) { self.instant = PosixMutex(instant) }
 
   package var hasPassed: Bool { ContinuousClock.now >= end }
 

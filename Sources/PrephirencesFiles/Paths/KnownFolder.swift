@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 package import SystemPackage
 
 /// A private folder whose path was checked once, and that is recognised later without looking at
@@ -23,7 +22,7 @@ package final class KnownFolder: Sendable {
   }
 
   private let path: String
-  private let known = Mutex<Known?>(nil)
+  private let known = PosixMutex<Known?>(nil)
 
   /// Names a folder; nothing is read.
   package init(_ path: String) { self.path = path }

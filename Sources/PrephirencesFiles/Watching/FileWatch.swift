@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 package import SystemPackage
 
 /// Waits for changes of a file, such as a database, in a folder that may be created, removed or
@@ -35,7 +34,7 @@ package final class FileWatch: Sendable {
   ///
   /// Its file exists everywhere and is not a folder on the way to the watched file.
   private let end: CInt
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   private struct State {
     /// The watched folder and the names in it that count, and the watches on the folders above,

@@ -1,5 +1,5 @@
 internal import Prephirences
-internal import PrephirencesEtcd
+internal import PrephirencesFiles
 
 /// The changes that come from other machines, as an asynchronous sequence.
 ///

@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Prephirences
 internal import PrephirencesDurable
-internal import PrephirencesEtcd
 internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Prephirences
-internal import PrephirencesEtcd
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// A thread, and how far it has read the journal.

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesDurable
-internal import PrephirencesEtcd
 internal import PrephirencesFiles
 
 /// What all shared preferences of one file have in common in a process: the worker, the closures

@@ -1,6 +1,5 @@
 internal import Prephirences
 internal import PrephirencesDurable
-internal import PrephirencesEtcd
 internal import PrephirencesFiles
 
 /// The stores of this process, one for each file.

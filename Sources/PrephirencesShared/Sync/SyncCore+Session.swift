@@ -1,5 +1,4 @@
 internal import PrephirencesDurable
-internal import PrephirencesEtcd
 internal import PrephirencesFiles
 
 extension SyncCore {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesDurable
-internal import PrephirencesEtcd
+internal import PrephirencesFiles
 
 /// Records for all processes how a file stands with the engine, when that changes.
 final class SyncReports: Sendable {

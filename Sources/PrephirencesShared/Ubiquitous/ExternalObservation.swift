@@ -1,5 +1,5 @@
 internal import Prephirences
-internal import PrephirencesEtcd
+internal import PrephirencesFiles
 
 /// Posts the changes of other machines as notifications of a store, while that exists.
 final class ExternalObservation: Sendable {
