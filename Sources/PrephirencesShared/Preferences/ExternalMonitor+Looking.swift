@@ -1,6 +1,6 @@
 internal import Prephirences
 internal import PrephirencesDurable
-internal import PrephirencesEtcd
+internal import PrephirencesFiles
 internal import Synchronization
 
 extension ExternalMonitor {
