@@ -25,8 +25,9 @@ public struct SecretTemplate: Sendable {
   ///
   /// - Parameter contents: Its bytes.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if two braces begin no
-  ///   marker, if its form is unknown, or if a value of YAML is in single quotes; `invalidArgument` if a
-  ///   reference is wrong; with the line and column.
+  ///   marker, if its form is unknown, or if its place is one whose secret the form cannot keep intact,
+  ///   such as single quotes of YAML; `invalidArgument` if a reference is wrong; with the line and
+  ///   column.
   public init(_ contents: [UInt8]) throws(KeychainError) {
     self.contents = contents
     var reader = TemplateReader(contents)

@@ -85,33 +85,93 @@ struct TemplateQuotes {
 
   private let form: TemplateForm
   private var isEscaped = false
-  private var previous = UInt8(ascii: "\n")
+
+  /// Whether an escaped quote has begun a text within a text, as in JSON within JSON.
+  private var hasInnerText = false
+
+  /// What a shell reads a second time, such as a command substitution, from the outermost: the byte
+  /// that ends it, and the quote that is open around it.
+  private var expansions: [(end: UInt8, quote: UInt8?)] = []
+
+  /// The last four bytes; 0 for an escaped one.
+  private var recent = UInt32(TemplateQuotes.newline)
 
   init(_ form: TemplateForm) {
     self.form = form
   }
 
+  /// Whether the place is read twice, so that the escapes of the form do not keep a secret intact.
+  var isNested: Bool { hasInnerText || !expansions.isEmpty }
+
   mutating func pass(_ byte: UInt8) {
-    defer { previous = byte }
+    let previous = UInt8(truncatingIfNeeded: recent)
+    let wasEscaped = isEscaped
+    isEscaped = false
+    recent = recent << 8 | UInt32(wasEscaped ? 0 : byte)
     switch byte {
-    case UInt8(ascii: "\n"): (open, isEscaped) = (nil, false)
-    case _ where isEscaped: isEscaped = false
+    case Self.newline: self = TemplateQuotes(form)
+    case _ where wasEscaped:
+      if byte == Self.doubleQuote, form != .shell { hasInnerText.toggle() }
     case UInt8(ascii: "\\"):
-      isEscaped = open == UInt8(ascii: "\"") || open == nil && form == .shell
-    case UInt8(ascii: "\""), UInt8(ascii: "'"):
-      if open == byte { open = nil } else if open == nil, begins(byte) { open = byte }
-    default: break
+      isEscaped = open == Self.doubleQuote || open == nil && form == .shell
+    case Self.doubleQuote, Self.singleQuote:
+      if open == byte {
+        (open, hasInnerText) = (nil, false)
+      } else if open == nil, begins(byte, after: previous) {
+        open = byte
+        // `$'` has escapes of its own.
+        if form == .shell, byte == Self.singleQuote, previous == UInt8(ascii: "$") { neverEnd() }
+      }
+    default:
+      if form == .shell, open != Self.singleQuote { passExpansion(byte, after: previous) }
     }
   }
 
   /// Whether a quote begins a text here.
-  private func begins(_ quote: UInt8) -> Bool {
+  private func begins(_ quote: UInt8, after previous: UInt8) -> Bool {
     switch form {
-    case .json: quote == UInt8(ascii: "\"")
+    case .json: quote == Self.doubleQuote
     // A quote within other text is a character like others. Two single ones stand for one.
     case .yaml: " \t\n[{,:'".utf8.contains(previous)
     case .shell: true
     case .url: false
     }
   }
+
+  private mutating func passExpansion(_ byte: UInt8, after previous: UInt8) {
+    let isExpansion = previous == UInt8(ascii: "$")
+    switch byte {
+    case UInt8(ascii: "("):
+      if isExpansion || open == nil && !expansions.isEmpty { begin(endingWith: ")") }
+    case UInt8(ascii: "{") where isExpansion:
+      expansions.append((UInt8(ascii: "}"), open))
+    case UInt8(ascii: "`") where expansions.last?.end != byte: begin(endingWith: "`")
+    case UInt8(ascii: "`"): end(byte)
+    case UInt8(ascii: "}") where open == expansions.last?.quote: end(byte)
+    case UInt8(ascii: ")") where open == nil: end(byte)
+    // A `)` after a pattern ends no substitution.
+    case UInt8(ascii: "e") where recent == Self.case && !expansions.isEmpty: neverEnd()
+    default: break
+    }
+  }
+
+  private mutating func begin(endingWith end: Unicode.Scalar) {
+    expansions.append((UInt8(ascii: end), open))
+    open = nil
+  }
+
+  private mutating func end(_ byte: UInt8) {
+    guard expansions.last?.end == byte else { return }
+    open = expansions.removeLast().quote
+  }
+
+  /// Takes the rest of the line for nested.
+  private mutating func neverEnd() {
+    expansions.append((Self.newline, open))
+  }
+
+  private static let newline = UInt8(ascii: "\n")
+  private static let doubleQuote = UInt8(ascii: "\"")
+  private static let singleQuote = UInt8(ascii: "'")
+  private static let `case` = "case".utf8.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
 }

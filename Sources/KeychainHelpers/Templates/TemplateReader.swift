@@ -56,13 +56,13 @@ struct TemplateReader {
       CredentialReference.isReference(text)
     else { throw place.located(.unknownMarker) }
     do throws(KeychainError) {
+      let reference = try CredentialReference(text)
       let form = try sign.map { sign throws(KeychainError) in
-        try self.form(trimmed((sign + 1)..<range.upperBound))
+        try self.form(trimmed((sign + 1)..<range.upperBound), of: reference)
       }
       return .marker(
         TemplateMarker(
-          reference: try CredentialReference(text), form: form?.form, quote: form?.quote,
-          place: place))
+          reference: reference, form: form?.form, quote: form?.quote, place: place))
     } catch {
       throw place.located(error)
     }
@@ -70,13 +70,18 @@ struct TemplateReader {
 
   /// Returns the form of a name, and the quote that is open here by its rules.
   private func form(
-    _ name: Range<Int>
+    _ name: Range<Int>, of reference: CredentialReference
   ) throws(KeychainError) -> (form: TemplateForm, quote: UInt8?) {
     let found = zip(TemplateForm.allCases, quotes).first { form, _ in
       form.rawValue.utf8.elementsEqual(bytes[name])
     }
     guard let (form, quotes) = found else { throw .unknownForm }
-    guard form != .yaml || quotes.open != UInt8(ascii: "'") else { throw .singleQuotes }
+    guard form != .yaml || quotes.open != UInt8(ascii: "'") else {
+      throw .singleQuotes(reference)
+    }
+    guard !quotes.isNested else {
+      throw form == .shell ? .inExpansion(reference) : .innerText(reference, form)
+    }
     return (form, quotes.open)
   }
 
@@ -127,9 +132,28 @@ extension KeychainError {
       "write one of " + TemplateForm.allCases.map(\.rawValue).joined(separator: ", ")
         + ", and %7C for a | in a name"))
 
-  fileprivate static let singleQuotes = KeychainError(
-    .undecodable, "single quotes of YAML cannot hold every secret",
-    recovery: "write double quotes around it, or none")
+  fileprivate static func singleQuotes(_ reference: CredentialReference) -> Self {
+    Self(
+      .undecodable, "'\(reference)' is in single quotes of YAML, which cannot hold every secret",
+      recovery: "write double quotes around it, or none")
+  }
+
+  fileprivate static func inExpansion(_ reference: CredentialReference) -> Self {
+    Self(
+      .undecodable,
+      "'\(reference)' comes after $(, ${, $' or a backquote on its line, where a shell could run a "
+        + "secret",
+      recovery: "set a variable to it on a line before, and name the variable there")
+  }
+
+  fileprivate static func innerText(_ reference: CredentialReference, _ form: TemplateForm) -> Self
+  {
+    Self(
+      .undecodable,
+      "'\(reference)' comes after an escaped quote, and the form \(form.rawValue) escapes for one "
+        + "level only",
+      recovery: "store the whole inner text as a secret, and write its reference there")
+  }
 
   private static let writeBraces = #"for two braces write {{ "{{" }}"#
 }

@@ -45,7 +45,8 @@ struct SecretTemplateTests {
 
   @Test(arguments: [
     (#"{"a":{{ R | json }}}"#, #"{"a":"\#(asJSON)"}"#),
-    (#"["x \" {{R|json}}"]"#, #"["x \" \#(asJSON)"]"#),
+    (#"["x \"\" {{R|json}}"]"#, #"["x \"\" \#(asJSON)"]"#),
+    (#"["\"","{{R|json}}"]"#, #"["\"","\#(asJSON)"]"#),
     (#"["x\\",{{R|json}},'{{R|json}}'"#, #"["x\\","\#(asJSON)",'"\#(asJSON)"'"#),
     ("a: {{ R | yaml }}", "a: \"\(asJSON)\""), ("a: \"-{{R |yaml}}-\"", "a: \"-\(asJSON)-\""),
     ("5\" don't: {{ R | yaml }}", "5\" don't: \"\(asJSON)\""),
@@ -56,6 +57,12 @@ struct SecretTemplateTests {
     (#"A=\'{{R|shell}}"#, #"A=\''\#(asSingleQuoted)'"#),
     ("A='\n{{R|shell}}", "A='\n'\(asSingleQuoted)'"),
     (#"'\'{{R|shell}}"#, #"'\''\#(asSingleQuoted)'"#),
+    (
+      "A=\"$(f \"a)\" (b))`g`${C:-'}'}{{R|shell}}\"",
+      "A=\"$(f \"a)\" (b))`g`${C:-'}'}\(asDoubleQuoted)\""
+    ),
+    (#"A='$(`' B=\$(\` C="\$(\`{{R|shell}}""#, #"A='$(`' B=\$(\` C="\$(\`\#(asDoubleQuoted)""#),
+    ("A=$(f\n{{R|shell}}", "A=$(f\n'\(asSingleQuoted)'"),
     (
       "postgres://u:{{ R | url }}@h",
       "postgres://u:a%27b%22c%5Cd%24%28e%29%60f%60%0A%7F%C2%85%E2%80%A8%EF%BF%BF%C3%BC%3A%20%23%F0%9F"
@@ -72,6 +79,17 @@ struct SecretTemplateTests {
   @Test(arguments: [
     ("{{ keychain:///a | toml }}", "unknown"), ("{{ keychain:///a | }}", "unknown"),
     ("{{ keychain:///a | url | json }}", "unknown"), ("a: '{{ keychain:///a | yaml }}'", "single"),
+    (#"X="$(printf %s "{{ keychain:///a | shell }}")""#, "'keychain:///a'"),
+    ("X=$(printf %s {{ keychain:///a | shell }})", "a shell could run a secret"),
+    ("X=`printf %s '{{ keychain:///a | shell }}'`", "a shell could run a secret"),
+    ("X=\"`printf %s \\\"{{ keychain:///a | shell }}\\\"`\"", "a shell could run a secret"),
+    ("X=\"${Y:-{{ keychain:///a | shell }}}\"", "a shell could run a secret"),
+    (#"X="${Y:-"}{{ keychain:///a | shell }}"}""#, "a shell could run a secret"),
+    ("X=$((1 + (2) + {{ keychain:///a | shell }}))", "a shell could run a secret"),
+    ("X=$'{{ keychain:///a | shell }}'", "a shell could run a secret"),
+    (#"X="$(case a in a) f "{{ keychain:///a | shell }}";; esac)""#, "a shell could run a secret"),
+    (#"{"a":"{\"b\":\"{{ keychain:///a | json }}\"}"}"#, "'keychain:///a' comes after an escaped"),
+    (#"a: "{\"b\":\"{{ keychain:///a | yaml }}\"}""#, "one level only"),
     ("{{ keychain:///nul | shell }}", "'keychain:///nul' names has a NUL"),
     (
       "{{ keychain:///a?encoding=base64 | json }}{{ keychain:///nul|shell }}",
