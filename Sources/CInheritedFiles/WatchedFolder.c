@@ -23,13 +23,34 @@
 #define TMPFS_MAGIC 0x01021994U
 #define RAMFS_MAGIC 0x858458f6U
 
+// The name of the watcher.
+#define NAME "keychain-files"
+
 extern char **environ;
+
+// The arguments of the process, which lie one after another.
+static char *arguments;
+static size_t arguments_size;
+
+// glibc calls constructors with the arguments of `main`; other C libraries with none.
+#ifdef __GLIBC__
+__attribute__((constructor)) static void find_arguments(int count, char **values) {
+  if (count < 1) return;
+  arguments = values[0];
+  arguments_size = (size_t)(values[count - 1] + strlen(values[count - 1]) - arguments);
+}
+#endif
 
 // The functions below also run in a forked child of a process that may have had threads: system calls
 // only, and nothing that allocates or locks.
 
+// A program may have closed the folder to its user, too.
 static int open_folder(int parent, const char *name) {
-  return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int folder = openat(parent, name, flags);
+  if (folder >= 0 || errno != EACCES) return folder;
+  if (fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0) return -1;
+  return openat(parent, name, flags);
 }
 
 // Calls a function with the name of each entry.
@@ -52,6 +73,7 @@ static void remove_entry(int folder, const char *name) {
   if (unlinkat(folder, name, 0) == 0 || errno != EISDIR) return;
   int inner = open_folder(folder, name);
   if (inner >= 0) {
+    fchmod(inner, S_IRWXU);
     for_each_entry(inner, remove_entry);
     close(inner);
   }
@@ -116,11 +138,16 @@ static void close_from(unsigned lowest) {
 // Removes a folder when a process has ended and nobody else has the folder open and locked.
 //
 // It has the memory of the program in which it began until it ends. So it begins before secrets are
-// read, and forgets the environment, which may unlock a vault.
+// read, and forgets the environment, which may unlock a vault. It forgets the command line, too: who
+// ends the program by it (`pkill -f`) must not end the watcher.
 static _Noreturn void watch(int process, int parent, const char *name, int folder, int ready) {
   for (char **entry = environ; entry && *entry; entry++) explicit_bzero(*entry, strlen(*entry));
+  if (arguments_size > strlen(NAME)) {
+    explicit_bzero(arguments, arguments_size);
+    strcpy(arguments, NAME);
+  }
   setsid();
-  prctl(PR_SET_NAME, "keychain-files");
+  prctl(PR_SET_NAME, NAME);
   if (chdir("/") != 0) _exit(1);
   dup2(process, 0);
   dup2(parent, 1);

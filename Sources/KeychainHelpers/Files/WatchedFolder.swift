@@ -80,9 +80,8 @@ package final class WatchedFolder: Sendable {
     var status = stat()
     guard fstat(folder, &status) == 0 else { throw .noWatchedFolder(errno: errno) }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-      throw KeychainError(
-        .insecurePermissions, "'\(path)' in XDG_RUNTIME_DIR is not yours alone",
-        recovery: "make it yours alone: chmod 700 '\(path)'")
+      throw .noRuntimeFolder(
+        "'\(path)' in XDG_RUNTIME_DIR is not yours alone", code: .insecurePermissions)
     }
     guard cinheritedfiles_is_in_memory(folder) != 0 else {
       throw .noRuntimeFolder(
@@ -92,9 +91,10 @@ package final class WatchedFolder: Sendable {
 }
 
 extension KeychainError {
-  fileprivate static func noRuntimeFolder(_ reason: String) -> Self {
+  /// It may be a folder that others need, such as `/dev/shm`: closing it is no advice.
+  fileprivate static func noRuntimeFolder(_ reason: String, code: Code = .refused) -> Self {
     Self(
-      .refused, reason,
+      code, reason,
       recovery: "set it to a folder of yours in memory: mkdir -m 700 /dev/shm/run-$USER, and "
         + "XDG_RUNTIME_DIR=/dev/shm/run-$USER")
   }

@@ -130,10 +130,33 @@ def test_folders_for_names_are_checked(vault, memory):
   vault.run(*words, code=79, environment={"XDG_RUNTIME_DIR": str(memory / "missing")})
   assert "on a disk" in vault.run(*words, code=79, environment={"XDG_RUNTIME_DIR": str(vault.folder / "runtime")}).error
   memory.chmod(0o750)
-  assert "chmod 700" in vault.run(*words, code=79).error
+  assert "is not yours alone" in vault.run(*words, code=79).error
   memory.chmod(0o700)
   assert vault.run("run", "--named-files", "--", "true", code=64).out == b""
   assert not (vault.folder / "started").exists() and not list(memory.iterdir())
+
+
+def test_nobody_is_told_to_close_a_folder_that_others_need(vault, memory):
+  apostrophe = memory / "it's"
+  apostrophe.mkdir(0o755)
+  for folder in "/dev/shm", str(apostrophe):
+    refused = vault.run("run", "--named-files", *FILE, "--", "true", code=79, environment={"XDG_RUNTIME_DIR": folder})
+    assert "is not yours alone" in refused.error and "chmod" not in refused.error
+    assert "mkdir -m 700 /dev/shm/" in refused.error
+
+
+def test_the_first_process_has_no_files_with_names(vault, memory, superuser, mounting):
+  first = ("unshare", "--pid", "--fork")
+  refused = vault.run("run", "--named-files", *FILE, "--", "touch", "started", code=79, through=first)
+  assert "docker run --init" in refused.error
+  assert not (vault.folder / "started").exists() and not list(memory.iterdir())
+
+
+@pytest.mark.parametrize("script", [
+  'chmod 500 "${F%/*}"', 'chmod 0 "${F%/*}"', 'mkdir -p "${F%/*}/a/b"; chmod 0 "${F%/*}/a/b" "${F%/*}/a"'])
+def test_modes_keep_no_file(vault, memory, named, script):
+  as_user = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+  named("sh", "-c", script, through=as_user)
 
 
 def started(vault, *words) -> subprocess.Popen:
@@ -194,6 +217,7 @@ def test_the_watcher_is_nobodys_child_and_has_nothing_of_the_program(vault, memo
     assert parent != process.pid and group == session == watcher and terminal == 0
     assert sorted(os.listdir(f"/proc/{watcher}/fd")) == ["0", "1", "2"]
     assert b"hunter2" not in Path(f"/proc/{watcher}/environ").read_bytes()
+    assert Path(f"/proc/{watcher}/cmdline").read_bytes().rstrip(b"\0") == WATCHER.encode()
     assert not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     secrets = [b"s3" + b"cret", b"hunter2 " + b"hunter2"]
     with open(f"/proc/{watcher}/maps") as maps, open(f"/proc/{watcher}/mem", "rb", 0) as contents:

@@ -15,6 +15,7 @@ extension RunCommand {
       defer { session.prompt?.close() }
       guard !dryRun else { return try perform(in: session) }
       try checkCommand()
+      guard !namedFiles || getpid() != 1 else { throw KeychainError.namedFilesOfFirstProcess }
       // Before a secret or the environment is read: what removes the folder has this process's memory.
       let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
       let request = try RunRequest(self, defaultService: session.context.defaultService)
