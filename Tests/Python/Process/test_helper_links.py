@@ -184,7 +184,8 @@ def test_a_setting_of_git_is_not_believed(home, folder, value, fault):
   assert ("names" in " ".join(doctor.split())) == bool(fault)
 
 
-@pytest.mark.parametrize("text", ['{"credsStore": "prefs",}', '{"credsStore": "prefs"', '["prefs"]'])
+@pytest.mark.parametrize("text", [
+  '{"credsStore": "prefs",}', '{"credsStore": "prefs"', '["prefs"]', '{ "credsStore": ', "garbage"])
 def test_a_configuration_of_docker_that_is_no_json_is_reported(home, folder, text):
   home.run("helpers", "install", "--folder", str(folder))
   path = home.folder / ".docker" / "config.json"
@@ -193,8 +194,10 @@ def test_a_configuration_of_docker_that_is_no_json_is_reported(home, folder, tex
   assert listed(home, "docker")["unusable"] == [str(path)]
   assert f"'{path}' is no JSON that docker reads" in home.run("helpers", "list").error
   assert "is no JSON" in " ".join(home.run("doctor").out.decode().split())
-  path.write_text('{"credsStore": "prefs"}')
-  assert "unusable" not in listed(home, "docker")
+  # Docker accepts an empty file.
+  for good in '{"credsStore": "prefs"}', "", "\n":
+    path.write_text(good)
+    assert "unusable" not in listed(home, "docker")
 
 
 def test_an_empty_setting_of_git_drops_those_before_it(home):

@@ -6,7 +6,7 @@ import Testing
 @Suite("The names that other programs give to commands")
 struct OtherCommandNameTests {
   @Test(arguments: [
-    ("remove", ["delete"]),
+    ("remove", ["delete"]), ("uninstall", ["keychain helpers remove"]),
     ("add", ["set", "keychain slots add"]),
     ("create", ["set"]), ("new", ["set"]), ("put", ["set"]), ("save", ["set"]), ("store", ["set"]),
     ("rotate", ["set"]), ("del", ["delete"]), ("erase", ["delete"]),

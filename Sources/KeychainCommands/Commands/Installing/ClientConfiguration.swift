@@ -92,12 +92,13 @@ struct ClientConfiguration {
   }
 
   private func placeInJSON(_ path: String) -> Place? {
-    guard let text = text(path) else { return nil }
+    // Clients accept an empty file.
+    guard let text = text(path), text.contains(where: { !$0.isWhitespace }) else { return nil }
     do throws(KeychainError) {
       let settings = try DockerSettings(json: translated(secrets: SecretBytes(copying: text)))
       return settings.helpers.contains(host.name) ? Place(name: path) : nil
     } catch {
-      guard error.code == .invalidArgument, text.contains("\"\(host.name)\"") else { return nil }
+      guard error.code == .invalidArgument else { return nil }
       return Place(name: path, runsLink: false, fault: .notJSON)
     }
   }

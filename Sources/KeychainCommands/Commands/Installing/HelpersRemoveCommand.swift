@@ -15,7 +15,7 @@ struct HelpersRemoveCommand: HelpersSubcommand {
       Example:
         \(keychainPath) helpers remove docker
       """,
-    aliases: ["rm"])
+    aliases: ["rm", "uninstall"])
 
   @OptionGroup var options: HelperLinkOptions
 
