@@ -23,8 +23,9 @@ extension KeychainError {
     let port = selection.port.map { ", port \($0)" } ?? ""
     return Self(
       .notFound, "there is no internet password \(account)of server '\(selection.host)'\(port)",
-      recovery: "store one for this server, with the protocol https; if it is stored with a port, "
-        + "name \(selection.host):PORT")
+      recovery: "store one for this server\(port), with the protocol https"
+        + (selection.port == nil
+          ? "; if it is stored with a port, name \(selection.address("PORT"))" : ""))
   }
 
   static func ambiguousForNetrc(
@@ -36,7 +37,7 @@ extension KeychainError {
     return Self(
       .ambiguous, "\(identities.count) passwords match '\(selection)': \(names)",
       recovery: differByAccount
-        ? "choose one by its account: ACCOUNT@\(selection.host)"
+        ? "choose one by its account: ACCOUNT@\(selection.address)"
         : "a netrc file knows hosts only; remove the others, or hand this one over by its reference"
     )
   }

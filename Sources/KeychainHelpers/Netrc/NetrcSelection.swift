@@ -71,9 +71,14 @@ public struct NetrcSelection: Hashable, Sendable {
 extension NetrcSelection: CustomStringConvertible {
   /// The selection as it is written on a command line.
   public var description: String {
-    let isBracketed = port != nil && host.utf8.contains(UInt8(ascii: ":"))
-    return (account.map { $0.percentEncoded(keeping: "@") + "@" } ?? "")
-      + (isBracketed ? "[\(host)]" : host)
-      + (port.map { ":\($0)" } ?? "")
+    (account.map { $0.percentEncoded(keeping: "@") + "@" } ?? "") + address
+  }
+
+  /// The selection without its account.
+  var address: String { port.map { address("\($0)") } ?? host }
+
+  /// Returns the host with a port.
+  func address(_ port: String) -> String {
+    (host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host) + ":" + port
   }
 }

@@ -91,6 +91,22 @@ struct NetrcContentsTests {
     #expect("\(accounts)".contains("by its account: ACCOUNT@h.example"))
   }
 
+  @Test(arguments: [
+    ("h.example", "name h.example:PORT"), ("::1", "name [::1]:PORT"), ("[::1]", "name [::1]:PORT"),
+    ("h.example:8443", "this server, port 8443, with the protocol https"),
+  ])
+  func adviceNamesAPortOnlyIfNoneWasNamed(selection: String, words: String) throws {
+    let failure = try #require(throws: KeychainError.self) { try contents(selection) }
+    #expect("\(failure)".contains(words) && "\(failure)".contains("PORT") == words.contains("PORT"))
+  }
+
+  @Test func adviceKeepsThePort() throws {
+    try add("a", server: "::1", port: 8443)
+    try add("b", server: "::1", port: 8443, account: "bob")
+    let failure = try #require(throws: KeychainError.self) { try contents("[::1]:8443") }
+    #expect("\(failure)".contains("by its account: ACCOUNT@[::1]:8443"))
+  }
+
   @Test func passwordOfTheWholeHostGoesBeforeThatOfAPath() throws {
     try add("of port", port: 8443)
     try add("of path", path: "/a")
