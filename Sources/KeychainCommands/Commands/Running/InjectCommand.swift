@@ -73,9 +73,9 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
     try file.checkOutput(output)
     let allowance = ReferenceAllowance(
       services: allow, defaultService: session.context.defaultService)
+    let contents = try file.contents(by: session.asking.deadline)
     let filled = try file.naming { () throws(KeychainError) in
-      try SecretTemplate(file.contents(by: session.asking.deadline)).fill(
-        with: session.resolver(), allowing: allowance)
+      try SecretTemplate(contents).fill(with: session.resolver(), allowing: allowance)
     }
     guard let output else { return try CommandOutput.write(filled) }
     try SecretOutput(
