@@ -34,8 +34,9 @@ final class SQLiteConnection {
       name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, nil
     )
     guard code == SQLITE_OK, let opened = unsafe opened else {
+      let isDiskFailure = unsafe SQLiteErrors.isDiskFailure(sqlite3_system_errno(opened))
       unsafe sqlite3_close_v2(opened)
-      throw SQLiteErrors.error(code, path)
+      throw SQLiteErrors.error(isDiskFailure ? SQLiteErrors.failedRead : code, path)
     }
     unsafe handle = opened
     unsafe frames = .allocate(capacity: 1)
@@ -206,6 +207,21 @@ final class SQLiteConnection {
   }
 
   private var lastError: PreferencesError {
-    unsafe SQLiteErrors.error(sqlite3_extended_errcode(handle), path)
+    let code = unsafe sqlite3_extended_errcode(handle)
+    let isFailedRead =
+      code & 0xFF == SQLITE_CORRUPT
+      && [SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER].contains(where: hasFailedToRead)
+    return SQLiteErrors.error(isFailedRead ? SQLiteErrors.failedRead : code, path)
+  }
+
+  /// Whether the disk has failed to read a file, which SQLite reports as damage within a statement.
+  private func hasFailedToRead(_ pointer: CInt) -> Bool {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    var systemCode: CInt = 0
+    guard unsafe sqlite3_file_control(handle, "main", pointer, &file) == SQLITE_OK,
+      let file = unsafe file, let methods = unsafe file.pointee.pMethods,
+      unsafe methods.pointee.xFileControl?(file, SQLITE_FCNTL_LAST_ERRNO, &systemCode) == SQLITE_OK
+    else { return false }
+    return SQLiteErrors.isDiskFailure(systemCode)
   }
 }

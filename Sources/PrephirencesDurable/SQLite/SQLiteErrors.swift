@@ -1,4 +1,5 @@
 internal import GRDBSQLite
+internal import Glibc
 internal import Prephirences
 
 /// Translates the errors of SQLite into what they mean for preferences.
@@ -7,6 +8,12 @@ enum SQLiteErrors {
     let (code, message) = meaning(extendedCode)
     return PreferencesError(code, "\(message) (SQLite error \(extendedCode)): \(path)")
   }
+
+  /// The code of a disk that fails to read (`SQLITE_IOERR_CORRUPTFS`, which is a macro).
+  static let failedRead = SQLITE_IOERR | (33 << 8)
+
+  /// Whether the system's number is that of a disk that fails.
+  static func isDiskFailure(_ systemCode: CInt) -> Bool { systemCode == EIO || systemCode == ENXIO }
 
   private static func meaning(_ extendedCode: CInt) -> (PreferencesError.Code, String) {
     switch extendedCode & 0xFF {
