@@ -117,9 +117,9 @@ struct JSONForm {
   private static func scalar(_ json: JSONValue, _ tag: JSONTag) -> StoredValue? {
     switch (json, tag) {
     case (.number(let digits), .float), (.string(let digits), .float):
-      Float(digits).map(StoredValue.float)
+      StoredValue(digits, kind: .float) { _ in nil }
     case (.number(let digits), .double), (.string(let digits), .double):
-      Double(digits).map(StoredValue.double)
+      StoredValue(digits, kind: .double) { _ in nil }
     case (.string(let text), .data): Data(base64Encoded: text).map(StoredValue.data)
     // A date in a file has a zone.
     case (.string(let text), .date): ExactDateText.parse(text) { _ in nil }.map(StoredValue.date)

@@ -72,11 +72,13 @@ extension StoredValue {
     return UInt64(text).map(StoredValue.whole)
   }
 
-  /// Returns a number; not one that is greater than every other, unless it is written so.
+  /// Returns a number; not one that is greater than every other, unless it is written so, and not
+  /// another whole number than is written.
   private static func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     _ text: String, _ type: Number.Type
   ) -> Number? {
     let isNamed = text.lowercased().contains("inf")
+    if let whole = Int64(text), Number(exactly: whole) == nil { return nil }
     return Number(text).flatMap { $0.isInfinite && !isNamed ? nil : $0 }
   }
 

@@ -29,6 +29,11 @@ indirect enum StoredValue {
       self = .bool(bool)
       return
     }
+    // Number objects have no infinite `Float`.
+    if let float = object as? Float, type(of: object) == Float.self {
+      self = .float(float)
+      return
+    }
     switch object {
     case let text as String: self = .string(text)
     case let decimal as Decimal where type(of: object) == Decimal.self: self = .decimal(decimal)

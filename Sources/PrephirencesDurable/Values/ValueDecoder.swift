@@ -44,10 +44,13 @@ struct ValueDecoder {
     }
   }
 
-  /// Returns a number object, unless that would change the bits of what is not a number.
+  // A number object would change the bits of what is not a number, and make an infinite `Float` a
+  // `Double`.
   private func number(_ number: Double) -> Any { number.isNaN ? number : NSNumber(value: number) }
 
-  private func number(_ number: Float) -> Any { number.isNaN ? number : NSNumber(value: number) }
+  private func number(_ number: Float) -> Any {
+    !number.isFinite ? number : NSNumber(value: number)
+  }
 
   private mutating func url() -> URL? {
     guard let text = counted().flatMap({ String(validating: $0, as: UTF8.self) }) else {
