@@ -56,14 +56,20 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
     if all {
       try deleteAll(of: domain, session)
     } else {
+      if try domain.store.isWithoutFile() { try check(domain, session) }
       try domain.change { domain in
-        for key in keys where try !domain.hasValue(forKey: key) && !ifExists {
-          throw try session.missing(key, in: domain)
-        }
+        try check(domain, session)
         for key in keys { try domain.set(nil, forKey: key) }
       }
     }
     try session.finish(domain, waits: !noSync)
+  }
+
+  /// Fails if a key is missing, or if it is not known whether it is.
+  private func check(_ domain: PreferenceDomain, _ session: PreferenceSession) throws {
+    for key in keys where try !domain.hasValue(forKey: key) && !ifExists {
+      throw session.missing(key, in: domain)
+    }
   }
 
   private func deleteAll(of domain: PreferenceDomain, _ session: PreferenceSession) throws {
@@ -76,6 +82,7 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
     }
     try domain.change(.inPieces) { domain in
       for key in try domain.keys() { try domain.set(nil, forKey: key) }
+      try domain.store.removeDamagedKeys()
     }
   }
 }

@@ -49,10 +49,15 @@ struct ImportCommand: PreferenceSubcommand {
       let old = try domain.exists() ? domain.contents() : DomainContents()
       return session.interface.say(report(ImportPlan(values, old, replaces: replace), domain))
     }
+    if replace, try domain.exists(), try domain.store.isWithoutFile() { _ = try domain.keys() }
     var plan: ImportPlan?
     try domain.change(.inPieces) { domain in
-      let made = ImportPlan(values, try domain.contents(), replaces: replace)
+      let old = try domain.contents()
+      // What is not known cannot be deleted, and would come back.
+      if replace, let failure = old.importFailure { throw failure }
+      let made = ImportPlan(values, old, replaces: replace)
       for key in made.removed { try domain.set(nil, forKey: key) }
+      if replace { try domain.store.removeDamagedKeys() }
       for (key, value) in made.added + made.changed { try domain.set(value, forKey: key) }
       plan = made
     }

@@ -41,7 +41,8 @@ struct PreferenceSession {
 
   /// Fails if a domain has values that cannot be read, after those that can were shown.
   func require(_ contents: DomainContents) throws {
-    try interface.fail(with: contents.unreadable.map(\.failure))
+    try interface.fail(
+      with: contents.unreadable.map(\.failure) + [contents.importFailure].compactMap(\.self))
   }
 
   /// Ends changes of a domain; reports if values that `UserDefaults` has saved are not among them.
@@ -56,8 +57,8 @@ struct PreferenceSession {
   }
 
   /// Returns the failure that a domain has no such key.
-  func missing(_ key: String, in domain: PreferenceDomain) throws -> CommandLineError {
-    .noKey(key, in: domain.name, resembling: try domain.keys().resembling(key))
+  func missing(_ key: String, in domain: PreferenceDomain) -> CommandLineError {
+    .noKey(key, in: domain.name, resembling: ((try? domain.keys()) ?? []).resembling(key))
   }
 
   /// Returns the moment at which local clocks show what clocks in UTC show at a date.

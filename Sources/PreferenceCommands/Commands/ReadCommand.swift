@@ -80,7 +80,7 @@ struct ReadCommand: PreferenceSubcommand, QuickCommand {
       return converted
     }
     guard let text = `default` else {
-      throw try session.missing(key, in: try session.existingDomain())
+      throw session.missing(key, in: try session.existingDomain())
     }
     let kind = type ?? .string
     guard kind != .array, kind != .dict else { return try StoredValue.json(text) }

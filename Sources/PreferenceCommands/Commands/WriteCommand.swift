@@ -82,9 +82,11 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
     let domain = try session.domain
     let new = try newValue()
     let expected = try expect.map { try Self.read([$0], as: formOfExpected) }
-    // A transaction would create the domain.
     guard try expected == nil || domain.exists() else {
       throw CommandLineError.unexpected(key, isAbsent: true)
+    }
+    if try domain.store.isWithoutFile() {
+      try check(replacedValue(in: domain), expected, in: domain)
     }
     try domain.change(ifAbsent || expected != nil ? .conditional : .asOne) { domain in
       let old = try replacedValue(in: domain)
@@ -99,7 +101,9 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
   private func replacedValue(in domain: PreferenceDomain) throws -> StoredValue? {
     do {
       return try domain.value(forKey: key)
-    } catch let error as PreferencesError where error.code == .damaged {
+    } catch let error as PreferencesError
+      where [.damaged, .insecure, .readOnly, .unstorable].contains(error.code)
+    {
       guard !ifAbsent, expect == nil, !written.adds else { throw error }
       return nil
     }

@@ -35,6 +35,8 @@ struct CopyDomain: DomainStore {
     try file.set(value, forKey: key)
   }
 
+  func removeDamagedKeys() throws { try file.removeDamagedKeys() }
+
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
     if kind == .conditional { return try copy.decide(body) }
     copy.prepareChange()

@@ -22,6 +22,9 @@ protocol DomainStore {
   /// The file or address that would have them, without looking.
   func expectedPath() throws -> String
 
+  /// Whether a change creates its file, also one that is refused; who may refuse it looks before.
+  func isWithoutFile() throws -> Bool
+
   /// Returns the value of a key; `nil` if there is none.
   func value(forKey key: String) throws -> Any?
 
@@ -30,6 +33,9 @@ protocol DomainStore {
 
   /// Sets the value of a key; `nil` removes it.
   func set(_ value: Any?, forKey key: String) throws
+
+  /// Removes what has a key that is not text, which no call can name.
+  func removeDamagedKeys() throws
 
   /// Performs reads and changes as one.
   ///
@@ -61,4 +67,9 @@ protocol DomainStore {
   ///
   /// - Throws: The failure, also if a change was given up for one of another machine.
   func synchronize() throws
+}
+
+extension DomainStore {
+  func isWithoutFile() -> Bool { false }
+  func removeDamagedKeys() {}
 }

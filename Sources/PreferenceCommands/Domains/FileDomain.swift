@@ -12,6 +12,8 @@ struct FileDomain: DomainStore {
 
   func expectedPath() throws -> String { try preferences.expectedPath() }
 
+  func isWithoutFile() throws -> Bool { try storedPath() != expectedPath() }
+
   func value(forKey key: String) throws -> Any? { try preferences.fetchObject(forKey: key) }
 
   func pairs() throws -> ReadablePairs { try preferences.fetchReadablePairs() }
@@ -19,6 +21,8 @@ struct FileDomain: DomainStore {
   func set(_ value: Any?, forKey key: String) throws {
     try preferences.storeObject(value, forKey: key)
   }
+
+  func removeDamagedKeys() throws { try preferences.removeDamagedKeys() }
 
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
     switch kind {
@@ -32,7 +36,9 @@ struct FileDomain: DomainStore {
   ) throws -> [PreferenceObservation] {
     let watched = keys.isEmpty ? nil : Set(keys.map { Array($0.utf8) })
     let findUnreadable: @Sendable () throws -> Void = { [preferences] in
-      for (key, failure) in try preferences.fetchReadablePairs().unreadable
+      let pairs = try preferences.fetchReadablePairs()
+      if let failure = pairs.importFailure { throw failure }
+      for (key, failure) in pairs.unreadable
       where watched?.contains(Array(key.utf8)) ?? true {
         changes.add(unreadable: key, failure)
       }

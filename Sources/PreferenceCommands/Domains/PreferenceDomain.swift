@@ -36,6 +36,8 @@ struct PreferenceDomain {
     do {
       return try store.value(forKey: key) != nil
     } catch let error as PreferencesError where error.code == .damaged {
+      guard try store.pairs().unreadable.contains(where: { $0.key.utf8.elementsEqual(key.utf8) })
+      else { throw error }
       return true
     }
   }
@@ -46,6 +48,7 @@ struct PreferenceDomain {
     let pairs = try store.pairs()
     var contents = DomainContents()
     contents.unreadable = pairs.unreadable.map { ($0.key, $0.failure) }
+    contents.importFailure = pairs.importFailure
     for (key, object) in pairs.pairs {
       do {
         contents.values.append((key, try Self.value(object, key)))
@@ -61,6 +64,7 @@ struct PreferenceDomain {
   /// Returns all keys, in the order of their bytes.
   func keys() throws -> [String] {
     let pairs = try store.pairs()
+    if let failure = pairs.importFailure { throw failure }
     return (pairs.pairs.map(\.key) + pairs.unreadable.map(\.key))
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }

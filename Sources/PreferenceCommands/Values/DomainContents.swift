@@ -2,4 +2,7 @@
 struct DomainContents {
   var values: [(key: String, value: StoredValue)] = []
   var unreadable: [(key: String, failure: any Error)] = []
+
+  /// Why there may be other values: those of `UserDefaults` are not imported.
+  var importFailure: (any Error)?
 }

@@ -14,6 +14,7 @@ extension Engine {
       case .database(let database):
         return try read(database) {
           let stored = try database.stored(key)
+          if stored == nil, let value = try valueToImport(key, into: database) { return value }
           let value = try stored?.decoded(forKey: key)
           cache.insert(KnownValue(value), for: key, size: stored?.bytes.count ?? 0)
           return value
@@ -30,12 +31,12 @@ extension Engine {
     try ForkGuard.check()
     return try locked {
       if let transaction = ownTransaction {
-        return try OpenDatabase.contents(of: transaction.database.connection)
+        return try contents(of: transaction.database.connection)
       }
       try look(forWriting: false)
       switch source {
       case .database(let database):
-        return try read(database) { try OpenDatabase.contents(of: database.connection) }
+        return try read(database) { try contents(of: database.connection) }
       case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
         return loaded.contents
       case .unknown: return ReadablePairs()

@@ -23,6 +23,9 @@ final class OpenDatabase {
   /// disk.
   var syncedUnit: [UInt8] = []
 
+  /// Whether the property list of `UserDefaults` was imported when the state was last read.
+  private(set) var isImported = false
+
   /// Whether the tables that were checked are those of a shared file.
   var isShared: Bool
 
@@ -81,6 +84,7 @@ final class OpenDatabase {
         generation: generation, floor: floor, isImported: imported != 0, sharing: sharing)
     }
     guard let state else { throw damage }
+    isImported = state.isImported
     if (state.sharing > 0) != isShared { try checkSharing(state) }
     return state
   }
@@ -106,6 +110,33 @@ final class OpenDatabase {
       "SELECT kind, value FROM preference WHERE key = ?", .bytes(Array(key.text.utf8))
     ) { row in result = Self.value(row, 0) }
     return result
+  }
+
+  /// Whether a key has a value, or had one that was removed.
+  func hasRow(_ key: KeyBytes) throws(PreferencesError) -> Bool {
+    var isFound = false
+    try connection.run("SELECT 1 FROM preference WHERE key = ?", .bytes(key.bytes)) { _ in
+      isFound = true
+    }
+    return isFound
+  }
+
+  /// Returns the bytes of the keys in a table that are not text in bytes.
+  func damagedKeys(in table: String) throws(PreferencesError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    try connection.run("SELECT key FROM \(table)") { row in
+      if Self.text(row, 0) == nil { keys.append(row.bytes(0)) }
+    }
+    return keys
+  }
+
+  /// Calls a closure with each key, removed ones included.
+  static func forEachKey(
+    of connection: SQLiteConnection, _ body: (KeyBytes) -> Void
+  ) throws(PreferencesError) {
+    try connection.run("SELECT key FROM preference") { row in
+      if let key = text(row, 0) { body(KeyBytes(key)) }
+    }
   }
 
   /// Returns the number of keys, removed ones included.
@@ -167,7 +198,8 @@ final class OpenDatabase {
   }
 
   private static func text(_ row: SQLiteStatement, _ column: CInt) -> String? {
-    String(validating: row.bytes(column), as: UTF8.self)
+    // No call finds a key that is text or a number for SQLite.
+    row.isBytes(column) ? String(validating: row.bytes(column), as: UTF8.self) : nil
   }
 
   private static let damagedKey = PreferencesError(

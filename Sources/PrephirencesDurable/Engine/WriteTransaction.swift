@@ -31,6 +31,9 @@ final class WriteTransaction {
   /// Whether other processes must look at the file, although no value has changed.
   var wakesOthers = false
 
+  /// Why nothing is known of keys without a row: the values of `UserDefaults` are not imported.
+  var importFailure: PreferencesError?
+
   /// Why nothing may be committed any more.
   private var failure: PreferencesError?
 
@@ -81,7 +84,16 @@ final class WriteTransaction {
   func checkFailure() throws(PreferencesError) { if let failure { throw failure } }
 
   func stored(_ key: KeyBytes) throws(PreferencesError) -> StoredValue? {
-    try failing { () throws(PreferencesError) in try database.stored(key) }
+    let stored = try failing { () throws(PreferencesError) in try database.stored(key) }
+    if stored == nil { try requireKnown(key) }
+    return stored
+  }
+
+  /// Fails if a key may have a value of `UserDefaults` that cannot be imported.
+  private func requireKnown(_ key: KeyBytes) throws(PreferencesError) {
+    guard let importFailure, !isApplying else { return }
+    let hasRow = try failing { () throws(PreferencesError) in try database.hasRow(key) }
+    if !hasRow { throw importFailure }
   }
 
   func value(_ key: KeyBytes) throws(PreferencesError) -> Any? {
@@ -91,6 +103,8 @@ final class WriteTransaction {
 
   /// Sets the value of a key; `nil` removes it.
   func store(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+    // Removed in vain: it would be imported later.
+    if new == nil { try requireKnown(key) }
     try failing { () throws(PreferencesError) in
       let old = try database.stored(key)
       guard old != new else { return }
@@ -120,6 +134,7 @@ final class WriteTransaction {
   }
 
   func removeAll() throws(PreferencesError) {
+    if let importFailure { throw importFailure }
     try failing { () throws(PreferencesError) in
       if isObserved || keepsUnits {
         try database.forEach { key, value throws(PreferencesError) in
@@ -131,6 +146,20 @@ final class WriteTransaction {
       try database.connection.run(
         "UPDATE preference SET kind = 0, value = x'', generation = ? WHERE kind != 0",
         .integer(generation))
+    }
+    try removeDamagedKeys()
+  }
+
+  /// Removes the rows whose key is not text in bytes, also from the log of a shared file.
+  func removeDamagedKeys() throws(PreferencesError) {
+    try failing { () throws(PreferencesError) in
+      for table in database.isShared ? ["preference", "log"] : ["preference"] {
+        for key in try database.damagedKeys(in: table) {
+          hasUnlistedChanges = true
+          try database.connection.run(
+            "DELETE FROM \(table) WHERE key = ? OR typeof(key) != 'blob'", .bytes(key))
+        }
+      }
     }
   }
 

@@ -62,6 +62,13 @@ extension DurablePreferences {
   /// - Throws: ``PreferencesError``.
   public func removeAllObjects() throws(PreferencesError) { try typed { try removeAll() } }
 
+  /// Removes what has a key that is not text, which no call can name.
+  ///
+  /// - Throws: ``PreferencesError``.
+  package func removeDamagedKeys() throws(PreferencesError) {
+    try typed { try engine().write(asOne: false) { try $0.removeDamagedKeys() } }
+  }
+
   private func store(_ values: [(PreferenceKey, PreferenceObject?)]) throws {
     // Encoded first, so that a value that cannot be stored changes nothing.
     let encoded = try values.map { key, value in

@@ -34,6 +34,10 @@ final class SQLiteStatement {
     return unsafe sqlite3_column_int64(handle, column)
   }
 
+  func isBytes(_ column: CInt) -> Bool {
+    unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB
+  }
+
   func bytes(_ column: CInt) -> [UInt8] {
     // In this order, as SQLite may convert the value first.
     guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }

@@ -6,6 +6,9 @@ package struct ReadablePairs {
   package var pairs: [(key: PreferenceKey, value: PreferenceObject)] = []
   package var unreadable: [(key: PreferenceKey, failure: PreferencesError)] = []
 
+  /// Why nothing is known of keys that are not listed: the values of `UserDefaults` are not imported.
+  package var importFailure: PreferencesError?
+
   package init(
     pairs: [(key: PreferenceKey, value: PreferenceObject)] = [],
     unreadable: [(key: PreferenceKey, failure: PreferencesError)] = []
@@ -18,7 +21,7 @@ package struct ReadablePairs {
   ///
   /// - Throws: The failure of the first that cannot be read.
   package func complete() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
-    if let failure = unreadable.first?.failure { throw failure }
+    if let failure = unreadable.first?.failure ?? importFailure { throw failure }
     return pairs.map { ($0.key, $0.value) }
   }
 }

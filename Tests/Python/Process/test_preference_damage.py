@@ -15,6 +15,9 @@ from prefs_testing import LIMIT
 DAMAGES = ["kind = 99", "kind = 2, value = x'ff'"]
 
 
+UNREADABLE = b"<plist><dict><key>i</key><integer>5</integer></dict>"
+
+
 def damage(preferences: Preferences, key: str, change: str) -> None:
   with contextlib.closing(sqlite3.connect(preferences.folder / "web.preferences")) as database:
     database.execute("UPDATE state SET generation = generation + 1")
@@ -103,3 +106,55 @@ def test_a_watch_that_met_damage_does_not_end_with_0(damaged):
   # What was waited for has happened.
   damaged.run("watch", "c", "--until", "1")
   damaged.run("watch", "c", "--timeout", "100ms")
+
+
+@pytest.mark.parametrize("has_file", [False, True], ids=["list", "file"])
+def test_what_cannot_be_imported_is_not_absent(home, has_file):
+  preferences = Preferences(home)
+  preferences.folder.mkdir(exist_ok=True)
+  (preferences.folder / "web.plist").write_bytes(UNREADABLE)
+  if has_file:
+    assert "UserDefaults" in preferences.run("write", "own", "1").error
+  files = preferences.files()
+  for refused in (
+      ["delete", "i"], ["delete", "i", "--if-exists"], ["delete", "--all", "--yes"],
+      ["write", "i", "9", "--expect", "5", "--type", "int"], ["write", "i", "9", "--if-absent"],
+      ["write", "i", "-array-add", "9"], ["import", "-", "--replace"]):
+    told = preferences.run(*refused, code=65, input=b'{"i": 1}')
+    assert "web.plist" in told.error
+  assert preferences.files() == files
+  for reading in (["list"], ["read"], ["export"], ["read", "i"]):
+    told = preferences.run(*reading, code=65)
+    assert "web.plist" in told.error and (b"own" in told.out) == (has_file and "i" not in reading)
+  if has_file:
+    assert preferences.read("own") == b"1\n"
+    preferences.run("delete", "own")
+    preferences.run("read", "own", code=44)
+  # When it is repaired, its values are there without a change.
+  (preferences.folder / "web.plist").write_bytes(UNREADABLE + b"</plist>")
+  assert preferences.read("i") == b"5\n"
+  assert preferences.run("list").out == b"i\tint\t5\n"
+
+
+def test_a_plain_write_goes_on_without_what_cannot_be_imported(home):
+  preferences = Preferences(home)
+  preferences.folder.mkdir(exist_ok=True)
+  (preferences.folder / "web.plist").write_bytes(UNREADABLE)
+  for key in ("i", "own"):
+    assert "UserDefaults" in preferences.run("write", key, "1").error
+  (preferences.folder / "web.plist").write_bytes(UNREADABLE + b"</plist>")
+  assert json.loads(preferences.read("--json")) == {"i": "1", "own": "1"}
+
+
+@pytest.mark.parametrize("key", ["x'ff41'", "'text'", "7"])
+@pytest.mark.parametrize("command", [["delete", "--all", "--yes"], ["import", "-", "--replace"]],
+                         ids=" ".join)
+def test_a_key_that_is_not_text_is_removed(home, key, command):
+  preferences = Preferences(home)
+  preferences.run("write", "a", "1")
+  with contextlib.closing(sqlite3.connect(preferences.folder / "web.preferences")) as database:
+    database.execute(f"INSERT INTO preference VALUES({key}, 3, 2, x'0500000000000000')")
+    database.commit()
+  assert preferences.run("list", code=65).out == b"a\tstring\t1\n"
+  preferences.run(*command, input=b"{}")
+  assert preferences.run("list").out == b""
