@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
+internal import Glibc
 internal import KeychainCredentials
 
 extension Database {
@@ -37,6 +38,18 @@ extension Database {
 
   private func require(_ code: CInt, _ expected: CInt) throws {
     guard code != expected else { return }
-    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: lastErrorMessage)
+    throw DatabaseError(
+      resultCode: code & 0xFF == SQLITE_CORRUPT && hasFailedToRead
+        ? .SQLITE_IOERR_CORRUPTFS : ResultCode(rawValue: code), message: lastErrorMessage)
+  }
+
+  /// Whether the disk has failed to read the file, which SQLite reports as damage within a statement.
+  private var hasFailedToRead: Bool {
+    var systemCode: CInt = 0
+    guard let connection = unsafe sqliteConnection,
+      unsafe sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &systemCode)
+        == SQLITE_OK
+    else { return false }
+    return systemCode == EIO || systemCode == ENXIO
   }
 }
