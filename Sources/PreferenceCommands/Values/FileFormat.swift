@@ -11,6 +11,10 @@ enum FileFormat {
   /// Both JSON and the form in which `defaults read` prints a property list begin with a brace; then
   /// JSON has a name in quotes, followed by a colon, or nothing.
   init(of data: Data) {
+    if Self.isJSONInUTF16(data) {
+      self = .json
+      return
+    }
     let beginning = data.prefix(10_000)
     let text = String(
       decoding: data.starts(with: Self.byteOrderMark) ? beginning.dropFirst(3) : beginning,
@@ -19,6 +23,15 @@ enum FileFormat {
       text.prefixMatch(of: /\s*(?:[^{\s]|\{\s*(?:[^"}\s]|"(?:[^"\\]|\\.)*"\s*[=;]))/)
       != nil
     self = isList ? .propertyList : .json
+  }
+
+  /// Whether a file begins with a bracket of JSON in UTF-16, with or without a byte order mark.
+  private static func isJSONInUTF16(_ data: Data) -> Bool {
+    let bytes = data.prefix(100)
+    guard bytes.contains(0) else { return false }
+    let marked = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    let first = (marked ? bytes.dropFirst(2) : bytes).first { ![0, 9, 10, 13, 32].contains($0) }
+    return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
   }
 
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -46,7 +59,8 @@ enum FileFormat {
   ) throws(PreferencesError) -> (values: [ImportPlan.Entry], omitted: String?) {
     // As a property list, it would be an empty dictionary.
     guard data.contains(where: { $0 > 0x20 }) else {
-      throw PreferencesError(.damaged, "it is empty")
+      throw PreferencesError(
+        .damaged, data.contains(0) ? "it has no text, only zero bytes" : "it is empty")
     }
     guard self == .json else {
       let values = try PropertyListText.values(of: data)
@@ -58,11 +72,15 @@ enum FileFormat {
         "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it without"
       )
     }
+    guard !Self.isJSONInUTF16(data) else {
+      throw PreferencesError(.damaged, "it is in UTF-16; JSON is read in UTF-8, so save it as that")
+    }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw PreferencesError(.damaged, "it is not valid UTF-8")
     }
-    guard case .object(let members) = try JSONReader.read(text) else {
-      throw PreferencesError(.damaged, "it is not a JSON object")
+    let root = try JSONReader.read(text)
+    guard case .object(let members) = root else {
+      throw PreferencesError(.damaged, "the root is \(root.phrase), not an object")
     }
     var form = JSONForm()
     var values: [ImportPlan.Entry] = []

@@ -14,6 +14,20 @@ indirect enum JSONValue: Equatable {
   }
 }
 
+extension JSONValue {
+  /// The type in a sentence.
+  var phrase: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a truth value"
+    case .number: "a number"
+    case .string: "text"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}
+
 // The text of a value.
 extension JSONValue {
   /// The value on lines of its own, members in the order of their names' bytes, without a newline at

@@ -131,6 +131,9 @@ struct PropertyListBytes {
     ].contains { isNext($0) }
   }
 
+  /// Returns the bytes from the place of this reader to that of a later one.
+  func bytes(upTo later: Self) -> ArraySlice<UInt8> { bytes[position..<later.position] }
+
   /// The next byte; `nil` at the end.
   var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 

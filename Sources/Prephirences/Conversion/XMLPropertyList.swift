@@ -15,12 +15,21 @@ package enum XMLPropertyList {
   /// - Returns: The form.
   package static func form(_ form: Any) -> Any {
     switch form {
+    case let number as Double where type(of: form) == Double.self && isNegativeZero(number):
+      negativeZero
     case is Bool, is Int, is Double, is Data, is Date: form
     case let text as String: isWritable(text) ? form : MarkedArchive(text)?.data ?? form
     case let array as [Any]: array.map(self.form)
     case let dictionary as PreferencesDictionary: dictionary.mapValues(self.form)
     default: form
     }
+  }
+
+  /// Text in the place of -0.0, whose sign Foundation does not write; no other text is the same.
+  private static let negativeZero = "-0.0 \(UUID().uuidString)"
+
+  private static func isNegativeZero(_ number: Double) -> Bool {
+    number == 0 && number.sign == .minus
   }
 
   /// Returns whether XML has all characters of a text.
@@ -42,11 +51,15 @@ package enum XMLPropertyList {
   /// - Returns: The bytes.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
   package static func data(of root: Any) throws(PreferencesError) -> Data {
-    let data: Data
+    var data: Data
     do {
       data = try PropertyListSerialization.data(fromPropertyList: root, format: .xml, options: 0)
     } catch {
       throw PreferencesError(.unstorable, "the values cannot be written as a property list")
+    }
+    let placeholder = Data("<string>\(negativeZero)</string>".utf8)
+    while let range = data.range(of: placeholder) {
+      data.replaceSubrange(range, with: Data("<real>-0.0</real>".utf8))
     }
     let carriageReturn = UInt8(ascii: "\r")
     guard data.contains(carriageReturn) else { return data }

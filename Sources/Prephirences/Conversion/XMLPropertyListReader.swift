@@ -9,6 +9,7 @@ struct XMLPropertyListReader {
 
   static func read(_ bytes: PropertyListBytes) throws(PropertyListDamage) -> Any {
     var reader = Self(bytes: bytes)
+    try reader.skipDeclaration()
     try reader.skipBetween()
     let root: Any
     let start = reader.bytes
@@ -23,6 +24,18 @@ struct XMLPropertyListReader {
     try reader.skipBetween()
     guard reader.bytes.next == nil else { throw reader.bytes.failure("something follows the list") }
     return root
+  }
+
+  /// Skips the XML declaration; it has values in quotes, and nothing else.
+  private mutating func skipDeclaration() throws(PropertyListDamage) {
+    guard bytes.isNext("<?xml"), !bytes.isNext("<?xml-") else { return }
+    let start = bytes
+    try bytes.skip(behind: "?>", of: "an instruction")
+    let text = String(decoding: start.bytes(upTo: bytes), as: UTF8.self)
+    guard
+      text.wholeMatch(of: /<\?xml(\s+[a-z]+\s*=\s*("[A-Za-z0-9._-]*"|'[A-Za-z0-9._-]*'))*\s*\?>/)
+        != nil
+    else { throw start.failure("the XML declaration is malformed") }
   }
 
   /// Skips space, comments, instructions and the document type.
@@ -218,7 +231,8 @@ struct XMLPropertyListReader {
   }
 
   private static func real(_ text: String) -> Any? {
-    guard let number = Double(text) else { return nil }
+    // Swift takes the bits of what is not a number, too.
+    guard !text.contains("("), let number = Double(text) else { return nil }
     return number.isInfinite && !text.lowercased().contains("inf") ? nil : number
   }
 

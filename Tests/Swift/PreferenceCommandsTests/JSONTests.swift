@@ -109,9 +109,27 @@ struct JSONTests {
   func wrongTags() {
     let texts = [
       #"{"$date": "2027-01-01"}"#, #"{"$date": 5}"#, #"{"$data": "*"}"#, #"{"$float": "x"}"#,
+      #"{"$float": 1e40}"#, #"{"$float": 16777217}"#, #"{"$double": 9007199254740993}"#,
       #"{"$url": ["a"]}"#, #"{"$dict": 1}"#, #"{"$uuid": null}"#,
     ]
     for text in texts { #expect(throws: PreferencesError.self) { try read(text) } }
+  }
+
+  @Test("Files that are no JSON object are described")
+  func otherFiles() throws {
+    let files: [(Data?, String)] = [
+      (Data("[1]".utf8), "the root is an array, not an object"), (Data(count: 9), "zero bytes"),
+      (#"{"a": 1}"#.data(using: .utf16), "UTF-16"),
+      (#"{"a": 1}"#.data(using: .utf16BigEndian), "UTF-16"),
+      (#"{"a": 1}"#.data(using: .utf16LittleEndian), "UTF-16"),
+    ]
+    for (data, message) in files {
+      let data = try #require(data)
+      let error = #expect(throws: PreferencesError.self) {
+        try FileFormat(of: data).values(of: data)
+      }
+      #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
   }
 
   @Test("Other names with a dollar stay")

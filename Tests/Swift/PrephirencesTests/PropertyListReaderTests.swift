@@ -206,6 +206,23 @@ struct PropertyListReaderTests {
     #expect("\(read["deep"] ?? "")" == "\(value)")
   }
 
+  @Test(
+    "Malformed declarations and numbers are refused",
+    arguments: [
+      "<?xml version=\"1.0\" enc\"oding=\"UTF-8\"?><true/>", "<?xml/ version=\"1.0\"?><true/>",
+      "<real>nan(0x1)</real>",
+    ])
+  func malformed(text: String) {
+    #expect(throws: PropertyListDamage.self) { try read(text) }
+  }
+
+  @Test("Declarations and instructions of XML are skipped")
+  func declarations() throws {
+    let beginning = "<?xml version = '1.0'\r\n\tencoding=\"UTF-8\" standalone='yes' ?>"
+    #expect(try read(beginning + "<?xml-stylesheet a?><true/>") as? Bool == true)
+    #expect(try read("<?xml-stylesheet a?><true/>") as? Bool == true)
+  }
+
   @Test("Lists that are too deep are refused", arguments: [202, 100_000])
   func tooDeep(count: Int) {
     for (open, close) in [("<array>", "</array>"), ("(", ")"), ("{a=", ";}")] {
