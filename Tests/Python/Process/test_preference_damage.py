@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import sqlite3
+import subprocess
 
 import pytest
 
@@ -158,3 +160,36 @@ def test_a_key_that_is_not_text_is_removed(home, key, command):
   assert preferences.run("list", code=65).out == b"a\tstring\t1\n"
   preferences.run(*command, input=b"{}")
   assert preferences.run("list").out == b""
+
+
+def run_with(preferences: Preferences, file: str, fault: str, *arguments: str, **options):
+  """Runs a command some of whose calls on a file fail."""
+  return subprocess.run(
+    ["strace", "-qq", "-f", "-o", "/dev/null", "-P", str(preferences.folder / file), "-e",
+     f"inject={fault}", preferences.home.program, *arguments, "--domain", "web"],
+    env=preferences.home.environment, capture_output=True, timeout=LIMIT, check=False, **options)
+
+
+@pytest.mark.parametrize("file", ["web.preferences", "web.preferences-wal"])
+def test_a_disk_that_fails_to_read_is_no_damage(home, file):
+  preferences = Preferences(home)
+  preferences.run("write", "a", "1")
+  for number in itertools.count(1):
+    told = run_with(preferences, file, f"pread64:error=EIO:when={number}", "read", "a")
+    if told.returncode == 0:
+      break
+    assert told.returncode == 74 and b"check the disk" in told.stderr, (number, told)
+  assert number > 2
+  told = run_with(preferences, "web.preferences", "openat:error=EIO", "read", "a")
+  assert told.returncode == 74 and b"check the disk" in told.stderr
+
+
+def test_a_refused_write_gives_the_space_of_a_full_disk_back(home):
+  preferences = Preferences(home)
+  preferences.run("write", "a", "1")
+  told = run_with(
+    preferences, "web.preferences-wal", "pwrite64:error=ENOSPC:when=30+", "write", "a", "-",
+    input=b"x" * 3_000_000)
+  assert told.returncode == 74 and b"the disk is full" in told.stderr
+  assert (preferences.folder / "web.preferences-wal").stat().st_size == 0
+  assert preferences.read("a") == b"1\n"
