@@ -68,9 +68,9 @@ public struct SecretServiceProbe: Sendable {
   ) throws(KeychainError) {
     let address = try BusAddress(environment: environment)
     busAddress = address.description
-    // Done before loading the library, which takes longer than finding no bus.
+    // Known even if the library is missing.
     busProcess = try BusSocket(address, deadline).peer.process
-    let bus = try BusConnection(address, Libsecret.shared(), deadline)
+    let bus = try BusConnection(address, deadline)
     defer { bus.close() }
     try translated(bus: lookAtProvider(bus, deadline))
     guard let provider else { throw .noProvider }

@@ -59,7 +59,9 @@ extension SecretServiceStore {
 extension KeychainError {
   /// Whether an attempt to use the keyring showed that there is none here for this program.
   ///
-  /// A keyring that is silent, or whose answers are not valid, is not absent: it may have
-  /// credentials.
-  package var isAbsenceOfKeyring: Bool { code == .noStore || self == .deniedByBus }
+  /// A keyring that is silent, whose answers are not valid, or whose program ends while it is asked,
+  /// is not absent: it may have credentials.
+  package var isAbsenceOfKeyring: Bool {
+    code == .noStore && self != .providerEnded || self == .deniedByBus
+  }
 }

@@ -27,7 +27,7 @@ enum BusAddress: Hashable, Sendable {
     }
     // The variable is often missing although there is a bus, such as under `sudo -u` or in cron.
     guard let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
-      unsafe access(runtime + "/bus", F_OK) == 0
+      unsafe access(runtime + "/bus", F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
     else {
       throw KeychainError(.noStore, "there is no session bus here", recovery: Self.recovery)
     }

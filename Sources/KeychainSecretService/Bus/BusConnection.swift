@@ -17,30 +17,28 @@ final class BusConnection: @unchecked Sendable {
 
   /// Connects and authenticates.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
-  ///   ``KeychainError/Code/timedOut``.
-  init(_ address: BusAddress, _ library: Libsecret, _ deadline: Deadline) throws(KeychainError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``,
+  ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/busy``.
+  init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
+    // Done before loading the library, which takes longer than finding no bus, and is not found
+    // without descriptors.
     let socket = try BusSocket(address, deadline)
     peer = socket.peer
+    let library = try Libsecret.shared()
     self.library = library
     let far: CInt
     do throws(Errno) {
       (relay, far) = try BusRelay.start(socket)
     } catch {
-      throw KeychainError(
-        .inputOutput, "no file descriptor or thread is left for the session bus",
-        underlying: .system(errno: error.rawValue))
+      throw .busyBus(address, error.rawValue)
     }
     do throws(BusError) {
       unsafe pointer = try Self.handshake(far, relay, library, deadline)
     } catch {
       relay.end()
       if let failure = relay.failure { throw KeychainError(failure) }
-      throw deadline.hasPassed
-        ? .silentBus(address)
-        : KeychainError(
-          .noStore, "what listens at \(address) is not a session bus",
-          recovery: BusAddress.recovery)
+      // A bus that has too many connections closes new ones.
+      throw deadline.hasPassed ? .silentBus(address) : .busyBus(address)
     }
   }
 

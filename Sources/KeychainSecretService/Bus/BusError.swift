@@ -27,6 +27,7 @@ enum BusError: Error, Hashable {
   case failed
 
   static let isLocked = remote("org.freedesktop.Secret.Error.IsLocked")
+  static let noOwner = remote("org.freedesktop.DBus.Error.NameHasNoOwner")
   static let limitExceededName = "org.freedesktop.DBus.Error.LimitsExceeded"
   static let limitExceeded = remote(limitExceededName)
 
@@ -49,8 +50,7 @@ enum BusError: Error, Hashable {
   /// Whether the message was not delivered because its receiver has ended.
   var isUndelivered: Bool {
     switch self {
-    case .closed, .remote("org.freedesktop.DBus.Error.ServiceUnknown"),
-      .remote("org.freedesktop.DBus.Error.NameHasNoOwner"):
+    case .closed, .noOwner, .remote("org.freedesktop.DBus.Error.ServiceUnknown"):
       true
     default: self == .noSession
     }

@@ -18,22 +18,22 @@ final class SecretServiceConnection: Sendable {
 
   /// Connects, and starts the provider if requested and the bus can do that.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
-  ///   ``KeychainError/Code/timedOut``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``,
+  ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/busy``.
   init(
     _ address: BusAddress, _ deadline: Deadline, startingProvider: Bool
   ) throws(KeychainError) {
-    bus = try BusConnection(address, Libsecret.shared(), deadline)
+    bus = try BusConnection(address, deadline)
     do throws(BusError) {
       var found = try bus.owner(of: Self.name, deadline)
       if found == nil, startingProvider {
         try bus.activate(Self.name, deadline)
         found = try bus.owner(of: Self.name, deadline)
       }
-      guard let found else { throw .closed }
+      guard let found else { throw startingProvider ? .closed : .noOwner }
       (owner, ownerIdentity) = (found.name, found.identity)
     } catch {
-      throw Self.noProvider(error)
+      throw Self.noProvider(error, address)
     }
     guard ownerIdentity.isOurs else { throw .providerOfAnotherUser(ownerIdentity.user) }
   }
@@ -52,10 +52,17 @@ final class SecretServiceConnection: Sendable {
     }.get()
   }
 
-  private static func noProvider(_ error: BusError) -> KeychainError {
+  private static func noProvider(_ error: BusError, _ address: BusAddress) -> KeychainError {
     switch error {
-    case .timedOut, .unexpectedType, .tooManyElements, .tooLarge, .flooded: KeychainError(error)
-    default: .noProvider
+    case .noOwner, .remote("org.freedesktop.DBus.Error.ServiceUnknown"),
+      .remote("org.freedesktop.DBus.Error.Spawn.ServiceNotFound"):
+      .noProvider
+    case .remote(let name) where name.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
+      KeychainError(
+        .busy, "the session bus cannot start the program of the desktop keyring: \(name)",
+        recovery: "look why it does not start; \(.useVault) uses the vault without it")
+    case .failed: .busyBus(address)
+    default: KeychainError(error)
     }
   }
 }
@@ -105,9 +112,8 @@ extension BusConnection {
     ]
     let answers = results(
       of: methods.map { busCall($0.0, [.string(name)], reply: .values($0.1)) }, deadline)
-    if case .failure(.remote("org.freedesktop.DBus.Error.NameHasNoOwner"))? = answers.first {
-      return nil
-    }
+    // It may have ended between two answers.
+    if answers.contains(where: { $0.error == .noOwner }) { return nil }
     let values = try answers.map { answer throws(BusError) in try answer.get().elements.first }
     guard values.count == methods.count, let owner = values[0]?.text, let user = values[1]?.number,
       let process = values[2]?.number, owner == values[3]?.text

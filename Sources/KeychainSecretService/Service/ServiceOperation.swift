@@ -202,14 +202,19 @@ extension KeychainError {
       self.init(
         .inputOutput, "the desktop keyring gave a secret that cannot be decrypted",
         recovery: "start its program again, or use the vault")
+    case .limitExceeded:
+      self.init(
+        .busy, "the session bus takes no more calls now",
+        recovery: "try again; \(.useVault) uses the vault without it")
     case .remote(let name) where !error.endsConnection:
       self.init(.inputOutput, "the desktop keyring answered with an error: \(name)")
-    default:
-      self.init(
-        .noStore, "the program behind the desktop keyring ended",
-        recovery: "start it again, or use the vault")
+    default: self = .providerEnded
     }
   }
+
+  static let providerEnded = KeychainError(
+    .noStore, "the program behind the desktop keyring ended",
+    recovery: "start it again, or use the vault")
 
   static let deniedByBus = KeychainError(
     .refused, "the session bus does not let this program use the desktop keyring",

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 
-from jeepney import HeaderFields, new_method_return
+from jeepney import HeaderFields, new_error, new_method_return
 from jeepney.low_level import Parser
 
 from fake_provider import NAME, Provider
@@ -166,6 +166,11 @@ class Client:
       signature, body = ANSWERS[name]
       text = body(int(size) if size else HUGE)
       self.link.sendall(message(REPLY, signature, text, call.header.serial))
+    elif name.startswith("error "):
+      self.send(new_error(call, name.removeprefix("error ")))
+    elif self.how == "an end":
+      self.link.shutdown(socket.SHUT_RDWR)
+      raise EOFError
     elif self.how == "a promise":
       self.link.sendall(message(REPLY, "ao", bytes(4), call.header.serial, count=HUGE))
     elif self.how == "an invalid length":

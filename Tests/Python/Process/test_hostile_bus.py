@@ -39,8 +39,13 @@ CASES = [
   ("SearchItems", "errors to nobody", {75}),
   ("Hello", "signatures", {79}),
   ("Hello", "calls", {75}),
-  # That is no bus.
-  ("handshake", "bytes", {44}),
+  # That does not say that nobody has the name.
+  ("Hello", "an end", {75}),
+  ("Hello", "error org.freedesktop.DBus.Error.LimitsExceeded", {75}),
+  ("GetNameOwner", "an end", {69}),
+  ("GetNameOwner", "error org.freedesktop.DBus.Error.LimitsExceeded", {75}),
+  # It may be a bus that fails for a moment.
+  ("handshake", "bytes", {75}),
 ]
 
 

@@ -1,4 +1,4 @@
-"""A desktop keyring that is silent may have what is looked for: it is not absent, and nothing takes its place."""
+"""A desktop keyring that is silent or fails may have what is looked for: nothing takes its place."""
 
 from __future__ import annotations
 
@@ -40,11 +40,15 @@ COMMANDS = {
 }
 
 
-@pytest.fixture(params=["provider", "bus"])
+@pytest.fixture(params=["provider", "bus", "closing bus"])
 def silent(request, home):
-  """A desktop with a keyring that has what the commands look for, and is silent."""
-  if request.param == "bus":
-    with listener(str(home.folder / "bus")) as address:
+  """A desktop with a keyring that has what the commands look for, and is silent or not reached."""
+  home.reason = "does not answer"
+  if request.param != "provider":
+    closes = request.param == "closing bus"
+    if closes:
+      home.reason = "does not take the connection now"
+    with listener(str(home.folder / "bus"), closes=closes) as address:
       home.environment[BUS] = address
       yield home
     return
@@ -66,7 +70,7 @@ def test_silence_is_no_absence(silent):
     # Clients of docker know one code of failure.
     expected = 1 if name.startswith("docker") else 75
     assert process.returncode == expected, f"{name}: {process.returncode}, {out}, {error}"
-    assert b"does not answer" in error and b"--store vault" in error, f"{name}: {error}"
+    assert silent.reason.encode() in error and b"--store vault" in error, f"{name}: {error}"
     if name == "git":
       # git asks no other helper, and nobody for what could not be stored.
       assert out == b"quit=1\n"
@@ -93,5 +97,17 @@ def test_what_decides_before_the_keyring_is_asked(silent):
 
 def test_the_doctor_knows_no_store_of_a_new_service(silent):
   told = silent.run("doctor", "--deadline", "1s", code=75)
-  assert "store: unknown: " in " ".join(told.out.decode().split()) and "does not answer" in told.out.decode()
+  assert "store: unknown: " in (text := " ".join(told.out.decode().split())) and silent.reason in text
   assert "--store vault" in hinted(told) + told.out.decode()
+
+
+@pytest.mark.parametrize("limit", [7, 12])
+def test_a_process_without_descriptors_knows_no_store(home, limit):
+  """GLib would end the process, and its library cannot be loaded: that does not lead to the vault."""
+  with desktop(home) as variables:
+    secret_tool(variables, "store", "--label", "x", "service", "s", "username", "alice", input=b"theirs")
+    for words, given in (("get", "alice", *SERVICE), b""), (("set", "alice", "--service", "t"), b"new"):
+      told = home.run(*words, input=given, code=75,
+                      through=["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh"])
+      assert "Too many open files" in told.error and "--store vault" in told.error
+  assert not home.vault.exists() and not (home.state / "stores").exists()

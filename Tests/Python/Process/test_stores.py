@@ -246,11 +246,12 @@ def test_processes_that_choose_at_once_agree(home, keyring):
 
 
 @contextmanager
-def listener(path: str, *user: str):
-  """A socket that accepts connections and sends nothing."""
+def listener(path: str, *user: str, closes: bool = False):
+  """A socket that accepts connections, and sends nothing or closes them at once."""
   program = (
     "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(9); "
-    "print(flush=True); sys.stdin.read()")
+    "print(flush=True)\n")
+  program += "while True: s.accept()[0].close()" if closes else "sys.stdin.read()"
   with subprocess.Popen([*user, "/usr/bin/python3", "-c", program, path], stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE) as process:
     process.stdout.readline()
@@ -258,6 +259,8 @@ def listener(path: str, *user: str):
       yield f"unix:path={path}"
     finally:
       process.stdin.close()
+      if closes:
+        process.kill()
 
 
 @contextmanager
@@ -276,8 +279,8 @@ def bus(home, kind: str):
   elif kind == "tcp":
     with socket.create_server(("127.0.0.1", 0)) as server:
       yield f"tcp:host=127.0.0.1,port={server.getsockname()[1]}"
-  elif kind == "silent":
-    with listener(path) as address:
+  elif kind in ("silent", "closing"):
+    with listener(path, closes=kind == "closing") as address:
       yield address
   elif kind == "other user":
     home.folder.chmod(0o711)
@@ -299,6 +302,7 @@ USUAL = 25
 @pytest.mark.parametrize("kind, code, reason", [
   ("none", 69, None), ("dead", 69, "no session bus listens"), ("fifo", 69, "no session bus"),
   ("file", 69, "no session bus"), ("tcp", 69, None), ("silent", 75, "does not answer"),
+  ("closing", 75, "does not take the connection now"),
   ("other user", 69, "user"), ("no provider", 69, "no program on the session bus")])
 def test_unusable_desktops_end_with_their_code(home, superuser, kind, code, reason):
   """Each has its exit code, within the deadline; new services get the vault unless it is silent, others don't."""
@@ -312,6 +316,7 @@ def test_unusable_desktops_end_with_their_code(home, superuser, kind, code, reas
     home.run("get", "alice", "--service", "s", *deadline, code=code, **away)
     home.set("alice", b"x", "--service", "s", *deadline, code=code, **away)
     home.run("get", "bob", "--store", "secret-service", *deadline, code=code, **away)
+    # Or it does not take the connection.
     is_silent = code == 75
     told = home.set("bob", b"new", "--service", "t", *deadline, code=code if is_silent else 0, **away).error
     # A second each at most; the rest is a busy machine's.
