@@ -59,7 +59,7 @@ extension KeychainError {
 
   static func outputIsNeeded(_ path: String) -> Self {
     Self(
-      .refused, "'\(path)' belongs to the vault or unlocks it, and would be lost",
+      .refused, "'\(path)' belongs to the keychain or unlocks it, and would be lost",
       recovery: .nameNewFile)
   }
 

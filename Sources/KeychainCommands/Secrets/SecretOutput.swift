@@ -14,7 +14,8 @@ struct SecretOutput {
   let path: String
   let overwrites: Bool
 
-  /// The paths of files that are never replaced: those of the vault, and what unlocks it.
+  /// The paths of files that are never replaced, such as those of the vault, and of folders whose
+  /// files are not.
   var keptPaths: [String] = []
 
   /// How long to wait for a reader of a named pipe.
@@ -91,9 +92,9 @@ struct SecretOutput {
   private func replace(
     _ secret: borrowing SecretBytes, _ addsNewline: Bool
   ) throws(KeychainError) {
-    if let replaced = FileIdentity(path),
-      keptPaths.contains(where: { FileIdentity($0) == replaced })
-    {
+    let folder = FilePath(path).removingLastComponent().string
+    let replaced = [FileIdentity(path), FileIdentity(folder.isEmpty ? "." : folder)]
+    if keptPaths.contains(where: { FileIdentity($0).map { replaced.contains($0) } ?? false }) {
       throw .outputIsNeeded(path)
     }
     // A signal in between would leave a second file with the secret until the next call.
