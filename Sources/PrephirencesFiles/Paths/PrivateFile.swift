@@ -99,9 +99,16 @@ package enum PrivateFile {
     for component in path.split(separator: "/") {
       made += "/" + component
       guard unsafe mkdir(made, 0o700) != 0 else {
-        // A new folder is lost with its parent's entries. A parent that cannot be opened is not
-        // ours to sync.
-        try? syncFolder(made + "/..")
+        // A new folder is lost with its parent's entries.
+        do throws(FileError) {
+          try syncFolder(made + "/..")
+        } catch {
+          // A parent that cannot be opened is not ours to sync.
+          if case .failed(_, .permissionDenied) = error.kind { continue }
+          // Another attempt makes the folder again, and syncs it.
+          unsafe rmdir(made)
+          throw error
+        }
         continue
       }
       guard errno != EEXIST else { continue }

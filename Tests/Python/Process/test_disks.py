@@ -160,6 +160,16 @@ def test_journal_of_other_owner_is_not_replayed(home, superuser):
   assert "belongs to another user" in refused.error
 
 
+def test_a_new_folder_that_is_not_synced_is_an_error(home, tracing):
+  home.environment["XDG_DATA_HOME"] = str(home.folder / "new/data")
+  for _ in range(2):
+    home.run("init", code=74, through=[
+      "strace", "-qq", "-f", "-o", "/dev/null", "-e", "trace=fsync", "-P", str(home.folder),
+      "-e", "inject=fsync:error=EIO"])
+    assert not (home.folder / "new").exists()
+  home.run("init")
+
+
 def test_input_and_output_errors(home, tracing):
   home.set("alice", b"x")
   for number in range(1, 4):
