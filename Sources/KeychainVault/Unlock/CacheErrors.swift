@@ -1,5 +1,5 @@
 internal import Glibc
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
@@ -17,6 +17,13 @@ extension KeychainError {
   static let keyStays = KeychainError(
     .inputOutput, "the kernel does not remove a key of the vault from the user's keyring",
     recovery: "remove it with 'keyctl purge user', or restart the machine")
+
+  /// The same error of a vault that cannot be read, after its keys were removed.
+  package var afterForgettingKeys: Self {
+    Self(
+      code, "\(message); the keys of the vault were forgotten all the same", recovery: recovery,
+      underlying: underlying)
+  }
 
   /// The error if nobody knows which keys are of the vault that was at a path.
   static func unknownKeysMayStay(_ record: String) -> Self {

@@ -72,7 +72,9 @@ extension Vault {
         isOpen = try !unlocker.lock([session.readHead().row.id], all: all) || isOpen
       }
     } catch {
-      guard error.code == .noStore, !seen.isEmpty else { throw error }
+      guard error.code == .noStore, !seen.isEmpty else {
+        throw seen.isEmpty || isOpen || unreadable != nil ? error : error.afterForgettingKeys
+      }
     }
     guard !isOpen else { throw .keyStays }
     // Another vault may lie here than the one that was seen.

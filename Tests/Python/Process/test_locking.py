@@ -240,6 +240,7 @@ def test_lock_forgets_keys_despite_writable_folder(locked):
   locked.folder.chmod(0o775)
   refused = locked.run("lock", "--all", code=79)
   assert "other users can write" in refused.error and "chmod go-w" in hinted(refused)
+  assert "keys of the vault were forgotten" in refused.error
   locked.folder.chmod(0o700)
   assert readable(locked) == ["always"]
 

@@ -24,7 +24,12 @@ struct LockCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let wasSeen = try session.vault.lockWhatWasSeen(all: all)
-    let status = try session.vault.status()
+    let status: VaultStatus
+    do throws(KeychainError) {
+      status = try session.vault.status()
+    } catch {
+      throw wasSeen ? error.afterForgettingKeys : error
+    }
     if !status.exists {
       session.interface.hint(
         wasSeen
