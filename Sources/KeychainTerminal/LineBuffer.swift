@@ -5,6 +5,9 @@ struct LineBuffer: ~Copyable {
   private var bytes: SecretBuffer
   private let editsLine: Bool
 
+  /// The beginning of a mark that a terminal sends around what is pasted.
+  private var mark: [UInt8] = []
+
   /// Creates an empty line.
   ///
   /// - Parameters:
@@ -23,6 +26,14 @@ struct LineBuffer: ~Copyable {
   /// - Throws: ``TerminalSession/End/cancelled`` for Control-C, and for Control-D on an empty line;
   ///   ``TerminalSession/End/notTaken(_:)`` for a key that would be an invisible part of the answer.
   mutating func takes(_ byte: UInt8) throws -> Bool {
+    if editsLine, !mark.isEmpty || byte == Key.escape {
+      mark.append(byte)
+      guard let whole = Key.pasteMarks.first(where: { $0.starts(with: mark) }) else {
+        throw TerminalSession.End.notTaken(Key.escape)
+      }
+      if mark.count == whole.count { mark = [] }
+      return true
+    }
     switch byte {
     case Key.enter, Key.newline: return false
     case Key.interrupt: throw TerminalSession.End.cancelled
@@ -63,6 +74,10 @@ struct LineBuffer: ~Copyable {
     static let enter: UInt8 = 0x0D
     static let killLine: UInt8 = 0x15
     static let killWord: UInt8 = 0x17
+    static let escape: UInt8 = 0x1B
     static let delete: UInt8 = 0x7F
+
+    /// Bracketed paste: a shell or an editor may have left the terminal in that mode.
+    static let pasteMarks = [Array("\u{1B}[200~".utf8), Array("\u{1B}[201~".utf8)]
   }
 }

@@ -521,6 +521,14 @@ def test_other_keys_are_refused(home, key, name):
   assert ended(terminal)[0] == 0 and home.get("alice") == b"hunter2"
 
 
+def test_the_marks_of_a_paste_are_left_out(home):
+  terminal = home.terminal("set", "alice")
+  for question in ("secret for alice", "again: "):
+    terminal.expect_exact(question)
+    terminal.sendline("a\x1b[200~hunter2\x1b[201~")
+  assert ended(terminal)[0] == 0 and home.get("alice") == b"ahunter2"
+
+
 def test_several_pasted_lines_are_recognised(home):
   terminal = home.terminal("set", "alice")
   terminal.expect("secret for [^:]*: ")
