@@ -31,6 +31,7 @@ struct SecretDestinationOptions: QuickArguments {
   }
 
   func validate() throws {
+    if output?.isEmpty == true { throw ValidationError(UsageText.emptyOutput) }
     if overwrite && output == nil { throw ValidationError(UsageText.overwriteOutput) }
   }
 

@@ -92,6 +92,7 @@ enum UsageText {
   static let backupToOutput =
     "a backup is a file, and is not written to standard output; for a file of that name, write ./-"
   static let groupOrAll = "--access-group and --all-groups exclude each other"
+  static let emptyOutput = "the path of --output is empty"
   static let overwriteOutput = "--overwrite goes with --output"
   static let expiredOrExpiring =
     "--expiring-within includes what has expired; leave --expired out"

@@ -93,7 +93,7 @@ struct Session {
   private static func checkVariables() throws(KeychainError) {
     for name in [
       "KEYCHAIN_VAULT", "KEYCHAIN_STORE", "KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE",
-      "KEYCHAIN_IDENTITY_FILE", "KEYCHAIN_TRUSTED_FOLDERS", "CREDENTIALS_DIRECTORY", "NETRC",
+      "KEYCHAIN_IDENTITY_FILE", "KEYCHAIN_TRUSTED_FOLDERS", "CREDENTIALS_DIRECTORY",
     ] {
       _ = try translated(EnvironmentVariables.process.value(name))
     }

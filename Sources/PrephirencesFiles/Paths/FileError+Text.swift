@@ -15,7 +15,7 @@ extension FileError: CustomStringConvertible {
     case .timedOut: "another process held \(path) for too long"
     case .endless: "\(path) did not end in time"
     case .invalidPath: "a path is empty or holds a zero byte"
-    case .notText: "\(path) is not valid UTF-8, which every path must be here"
+    case .notText: "\(path) is not valid UTF-8, which every name and path must be"
     case .noPlace(let reason): "there is no place for the file: \(reason)"
     case .insecure(let insecurity): insecurity.message(path)
     }
@@ -29,7 +29,7 @@ extension FileError: CustomStringConvertible {
     case .failed(_, .permissionDenied): "check the permissions of its folders"
     case .failed, .invalidPath, .noPlace: nil
     case .unsynced: "look at it before you repeat the change"
-    case .notText: "rename the folder or file, and name it by its new path"
+    case .notText: "write it in UTF-8; if it is a path, rename the folder or file first"
     case .alreadyExists: "name a new file"
     case .timedOut: "try again"
     case .endless: "end it, or wait longer"

@@ -110,6 +110,8 @@ def test_usage(vault):
   vault.run("inject", "in", "--overwrite", code=64)
   vault.run("inject", "-", "--passphrase-fd", "0", code=64)
   vault.run("inject", "missing", code=74)
+  for words in ("inject", "in"), ("get", "token", "--service", "s"), ("read", "keychain://s/token"):
+    assert "--output is empty" in vault.run(*words, "--output", "", code=64).error
 
 
 def test_files_of_the_vault_are_never_overwritten(vault):
@@ -117,11 +119,14 @@ def test_files_of_the_vault_are_never_overwritten(vault):
   key = vault.file("key", os.urandom(32), 0o600)
   link = vault.folder / "vault-link"
   os.link(vault.vault, link)
-  before = {path: path.read_bytes() for path in (vault.vault, vault.state / "device.key", Path(key))}
+  ours = [*vault.state.glob("seen/*"), *vault.state.glob("stores/*"), vault.state / "choice.lock"]
+  assert len(ours) > 2, "there are no records"
+  before = {path: path.read_bytes() for path in (vault.vault, vault.state / "device.key", Path(key), *ours)}
   for words, output, given in [
       (("inject", "in"), vault.vault, {}), (("inject", "in"), link, {}),
       (("read", "keychain://s/token"), vault.vault, {}), (("get", "token", "--service", "s"), vault.vault, {}),
-      (("inject", "in"), vault.state / "device.key", {}), (("inject", "in"), key, {"KEYCHAIN_KEY_FILE": key})]:
+      (("inject", "in"), vault.state / "device.key", {}),
+      *((("inject", "in"), path, {}) for path in ours), (("inject", "in"), key, {"KEYCHAIN_KEY_FILE": key})]:
     refused = vault.run(*words, "--output", str(output), "--overwrite", code=79, environment=given)
     assert "would be lost" in refused.error
   assert before == {path: path.read_bytes() for path in before}

@@ -48,6 +48,8 @@ struct DoctorCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let name =
       service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
+    // As if it were not set, a file that others can read would be passed over.
+    _ = try translated(EnvironmentVariables.process.value("NETRC"))
     let diagnosis = Diagnosis(session, service: name)
     try CommandOutput.write(
       json

@@ -61,6 +61,7 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
   var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
+    if output?.isEmpty == true { throw ValidationError(UsageText.emptyOutput) }
     if overwrite && output == nil { throw ValidationError(UsageText.overwriteOutput) }
     if template == "-" && common.unlockDescriptor == STDIN_FILENO {
       throw ValidationError(UsageText.templateTwice)
