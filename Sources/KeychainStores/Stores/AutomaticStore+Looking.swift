@@ -2,6 +2,7 @@ public import KeychainCredentials
 public import KeychainSecretService
 public import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesFiles
 
 // Reads the stores without asking, starting, unlocking or recording anything.
 extension AutomaticStore {
@@ -72,6 +73,9 @@ extension AutomaticStore {
       configuration.collection = collection
       configuration.interaction = .denied
       configuration.deadline = min(configuration.deadline, glance.time)
+      if let common = self.configuration.vault.commonDeadline {
+        configuration.deadline = min(configuration.deadline, common.left)
+      }
       let keyring = SecretServiceStore(configuration: configuration)
       guard keyring.probe().failure == nil else { return nil }
       return try keyring.search(query)

@@ -111,3 +111,14 @@ def test_a_process_without_descriptors_knows_no_store(home, limit):
                       through=["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh"])
       assert "Too many open files" in told.error and "--store vault" in told.error
   assert not home.vault.exists() and not (home.state / "stores").exists()
+
+
+def test_the_doctor_waits_once(home):
+  """For a silent keyring with credentials, too, which it looks for when it has probed the keyring."""
+  with desktop(home) as variables:
+    home.set("a", b"1", *SERVICE)
+    home.set("b", b"1", "--service", "t", "--store", "vault")
+    os.kill(int(variables["DESKTOP_PROVIDER_PID"]), signal.SIGSTOP)
+    start = time.monotonic()
+    home.run("doctor", "--deadline", "2s", code=75)
+    assert time.monotonic() - start < 3.8
