@@ -17,33 +17,50 @@ extension AutomaticStore {
   /// The caller has made sure that the decision can be recorded. An explicit choice applies even if
   /// recording it fails.
   ///
+  /// - Parameter notices: Gets the notice for after the change.
   /// - Returns: The decision that applies: another process may have recorded another one first.
   func record(
-    _ decision: StoreDecision, _ service: ServiceName
+    _ decision: StoreDecision, _ service: ServiceName, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {
     if decision.isExplicit {
-      recordExplicit(decision, service)
+      recordExplicit(decision, service, &notices)
       return decision
     }
     let isFirst = decision.reason != .vaultContents
     let notice = isFirst ? notice(about: decision, service) : nil
     let (place, isNew) = try records.record(decision.place, for: service)
     guard isNew else { return StoreDecision(place: place, reason: .record) }
-    if let notice { configuration.notice?(notice) }
+    if let notice { notices.append(notice) }
     return decision
   }
 
+  /// Makes a change, then reports the stores that were recorded for it, and whether it was made.
+  func reporting<Result>(
+    _ body: (inout [ChoiceNotice]) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    var notices: [ChoiceNotice] = []
+    var isStored = false
+    defer { for notice in notices { configuration.notice?(notice(isStored)) } }
+    let result = try body(&notices)
+    isStored = true
+    return result
+  }
+
   /// Gives a service the store of another decision, or refuses if it has a different one.
-  func settle(_ service: ServiceName, asPlaceOf decision: StoreDecision) throws(KeychainError) {
+  func settle(
+    _ service: ServiceName, asPlaceOf decision: StoreDecision, _ notices: inout [ChoiceNotice]
+  ) throws(KeychainError) {
     if decision.isExplicit {
-      if decision.canBeRecorded, ownPlace(of: service) == nil { recordExplicit(decision, service) }
+      if decision.canBeRecorded, ownPlace(of: service) == nil {
+        recordExplicit(decision, service, &notices)
+      }
       return
     }
     var own = StoreDecision(place: decision.place, reason: .record)
     if let found = try chooser.settled(service) {
       own = found
     } else if try canRecord() {
-      own = try record(own, service)
+      own = try record(own, service, &notices)
     }
     guard own.place == decision.place else { throw .otherStore(service, own.place) }
   }
@@ -60,14 +77,16 @@ extension AutomaticStore {
     }
   }
 
-  private func recordExplicit(_ decision: StoreDecision, _ service: ServiceName) {
+  private func recordExplicit(
+    _ decision: StoreDecision, _ service: ServiceName, _ notices: inout [ChoiceNotice]
+  ) {
     do throws(KeychainError) {
       guard try canRecord() else { return }
       let notice = notice(about: decision, service)
       guard try records.record(decision.place, for: service).isNew, let notice else { return }
-      configuration.notice?(notice)
+      notices.append(notice)
     } catch {
-      configuration.notice?(.notRecorded(service, error))
+      notices.append { _ in .notRecorded(service, error) }
     }
   }
 
@@ -79,15 +98,19 @@ extension AutomaticStore {
   }
 
   /// Returns the notice about a service's store; `nil` if the notice about the new vault is enough.
-  private func notice(about decision: StoreDecision, _ service: ServiceName) -> Notice? {
-    guard decision.place == .vault else { return .chosen(service, decision, vault: nil) }
-    let isThere = (try? vault.isThere()) ?? true
-    if case .keyringUnavailable = decision.reason {
-      return .chosen(service, decision, vault: isThere ? vault : nil)
+  private func notice(
+    about decision: StoreDecision, _ service: ServiceName
+  ) -> ChoiceNotice? {
+    let named = decision.place == .vault && (try? vault.isThere()) ?? true ? vault : nil
+    if named == nil, decision.place == .vault {
+      guard case .keyringUnavailable = decision.reason else { return nil }
     }
-    return isThere ? .chosen(service, decision, vault: vault) : nil
+    return { .chosen(service, decision, vault: named, isStored: $0) }
   }
 }
+
+/// Returns the notice about a store that was recorded, by whether the change was made.
+typealias ChoiceNotice = (_ isStored: Bool) -> Notice
 
 extension CredentialStore {
   /// Checks, as far as possible without writing, that a credential can be stored.
@@ -117,8 +140,14 @@ extension Notice {
   /// A service got its store.
   ///
   /// Pass the vault only if it existed before: a new one has its own notice.
-  static func chosen(_ service: ServiceName, _ decision: StoreDecision, vault: Vault?) -> Self {
-    var text = "the credentials of \(service) are kept in \(decision.place.words)"
+  fileprivate static func chosen(
+    _ service: ServiceName, _ decision: StoreDecision, vault: Vault?, isStored: Bool
+  ) -> Self {
+    let place = decision.place.words
+    var text =
+      isStored
+      ? "the credentials of \(service) are kept in \(place)"
+      : "the store of \(service) is now \(place)"
     switch decision.place {
     case .secretService:
       text +=

@@ -97,9 +97,11 @@ extension AutomaticStore {
         guard try store.credential(for: newIdentity) == nil else {
           throw .alreadyExists(newIdentity)
         }
-        try settle(service, asPlaceOf: decision)
       }
-      return try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
+      return try reporting { notices throws(KeychainError) in
+        if ServiceName(identity) != service { try settle(service, asPlaceOf: decision, &notices) }
+        return try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
+      }
     }
   }
 
@@ -172,9 +174,11 @@ extension AutomaticStore {
     if let explicit = try chooser.explicit() {
       let own = ownPlace(of: service)
       let store = store(at: explicit.place)
-      if own == nil { try settle(explicit, service, adding: first, to: store) }
-      observing.use(explicit.place, self)
-      let result = try body(explicit, store)
+      let result = try reporting { notices throws(KeychainError) in
+        if own == nil { try settle(explicit, service, adding: first, to: store, &notices) }
+        observing.use(explicit.place, self)
+        return try body(explicit, store)
+      }
       if let own, own != explicit.place {
         configuration.notice?(.differs(service, explicit.place, own: own))
       }
@@ -184,7 +188,7 @@ extension AutomaticStore {
     if first == nil { _ = try chooser.decisionForReading(service) }
     var change = LockedChange(store: self, service: service, first: first)
     do throws(KeychainError) {
-      return try change.run(body)
+      return try reporting { notices throws(KeychainError) in try change.run(&notices, body) }
     } catch {
       throw change.decision.map { error.explained(by: $0, "the credentials of \(service)") }
         ?? error
@@ -200,7 +204,7 @@ extension AutomaticStore {
   @discardableResult
   fileprivate func settle(
     _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
-    to store: any CredentialStore
+    to store: any CredentialStore, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {
     guard let first, try decision.isExplicit ? decision.canBeRecorded : canRecord() else {
       return decision
@@ -213,7 +217,7 @@ extension AutomaticStore {
       if first.mayExist, vaultMayHaveIt, try vault.contains(first.identity) { return decision }
     }
     try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
-    return try record(decision, service)
+    return try record(decision, service, &notices)
   }
 }
 
@@ -238,22 +242,25 @@ private struct LockedChange {
   }
 
   mutating func run<Result>(
+    _ notices: inout [ChoiceNotice],
     _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     try question.answering { () throws(KeychainError) in
       let lock = try store.choiceLock.shared(within: store.configuration.vault.deadline)
       defer { extendLifetime(lock) }
-      let (decision, quiet) = try decide()
+      let (decision, quiet) = try decide(&notices)
       return try body(decision, quiet)
     }
   }
 
-  private mutating func decide() throws(KeychainError) -> (StoreDecision, any CredentialStore) {
+  private mutating func decide(
+    _ notices: inout [ChoiceNotice]
+  ) throws(KeychainError) -> (StoreDecision, any CredentialStore) {
     let found = try store.chooser.decision(for: service, postponing: question)
     decision = found
     guard found.reason != .record else { return (found, try quietStore(at: found.place)) }
     let settled = try store.settle(
-      found, service, adding: first, to: quietStore(at: found.place))
+      found, service, adding: first, to: quietStore(at: found.place), &notices)
     decision = settled
     return (settled, try quietStore(at: settled.place))
   }

@@ -179,4 +179,10 @@ def test_input_and_output_errors(home, tracing):
                "-e", "trace=pwrite64", "-e", f"inject=pwrite64:error=EIO:when={number}"])
     assert "reading or writing the vault failed" in failed.error
     assert home.get("alice") == b"x"
+    # What failed is not said to be kept, but its service has a store now.
+    failed = home.run(
+      "set", "bob", "--service", f"s{number}", "--insecure-value", "y", code=74,
+      through=["strace", "-qq", "-f", "-o", "/dev/null", "-P", str(home.vault),
+               "-e", "trace=pwrite64", "-e", f"inject=pwrite64:error=EIO:when={number}"])
+    assert "are kept in" not in failed.error and f"the store of the service 's{number}' is now" in failed.error
   home.run("verify")
