@@ -79,6 +79,8 @@ extension KeychainSubcommand {
     let session = try Session(common, stores: storeOptions, context: context, asking: asking)
     // Before a failure is reported, and before a host continues.
     defer { session.prompt?.close() }
+    CommandOutput.wait(until: common.deadline == nil ? nil : asking.deadline)
+    defer { CommandOutput.wait(until: nil) }
     return try body(session)
   }
 }

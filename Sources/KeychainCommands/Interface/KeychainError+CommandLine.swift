@@ -37,6 +37,10 @@ extension KeychainError {
     Self(CommandLineError.outputFailed(errno: errno))
   }
 
+  static let nobodyReadsOutput = KeychainError(
+    .timedOut, "nobody reads the standard output",
+    recovery: "look whether its reader hangs, or wait longer with --deadline")
+
   static func cannotWrite(_ path: String, errno: Int32) -> Self {
     Self(CommandLineError.cannotWrite(path, errno: errno))
   }

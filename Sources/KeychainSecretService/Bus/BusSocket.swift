@@ -112,8 +112,8 @@ struct BusSocket: ~Copyable {
     case ENOENT, ENOTDIR, ECONNREFUSED: return .noBus(address, code)
     case EACCES, EPERM:
       // An address left over from `su`: the folder of another user's session is closed to us.
-      guard let owner = address.owner, owner != geteuid() else { return .busyBus(address, code) }
-      return .busOfAnotherUser(address, owner)
+      guard let user = address.holder, user != geteuid() else { return .busyBus(address, code) }
+      return .busOfAnotherUser(address, user)
     default: return .busyBus(address, code)
     }
   }
@@ -121,7 +121,7 @@ struct BusSocket: ~Copyable {
 
 extension BusAddress {
   /// The user who owns the socket, or the nearest folder above it that can be looked at.
-  fileprivate var owner: UInt32? {
+  fileprivate var holder: UInt32? {
     guard case .path(var path) = self else { return nil }
     while true {
       var status = stat()

@@ -17,8 +17,9 @@ extension AutomaticStore {
   /// The caller has made sure that the decision can be recorded. An explicit choice applies even if
   /// recording it fails.
   ///
-  /// - Parameter notices: Gets the notice for after the change.
-  /// - Returns: The decision that applies: another process may have recorded another one first.
+  /// The notice is for after the change.
+  ///
+  /// Returns the decision that applies: another process may have recorded another one first.
   func record(
     _ decision: StoreDecision, _ service: ServiceName, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {

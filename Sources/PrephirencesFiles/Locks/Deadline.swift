@@ -55,6 +55,17 @@ package final class Deadline: Sendable {
     return false
   }
 
+  /// Waits until a descriptor takes something, or fails; looks once after the deadline, too.
+  ///
+  /// - Returns: `false` at the deadline.
+  package func awaitOutput(_ descriptor: CInt) -> Bool {
+    var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    repeat {
+      if unsafe poll(&target, 1, milliseconds) > 0 { return true }
+    } while !hasPassed
+    return false
+  }
+
   /// Waits a moment of random length, so that waiting processes don't wake together.
   package static func pause(upTo milliseconds: UInt32 = 10) {
     usleep(.random(in: 500...(milliseconds * 1000)))

@@ -126,3 +126,22 @@ def test_input_in_time_is_taken(home):
     time.sleep(0.05)
     process.communicate(b"ret", timeout=LIMIT)
   assert home.get("alice") == b"secret"
+
+
+@pytest.mark.parametrize("command", [["get", "alice"], ["list"]])
+def test_an_output_that_nobody_reads_ends_at_the_deadline(home, command):
+  home.set("alice", b"x" * 10_000)
+  reader, writer = os.pipe()
+  os.set_blocking(writer, False)
+  with pytest.raises(BlockingIOError):
+    while True:
+      os.write(writer, b"x" * 4096)
+  os.set_blocking(writer, True)
+  try:
+    ended = home.run(*command, "--deadline", "300ms", stdout=writer, code=75)
+    assert "nobody reads the standard output" in ended.error
+    assert os.get_blocking(writer)
+  finally:
+    os.close(reader)
+    os.close(writer)
+  assert home.get("alice", "--deadline", "1m") == b"x" * 10_000
