@@ -134,7 +134,8 @@ def test_a_disk_that_never_writes(durable, tracing, tmp_path):
       "strace", "-qq", "-f", "-o", "/dev/null", "-e", "trace=fdatasync,fsync",
       "-e", "inject=fdatasync,fsync:error=EIO"]) as one:
     for _ in range(3):
-      assert failed(one.ask("next-unit"), "inputOutput")
+      # The number may be on the disk, or not.
+      assert failed(one.ask("next-unit"), "inputOutput", "outcomeUnknown")
     # A number that another process could not bring to the disk is brought there, or not given.
     assert one.ask("set a new") == []
   with durable.process() as two:

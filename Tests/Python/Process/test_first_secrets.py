@@ -109,9 +109,8 @@ def test_another_devices_items_are_not_lost_unasked(coded):
 
 
 def test_first_steps_are_named_in_order(home):
-  made = home.set("alice", b"secret")
+  home.set("alice", b"secret")
   steps = [line for line in home.run("doctor").out.decode().splitlines() if line[:5] == "next:"]
-  assert made.error.index("slots add --passphrase") < made.error.index("recovery create")
   assert "slots add --passphrase" in steps[0] and "for a code on paper" in steps[1]
 
 

@@ -183,7 +183,7 @@ def test_export_is_imported_elsewhere(bare_home, stick):
 
 
 def test_services_move_to_the_keyring(bare_home):
-  attempt, move = lines("Migration")
+  attempt, move, _ = lines("Migration")
   with desktop(bare_home) as variables:
     type_in(bare_home, "prefs keychain set github --store vault")
     type_in(bare_home, attempt)
