@@ -9,7 +9,7 @@ enum FileFormat {
   /// Returns the format of a file from its first characters.
   ///
   /// Both JSON and the form in which `defaults read` prints a property list begin with a brace; then
-  /// JSON has a name in quotes, followed by a colon, or nothing.
+  /// JSON has a name in quotes, followed by a colon, or nothing. Only JSON begins with a bracket.
   init(of data: Data) {
     if Self.isJSONInUTF16(data) {
       self = .json
@@ -20,7 +20,7 @@ enum FileFormat {
       decoding: data.starts(with: Self.byteOrderMark) ? beginning.dropFirst(3) : beginning,
       as: UTF8.self)
     let isList =
-      text.prefixMatch(of: /\s*(?:[^{\s]|\{\s*(?:[^"}\s]|"(?:[^"\\]|\\.)*"\s*[=;]))/)
+      text.prefixMatch(of: /\s*(?:[^{\[\s]|\{\s*(?:[^"}\s]|"(?:[^"\\]|\\.)*"\s*[=;]))/)
       != nil
     self = isList ? .propertyList : .json
   }

@@ -107,10 +107,10 @@ struct ChangingTests {
       wasFree.add(held != nil)
     }
     let store = machine.store(bus.environment)
-    try store.put("a")
+    // It ends the connection, which says nothing about a keyring.
+    expect(.busy) { try store.put("a") }
     #expect(!wasFree.values.isEmpty && wasFree.values.allSatisfy { $0 })
-    #expect(machine.newNotices() == [.storeChosen, .vaultCreated])
-    #expect(try store.text("a") == "t")
+    #expect(machine.newNotices().isEmpty)
   }
 
   @Test func changesWaitForMigrationButReadsDont() throws {

@@ -36,7 +36,7 @@ struct StoreChoiceTests {
     }
     #expect(failure.code == .noStore)
     try store.put("a")
-    #expect(machine.newNotices() == [.storeChosen, .vaultCreated])
+    #expect(machine.newNotices() == [.vaultCreated, .storeChosen])
     #expect(try machine.store().text("a") == "t")
   }
 
