@@ -193,7 +193,9 @@ struct FaultTests {
     let store = desktop.store()
     try store.put("a", "before")
     kill(desktop.busProcess, SIGKILL)
-    #expect(failure { _ = try store.text("a") } == .noStore)
+    // The first call may meet the end of the connection, which says less than that nobody listens.
+    let first = failure { _ = try store.text("a") }
+    #expect(first == .noStore || first == .busy)
     #expect(failure { _ = try store.text("a") } == .noStore)
   }
 
