@@ -35,13 +35,6 @@ extension Engine {
     }
   }
 
-  /// Gives back what a change that was refused has taken of a full disk, so that small ones still fit;
-  /// the caller has the writers' lock.
-  func freeLog(_ database: OpenDatabase) {
-    database.connection.hasMetFullDisk = false
-    if !database.isOnNetwork { _ = try? checkpoint(database) }
-  }
-
   /// Copies the log into the database now; for tests.
   ///
   /// - Returns: The frames that the log still has.

@@ -54,7 +54,6 @@ extension Engine {
         return result
       } catch {
         database.connection.rollBack()
-        if database.connection.hasMetFullDisk { freeLog(database) }
         // What was to be imported with it is imported with the next change.
         if importFailure == nil { hasTriedToImport = false }
         throw error

@@ -14,9 +14,6 @@ final class SQLiteConnection {
   /// The number of frames in the write-ahead log after the last commit; SQLite writes it.
   private let frames: UnsafeMutablePointer<CInt>
 
-  /// Whether a statement has failed because the disk is full.
-  var hasMetFullDisk = false
-
   /// How SQLite opens the file.
   enum Mode {
     case readWrite
@@ -211,7 +208,6 @@ final class SQLiteConnection {
 
   private var lastError: PreferencesError {
     let code = unsafe sqlite3_extended_errcode(handle)
-    if code & 0xFF == SQLITE_FULL { hasMetFullDisk = true }
     let isFailedRead =
       code & 0xFF == SQLITE_CORRUPT
       && [SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER].contains(where: hasFailedToRead)

@@ -182,14 +182,3 @@ def test_a_disk_that_fails_to_read_is_no_damage(home, file):
   assert number > 2
   told = run_with(preferences, "web.preferences", "openat:error=EIO", "read", "a")
   assert told.returncode == 74 and b"check the disk" in told.stderr
-
-
-def test_a_refused_write_gives_the_space_of_a_full_disk_back(home):
-  preferences = Preferences(home)
-  preferences.run("write", "a", "1")
-  told = run_with(
-    preferences, "web.preferences-wal", "pwrite64:error=ENOSPC:when=30+", "write", "a", "-",
-    input=b"x" * 3_000_000)
-  assert told.returncode == 74 and b"the disk is full" in told.stderr
-  assert (preferences.folder / "web.preferences-wal").stat().st_size == 0
-  assert preferences.read("a") == b"1\n"
