@@ -13,9 +13,13 @@ final class Caller: Sendable {
   let login = Login()
   private let pool = TransferPool()
   /// The number of the endpoint that is asked first: the last one that answered.
-  private let first = Atomic(0)
+  private let first: Atomic<Int>
 
-  init(_ configuration: EtcdConfiguration) { self.configuration = configuration }
+  init(_ configuration: EtcdConfiguration) {
+    self.configuration = configuration
+    // So that not all machines of a fleet ask the same member.
+    first = Atomic(Int.random(in: 0..<max(configuration.endpoints.count, 1)))
+  }
 
   /// Sends a request until it is answered, or refused for good.
   func call<Answer>(
@@ -33,17 +37,37 @@ final class Caller: Sendable {
         let request = HTTPRequest(
           endpoint: endpoint, path: path, token: token, body: body,
           answerLimit: configuration.answerLimit)
-        let answer = try send(request, deadline, cancellation)
-        if token == nil { login.isWithoutAuthentication = true }
-        do { return try read(JSONReader.read(answer.body)) } catch {
-          throw Refusal(error.happening(true), .otherEndpoint)
+        let answer = try pool.with { transfer throws(Refusal) in
+          try self.answer(to: request, on: transfer, deadline, cancellation, read)
         }
+        if token == nil { login.isWithoutAuthentication = true }
+        login.confirm(token)
+        return answer
       } catch {
         let failure = effect == .none ? error.error.happening(false) : error.error
+        switch error.remedy {
+        case .newLogin: login.forget(token)
+        case .otherEndpoint, .later: skipEndpoint()
+        case .none, .noLogin: break
+        }
+        if error.isSilence || attempts.endsRound(error) { login.doubt(token) }
         guard !failure.mayHaveHappened else { throw failure }
-        if error.remedy == .newLogin { login.forget(token) } else { skipEndpoint() }
         try attempts.allow(Refusal(failure, error.remedy), deadline, cancellation)
       }
+    }
+  }
+
+  private func answer<Answer>(
+    to request: HTTPRequest, on transfer: Transfer, _ deadline: Deadline,
+    _ cancellation: EtcdCancellation?, _ read: (JSONValue) throws(EtcdError) -> Answer
+  ) throws(Refusal) -> Answer {
+    let answer: HTTPAnswer
+    do throws(EtcdError) {
+      answer = try transfer.call(request, configuration, deadline, cancellation)
+    } catch { throw Refusal(transport: error) }
+    guard answer.status == 200 else { throw Refusal(answer, request.endpoint) }
+    do throws(EtcdError) { return try read(JSONReader.read(answer.body)) } catch {
+      throw Refusal(error.happening(true), .otherEndpoint)
     }
   }
 
@@ -72,22 +96,6 @@ final class Caller: Sendable {
     }
   }
 
-  private func send(
-    _ request: HTTPRequest, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(Refusal) -> HTTPAnswer {
-    let answer: HTTPAnswer
-    do {
-      answer = try pool.with { transfer throws(EtcdError) in
-        try transfer.call(request, configuration, deadline, cancellation)
-      }
-    } catch {
-      throw Refusal(
-        error, error.code == .unreachable || error.code == .certificate ? .otherEndpoint : .none)
-    }
-    guard answer.status == 200 else { throw Refusal(answer, request.endpoint) }
-    return answer
-  }
-
   /// Logs in, on a connection of its own, whose memory had the password.
   private func authenticate(
     _ user: String, _ deadline: Deadline, _ cancellation: EtcdCancellation?
@@ -97,13 +105,16 @@ final class Caller: Sendable {
       answerLimit: 65536)
     defer { request.body.wipe() }
     var answer: HTTPAnswer
-    do {
+    do throws(EtcdError) {
       answer = try Transfer().call(request, configuration, deadline, cancellation)
-    } catch { throw Refusal(error.happening(false), .otherEndpoint) }
+    } catch { throw Refusal(transport: error.happening(false)) }
     defer { answer.body.wipe() }
     guard answer.status == 200 else {
       let refusal = Refusal(answer, request.endpoint)
-      guard refusal.remedy == .noLogin else { throw refusal }
+      // What comes after the login was not sent.
+      guard refusal.remedy == .noLogin else {
+        throw Refusal(refusal.error.happening(false), refusal.remedy)
+      }
       login.isWithoutAuthentication = true
       return nil
     }
@@ -112,7 +123,7 @@ final class Caller: Sendable {
       let token = try Token(Array(text.string().utf8))
       login.isWithoutAuthentication = false
       return token
-    } catch { throw Refusal(error) }
+    } catch { throw Refusal(error, .otherEndpoint) }
   }
 
   private func credentials(_ user: String) throws(Refusal) -> [UInt8] {

@@ -5,7 +5,15 @@ final class Login: Sendable {
   private enum State {
     case none
     case pending([Waiting])
-    case done(Token?, lastUse: ContinuousClock.Instant)
+    case done(Known)
+  }
+
+  private struct Known {
+    let token: Token?
+    let begin = ContinuousClock.now
+    var lastUse = ContinuousClock.now
+    /// Whether a request with it was answered.
+    var hasWorked = false
   }
 
   private enum Turn {
@@ -42,16 +50,40 @@ final class Login: Sendable {
         var state = State.none
         defer { finish(state) }
         let token = try logIn()
-        state = .done(token, lastUse: .now)
+        state = .done(Known(token: token))
         return token
       }
     }
   }
 
   /// Forgets a token that is not accepted any more, unless there is another one already.
-  func forget(_ token: Token?) {
+  func forget(_ token: Token?) { forget(token) { _ in true } }
+
+  /// Forgets a token that may be the reason why there is no answer.
+  ///
+  /// A member waits for the raft index of a token. If it was restored from a snapshot, and the token
+  /// is newer, it waits for ever. Members that are only slow or away must not make clients log in
+  /// again and again: so a token is forgotten once after it has worked, and then once a minute.
+  func doubt(_ token: Token?) {
+    guard token != nil else { return }
+    forget(token) { $0.hasWorked || $0.begin.duration(to: .now) > .seconds(60) }
+  }
+
+  /// Notes that a request with a token was answered.
+  func confirm(_ token: Token?) {
     knowledge.withLock { knowledge in
-      if case .done(let known, _) = knowledge.state, known === token { knowledge.state = .none }
+      guard case .done(var known) = knowledge.state, known.token === token, !known.hasWorked
+      else { return }
+      known.hasWorked = true
+      knowledge.state = .done(known)
+    }
+  }
+
+  private func forget(_ token: Token?, if condition: (Known) -> Bool) {
+    knowledge.withLock { knowledge in
+      if case .done(let known) = knowledge.state, known.token === token, condition(known) {
+        knowledge.state = .none
+      }
     }
   }
 
@@ -62,10 +94,11 @@ final class Login: Sendable {
         let waiting = Waiting()
         knowledge.state = .pending(waitings + [waiting])
         return .others(waiting)
-      case .done(let token, let lastUse)
-      where token == nil || lastUse.duration(to: .now) < duration:
-        knowledge.state = .done(token, lastUse: .now)
-        return .done(token)
+      case .done(var known)
+      where known.token == nil || known.lastUse.duration(to: .now) < duration:
+        known.lastUse = .now
+        knowledge.state = .done(known)
+        return .done(known.token)
       case .none, .done:
         knowledge.state = .pending([])
         return .mine

@@ -20,6 +20,19 @@ struct Refusal: Error {
     self.error = error
     self.remedy = remedy
   }
+
+  /// A request without an answer.
+  init(transport error: EtcdError) {
+    switch error.code {
+    case .unreachable, .certificate, .timedOut: self.init(error, .otherEndpoint)
+    default: self.init(error)
+    }
+  }
+
+  /// Whether a member has got the request, and not answered it.
+  var isSilence: Bool {
+    error.mayHaveHappened && (error.code == .unreachable || error.code == .timedOut)
+  }
 }
 
 extension Refusal {
@@ -69,9 +82,11 @@ extension Refusal {
       return Refusal(EtcdError(.protocolViolation, said), .noLogin)
     case 5: return Refusal(EtcdError(.notFound, said))
     case 11: return Refusal(EtcdError(.compacted, said))
-    // Only this one is told before anything is done.
+    // Only these two are told before anything is done.
     case 14 where text == "etcdserver: no leader":
       return Refusal(EtcdError(.unreachable, "the cluster has no leader"), .later)
+    case 14 where text.contains("not supported for learner"):
+      return Refusal(EtcdError(.unreachable, "\(place) is a learner"), .otherEndpoint)
     case 1, 2, 4, 10, 13, 14, 15:
       return Refusal(
         EtcdError(.unreachable, "\(place) gave up: \(text)", mayHaveHappened: true), .otherEndpoint)
@@ -99,7 +114,7 @@ extension Refusal {
       EtcdError(
         .protocolViolation,
         "\(place) answers with the HTTP status \(answer.status), as etcd does not; "
-          + "check the address and the proxy", mayHaveHappened: true))
+          + "check the address and the proxy", mayHaveHappened: true), .otherEndpoint)
   }
 }
 

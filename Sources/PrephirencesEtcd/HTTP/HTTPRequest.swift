@@ -6,6 +6,8 @@ struct HTTPRequest {
   var body: [UInt8]
   /// The greatest answer that is read, in bytes.
   var answerLimit: Int
+  /// Whether only a connection is made, with TLS 1.2.
+  var isHandshake = false
 }
 
 /// A complete answer.

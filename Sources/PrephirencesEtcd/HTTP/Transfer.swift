@@ -24,6 +24,9 @@ final class Transfer: @unchecked Sendable {
   private var headers: OpaquePointer?
   private var isActive = false
   private var seen = 0
+  private(set) var configuration: EtcdConfiguration?
+  /// Whether the connection has brought an answer.
+  var hasWorked = false
 
   /// - Throws: ``EtcdError/Code/noLibrary``; ``EtcdError/Code/forked``;
   ///   ``EtcdError/Code/cancelled`` if the process exits.
@@ -73,6 +76,7 @@ final class Transfer: @unchecked Sendable {
   func begin(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws(EtcdError) {
     try ForkGuard.check()
     finish()
+    self.configuration = configuration
     try ExitGate.shared.pass { () throws(EtcdError) in try prepare(request, configuration) }
   }
 
@@ -89,7 +93,7 @@ final class Transfer: @unchecked Sendable {
     unsafe headers = unsafe try makeHeaders(request)
     var options = unsafe TransferOptions(library, easy)
     options.connect(to: request, configuration)
-    options.secure(configuration)
+    options.secure(configuration, isHandshake: request.isHandshake)
     unsafe options.exchange(headers: headers, body: body, answer: answer, error: errorText)
     guard options.result == CLIBCURL_OK else { throw .option(options.result, library) }
     guard unsafe library.functions.curl_multi_add_handle(multi, easy) == 0 else { throw .noMemory }

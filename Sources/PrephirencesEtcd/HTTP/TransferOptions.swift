@@ -36,11 +36,14 @@ struct TransferOptions {
   }
 
   /// What is checked cannot be changed by a configuration.
-  mutating func secure(_ configuration: EtcdConfiguration) {
+  mutating func secure(_ configuration: EtcdConfiguration, isHandshake: Bool) {
     guard configuration.usesTLS else { return }
     set(CLIBCURL_VERIFY_PEER, 1)
     set(CLIBCURL_VERIFY_HOST, 2)
-    set(CLIBCURL_TLS_VERSION, CLIBCURL_TLS_1_2)
+    set(
+      CLIBCURL_TLS_VERSION,
+      isHandshake ? CLIBCURL_TLS_1_2 | CLIBCURL_TLS_AT_MOST_1_2 : CLIBCURL_TLS_1_2)
+    if isHandshake { set(CLIBCURL_CONNECT_ONLY, 1) }
     if let authority = configuration.certificateAuthority {
       set(CLIBCURL_AUTHORITY_FILE, authority)
       // Then those of the system don't count.

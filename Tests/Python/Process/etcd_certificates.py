@@ -31,22 +31,56 @@ class Certificates:
     sign(self.folder, "client", subject, "extendedKeyUsage=clientAuth")
     return self.folder / "client.crt", self.folder / "client.key"
 
+  def dated(self, name: str, validity: tuple[str, str], extension: str) -> tuple[Path, Path]:
+    """Makes a certificate that is valid from one time to another, each as `20261231235959Z`."""
+    sign(self.folder, name, "/O=tests", extension, validity)
+    return self.folder / f"{name}.crt", self.folder / f"{name}.key"
+
 
 def make_certificates(folder: Path, addresses: list[str]) -> Certificates:
   openssl(
     folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
     "-keyout", "ca.key", "-out", "ca.crt", "-days", "2", "-subj", "/CN=authority of a test",
     "-addext", "keyUsage=critical,keyCertSign")
-  names = ",".join(f"IP:{address}" for address in addresses)
-  sign(folder, "server", "/O=tests", f"subjectAltName=DNS:localhost,{names}")
+  sign(folder, "server", "/O=tests", names(addresses))
   return Certificates(folder)
 
 
-def sign(folder: Path, name: str, subject: str, extension: str) -> None:
+def names(addresses: list[str]) -> str:
+  """The extension by which a certificate is for these addresses."""
+  return ",".join(["subjectAltName=DNS:localhost", *(f"IP:{address}" for address in addresses)])
+
+
+# What `openssl ca` needs, which alone sets both times.
+SIGNER = """[ca]
+default_ca = signer
+[signer]
+database = index.txt
+new_certs_dir = .
+rand_serial = yes
+default_md = sha256
+policy = policy
+unique_subject = no
+[policy]
+organizationName = optional
+commonName = optional
+"""
+
+
+def sign(
+  folder: Path, name: str, subject: str, extension: str, validity: tuple[str, str] | None = None
+) -> None:
   openssl(
     folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
     f"{name}.key", "-out", f"{name}.csr", "-subj", subject)
   (folder / f"{name}.ext").write_text(extension + "\n")
+  if validity:
+    (folder / "index.txt").write_text("")
+    (folder / "signer.conf").write_text(SIGNER)
+    return openssl(
+      folder, "ca", "-batch", "-config", "signer.conf", "-cert", "ca.crt", "-keyfile", "ca.key",
+      "-in", f"{name}.csr", "-out", f"{name}.crt", "-startdate", validity[0], "-enddate",
+      validity[1], "-extfile", f"{name}.ext", "-notext")
   openssl(
     folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
     "-CAcreateserial", "-out", f"{name}.crt", "-days", "2", "-extfile", f"{name}.ext")
