@@ -8,8 +8,10 @@ struct CertificateDates: Hashable {
   let end: Int
 
   /// What the clock of this machine says.
-  static var now: Int {
-    let seconds = Glibc.time(nil)
+  static var now: Int { time(Glibc.time(nil)) }
+
+  /// Returns the time of seconds since 1970.
+  static func time(_ seconds: Int) -> Int {
     let (days, rest) = (seconds / 86_400, seconds % 86_400)
     // The calendar repeats itself after 400 years; a year begins in March, after the leap day.
     let day = days + 719_468

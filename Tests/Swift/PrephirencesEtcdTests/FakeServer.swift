@@ -86,7 +86,11 @@ final class FakeServer: Sendable {
     Thread.detachNewThread {
       while true {
         let descriptor = accept(listener, nil, nil)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else {
+          // Here, since another server could get the same number before this one has seen the end.
+          close(listener)
+          return
+        }
         Thread.detachNewThread {
           serve(Connection(descriptor: descriptor)) {
             counter.add()
@@ -97,10 +101,7 @@ final class FakeServer: Sendable {
     }
   }
 
-  deinit {
-    shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
-  }
+  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   var configuration: EtcdConfiguration {
     EtcdConfiguration(endpoints: [.init(host: "127.0.0.1", port: port)], usesTLS: false)

@@ -134,6 +134,10 @@ import Testing
       body: #"{"code":14,"message":"etcdserver: request timed out"}"#,
       code: .unreachable, mayHaveHappened: true),
     Case(
+      status: "503 Service Unavailable",
+      body: #"{"code":14,"message":"etcdserver: rpc not supported for learner"}"#,
+      code: .unreachable, mayHaveHappened: false),
+    Case(
       status: "500 Error", body: #"{"code":2,"message":"context deadline exceeded"}"#,
       code: .unreachable, mayHaveHappened: true),
     Case(status: "503 Busy", body: "<html>", code: .unreachable, mayHaveHappened: true),
