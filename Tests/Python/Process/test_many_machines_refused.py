@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from etcd_calls import EtcdRefusal
-from etcd_cluster import EtcdCluster
+from etcd_cluster import RELEASES, EtcdCluster
 from shared_history import REMOVAL
 from sync_testing import SUITE, Fleet, Machine
 
@@ -53,8 +55,9 @@ def test_who_may_only_read_follows(tmp_path, sync_tool):
     reader.agrees({"color": "green"})
 
 
-def test_a_wrong_password_is_said(tmp_path, sync_tool):
-  with EtcdCluster() as cluster, Fleet() as fleet:
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_wrong_password_is_said(tmp_path, sync_tool, release):
+  with EtcdCluster(release=release) as cluster, Fleet() as fleet:
     cluster.enable_authentication("for root")
     cluster.add_user("writer", "for writing", "fleet/")
     machine = fleet.add(with_password(tmp_path / "writer", sync_tool, cluster, "writer", "wrong"))
@@ -64,8 +67,9 @@ def test_a_wrong_password_is_said(tmp_path, sync_tool):
     assert "wrong" not in str(machine.do("status")["failure"]["message"]).replace("wrong password", "")
 
 
-def test_what_was_forbidden_arrives_when_it_is_allowed(tmp_path, sync_tool):
-  with EtcdCluster() as cluster, Fleet() as fleet:
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_was_forbidden_arrives_when_it_is_allowed(tmp_path, sync_tool, release):
+  with EtcdCluster(release=release) as cluster, Fleet() as fleet:
     cluster.enable_authentication("for root")
     cluster.add_user("writer", "for writing", "fleet/")
     machine = fleet.add(with_password(tmp_path / "writer", sync_tool, cluster, "writer", "for writing"))
@@ -80,8 +84,9 @@ def test_what_was_forbidden_arrives_when_it_is_allowed(tmp_path, sync_tool):
     assert rows[0].value.endswith(b"blue")
 
 
-def test_a_full_engine_is_waited_for(tmp_path, sync_tool):
-  with EtcdCluster(quota=1 << 20) as cluster, Fleet() as fleet:
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_full_engine_is_waited_for(tmp_path, sync_tool, release):
+  with EtcdCluster(quota=1 << 20, release=release) as cluster, Fleet() as fleet:
     machine = fleet.add(Machine(tmp_path / "a", sync_tool, cluster.store_url("fleet"))).start()
     machine.do("set", "color", "red")
     machine.flush()

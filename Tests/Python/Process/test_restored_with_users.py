@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from etcd_cluster import EtcdCluster
+from etcd_cluster import RELEASES, EtcdCluster
 from sync_testing import SUITE, Fleet, Machine
 
 PASSWORD = "for writing"
@@ -15,9 +15,9 @@ PASSWORD = "for writing"
 LIMIT = 9
 
 
-@pytest.fixture
-def guarded():
-  with EtcdCluster(3) as cluster:
+@pytest.fixture(params=RELEASES)
+def guarded(request):
+  with EtcdCluster(3, release=request.param) as cluster:
     cluster.enable_authentication("for root")
     cluster.add_user("web", PASSWORD, "fleet/")
     yield cluster
