@@ -1,8 +1,9 @@
 extension EtcdClient {
   /// Watches keys from a revision on, until the closure throws, the watch fails, or it is cancelled.
   ///
-  /// It never returns without a throw. It ends with ``EtcdError/Code/compacted`` if the revision was
-  /// compacted, or is in the future; with ``EtcdError/Code/unreachable`` if the connection ends, the
+  /// All watches of a client share one connection, which one thread reads. It never returns without a
+  /// throw. It ends with ``EtcdError/Code/compacted`` if the revision was compacted or is in the
+  /// future, or if `handler` takes so long that too many changes wait for it; with ``EtcdError/Code/unreachable`` if the connection ends, the
   /// member has no leader, or does not answer any more. If nothing changes for
   /// ``EtcdConfiguration/Timing/checking``, it checks that the token still allows to read (an open
   /// watch goes silent when the role is revoked): then it ends with
@@ -17,7 +18,7 @@ extension EtcdClient {
     _ keys: EtcdKeys, from revision: Int64, cancellation: EtcdCancellation,
     began: (EtcdHeader) throws -> Void = { _ in }, handler: (EtcdEvents) throws -> Void
   ) throws -> Never {
-    var watch = Watch(caller, keys, from: revision, cancellation)
-    do { try watch.run(began, handler) } catch let refusal as Refusal { throw refusal.error }
+    var watch = Watch(caller, hub, keys, from: revision, cancellation)
+    try watch.run(began, handler)
   }
 }

@@ -8,10 +8,33 @@ package import PrephirencesFiles
 /// caller to settle. The first call loads libcurl.
 package final class EtcdClient: Sendable {
   let caller: Caller
+  let hub: WatchHub
 
   package var configuration: EtcdConfiguration { caller.configuration }
 
-  package init(_ configuration: EtcdConfiguration) { caller = Caller(configuration) }
+  package init(_ configuration: EtcdConfiguration) {
+    caller = Caller(configuration)
+    hub = WatchHub(caller)
+  }
+
+  /// Returns the client of this process for a configuration: equal ones share the login, the
+  /// connections and the watch.
+  package static func shared(_ configuration: EtcdConfiguration) -> EtcdClient {
+    guard let identity = configuration.identity else { return EtcdClient(configuration) }
+    return clients.withLock { clients in
+      if let client = clients[identity]?.client { return client }
+      clients = clients.filter { $1.client != nil }
+      let client = EtcdClient(configuration)
+      clients[identity] = Entry(client: client)
+      return client
+    }
+  }
+
+  private struct Entry {
+    weak var client: EtcdClient?
+  }
+
+  private static let clients = PosixMutex<[EtcdConfiguration.Identity: Entry]>([:])
 
   /// Whether the cluster lets everybody in, as known from the last call; `nil` before.
   package var isWithoutAuthentication: Bool? { caller.login.isWithoutAuthentication }

@@ -10,7 +10,7 @@ package struct EtcdConfiguration: Sendable {
   }
 
   /// How long the client waits, beside the deadlines of its calls.
-  package struct Timing: Sendable {
+  package struct Timing: Hashable, Sendable {
     /// The time for a connection to an endpoint.
     package var connecting = Duration.seconds(3)
     /// The time without any byte after which a call is given up; etcd answers within 7 s, if only
@@ -36,6 +36,8 @@ package struct EtcdConfiguration: Sendable {
   package var user: String?
   /// Reads the password each time it is needed; the bytes are wiped by the client after use.
   package var password: (@Sendable () throws -> [UInt8])?
+  /// What names the same password in other configurations; `nil` if nothing does.
+  package var passwordSource: [String]?
   /// The proxy to use, if one is named; those of the environment are ignored.
   package var proxy: String?
   package var timing = Timing()
@@ -45,5 +47,26 @@ package struct EtcdConfiguration: Sendable {
   package init(endpoints: [Endpoint], usesTLS: Bool) {
     self.endpoints = endpoints
     self.usesTLS = usesTLS
+  }
+}
+
+extension EtcdConfiguration {
+  /// What equal configurations have in common.
+  struct Identity: Hashable {
+    let endpoints: [Endpoint]
+    let usesTLS: Bool
+    let names: [String?]
+    let passwordSource: [String]?
+    let timing: Timing
+    let answerLimit: Int
+  }
+
+  /// `nil` if it is unknown where the password comes from: then no other configuration is equal.
+  var identity: Identity? {
+    guard password == nil || passwordSource != nil else { return nil }
+    return Identity(
+      endpoints: endpoints, usesTLS: usesTLS,
+      names: [certificateAuthority, certificate, key, user, proxy], passwordSource: passwordSource,
+      timing: timing, answerLimit: answerLimit)
   }
 }

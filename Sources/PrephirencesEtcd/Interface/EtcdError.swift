@@ -21,7 +21,7 @@ package struct EtcdError: Error, Hashable, Sendable {
     case noSpace
     /// The request is larger than the cluster accepts.
     case tooLarge
-    /// The revision was compacted, or is in the future.
+    /// The revision was compacted, or is in the future, or changes were not taken in time.
     case compacted
     /// The call was ended by its ``EtcdCancellation``.
     case cancelled

@@ -1,32 +1,39 @@
-/// What a line of a watch says.
-enum WatchAnswer {
-  case created(EtcdHeader)
-  /// Changes; `isFragment` says that more of the last revision may follow.
-  case events(EtcdEvents, isFragment: Bool)
+/// What a line says of one of the watches of a connection.
+struct WatchAnswer {
+  /// The server's number of the watch.
+  let number: Int64
+  let header: EtcdHeader
+  let isCreated: Bool
+  /// Whether more of the last revision may follow.
+  let isFragment: Bool
+  /// Why the server has ended the watch.
+  let end: EtcdError?
+  private let result: JSONValue
 
-  /// - Throws: ``Refusal`` if the watch has ended.
-  init(
-    _ line: [UInt8], _ keys: EtcdKeys, _ endpoint: EtcdConfiguration.Endpoint
-  ) throws(Refusal) {
+  /// - Throws: ``Refusal`` if the connection has ended.
+  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(Refusal) {
     do throws(EtcdError) {
       let value = try JSONReader.read(line)
       if let error = value["error"] {
         throw Refusal(error, endpoint)?.error ?? .malformed
       }
       guard let result = value["result"] else { throw .malformed }
-      let header = try result.header()
-      if try result.flag("canceled") { throw try Self.end(result, endpoint) }
-      if try result.flag("created") {
-        self = .created(header)
-        return
-      }
-      var events: [EtcdEvents.Event] = []
-      for event in try result.listed("events") { events.append(try event.event(of: keys)) }
-      self = .events(
-        EtcdEvents(header: header, events: events), isFragment: try result.flag("fragment"))
+      self.result = result
+      number = try result.number("watch_id")
+      header = try result.header()
+      isCreated = try result.flag("created")
+      isFragment = try result.flag("fragment")
+      end = try result.flag("canceled") ? try Self.end(result, endpoint) : nil
     } catch {
       throw Refusal(error.happening(false))
     }
+  }
+
+  /// The changes of the keys, none in a progress notice.
+  func events(of keys: EtcdKeys) throws(EtcdError) -> EtcdEvents {
+    var events: [EtcdEvents.Event] = []
+    for event in try result.listed("events") { events.append(try event.event(of: keys)) }
+    return EtcdEvents(header: header, events: events)
   }
 
   /// Why a watch was cancelled.

@@ -19,7 +19,12 @@ extension SharingConfiguration {
     client.key = key
     client.user = user
     client.proxy = proxy
-    if user != nil { client.password = try password(environment) }
+    if user != nil {
+      client.password = try password(environment)
+      client.passwordSource = [
+        passwordFile, passwordReference, try? environment.value("CREDENTIALS_DIRECTORY"),
+      ].map { $0 ?? "" }
+    }
     let prefix = address.prefix.isEmpty ? "" : address.prefix + "/"
     return (client, prefix + (store ?? suiteName) + "/")
   }

@@ -18,7 +18,7 @@ package final class DirectStore: Sendable {
   package init(
     cluster: EtcdConfiguration, layout: StoreLayout, patience: Duration = DirectStore.patience
   ) {
-    client = EtcdClient(cluster)
+    client = .shared(cluster)
     self.layout = layout
     self.patience = patience
   }

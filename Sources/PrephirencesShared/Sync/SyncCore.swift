@@ -38,7 +38,7 @@ final class SyncCore: Sendable {
     _ options: SyncOptions, _ resolver: SyncWorker.Resolver?
   ) {
     self.replica = replica
-    client = EtcdClient(cluster)
+    client = .shared(cluster)
     self.layout = layout
     self.options = options
     self.resolver = resolver
