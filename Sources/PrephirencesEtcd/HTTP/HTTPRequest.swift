@@ -8,6 +8,10 @@ struct HTTPRequest {
   var answerLimit: Int
   /// Whether only a connection is made, with TLS 1.2.
   var isHandshake = false
+  /// Whether the connection ends with the answer.
+  ///
+  /// Otherwise the gateway drops what it has not yet read of the request as soon as it answers.
+  var endsConnection = false
 }
 
 /// A complete answer.

@@ -178,7 +178,7 @@ final class Transfer: @unchecked Sendable {
     for header in [
       "Content-Type: application/json", "Accept: application/json", "Expect:",
       "Grpc-Metadata-hasleader: true",
-    ] where unsafe add(header) == nil {
+    ] + (request.endsConnection ? ["Connection: close"] : []) where unsafe add(header) == nil {
       unsafe clibcurl_free_list(library.table, made)
       throw .noMemory
     }

@@ -29,7 +29,7 @@ struct WatchConnection {
     token = try caller.token(patience, interruption)
     let request = HTTPRequest(
       endpoint: endpoint, path: "/v3/watch", token: token, body: body,
-      answerLimit: WatchLines.limit)
+      answerLimit: WatchLines.limit, endsConnection: true)
     let transfer = try refusing { () throws(EtcdError) in try Transfer() }
     try refusing { () throws(EtcdError) in try transfer.begin(request, caller.configuration) }
     defer { transfer.finish() }

@@ -20,7 +20,15 @@ package final class FileWatch: Sendable {
     case failed(Errno)
   }
 
-  private let suffixes: [String]
+  /// A change of a file in a folder.
+  package struct Change: Hashable, Sendable {
+    package let name: String
+    /// Whether it was only written to, and not closed, created or replaced.
+    package let isWrite: Bool
+  }
+
+  /// `nil` if all files of the folder are watched.
+  private let suffixes: [String]?
   private let entries: UInt32
   private let path: @Sendable () -> String?
   private let descriptor: FileDescriptor
@@ -40,8 +48,10 @@ package final class FileWatch: Sendable {
     /// The watched folder and the names in it that count, and the watches on the folders above,
     /// which count if those move.
     var folder: CInt = -1
-    var names: Set<String> = []
+    var names: Set<String>? = []
     var watches: Set<CInt> = []
+    /// What has changed in a folder whose files are all watched; `nil` if anything may have.
+    var changes: Set<Change>? = []
     var isCancelled = false
     var isClosed = false
   }
@@ -50,12 +60,12 @@ package final class FileWatch: Sendable {
   ///
   /// - Parameters:
   ///   - suffixes: Suffixes of the file's name; files with these names are watched, too, such as
-  ///     `-journal`.
+  ///     `-journal`. With `nil`, all files in its folder are, for ``takeChanges()``.
   ///   - noticesEachWrite: Whether a write is a change even if the file is not closed after it.
   ///   - path: Returns the current path of the file; called again when folders change.
   /// - Throws: `Errno`, if the kernel allows this user no watches, or no more of them.
   package init(
-    withSuffixes suffixes: [String] = [], noticesEachWrite: Bool = false,
+    withSuffixes suffixes: [String]? = [], noticesEachWrite: Bool = false,
     path: @escaping @Sendable () -> String?
   ) throws(Errno) {
     let number = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
@@ -102,11 +112,23 @@ package final class FileWatch: Sendable {
         // Not by its notification, which an overflowing queue loses.
         if state.withLock({ $0.isCancelled }) { return .ended }
         if outcome.isEnd { throw Errno(rawValue: ENODEV) }
-        if outcome.isMove { try arm() }
+        if outcome.isMove {
+          state.withLock { $0.changes = nil }
+          try arm()
+        }
       } catch {
         return .failed(error)
       }
       if outcome.isChange || outcome.isMove { return .changed }
+    }
+  }
+
+  /// Returns the files of the folder that have changed, as far as ``wait(_:)`` knows; `nil` if
+  /// anything may have.
+  package func takeChanges() -> Set<Change>? {
+    state.withLock { state in
+      defer { state.changes = [] }
+      return state.changes
     }
   }
 
@@ -171,7 +193,10 @@ package final class FileWatch: Sendable {
       guard event.watch == state.folder, event.mask & Mask.gone == 0 else {
         return Outcome(isMove: true)
       }
-      guard let name = event.name, state.names.contains(name) else { return Outcome() }
+      guard let name = event.name, state.names?.contains(name) ?? true else { return Outcome() }
+      if state.names == nil {
+        state.changes?.insert(Change(name: name, isWrite: event.mask == Mask.write))
+      }
       // A folder's event means that the file's own folder is not watched yet.
       return Outcome(isChange: true, isMove: event.mask & Mask.folder != 0)
     }
@@ -234,7 +259,7 @@ package final class FileWatch: Sendable {
     }
     state.withLock { state in
       state.folder = watch
-      state.names = isOwnFolder ? Set(([""] + suffixes).map { name + $0 }) : [name]
+      state.names = isOwnFolder ? suffixes.map { Set(([""] + $0).map { name + $0 }) } : [name]
       state.watches = watches
     }
     // The next name may be taken by something that is no folder.

@@ -127,7 +127,12 @@ final class ExternalMonitor: Sendable {
   /// What was there before is not reported.
   private func start() throws -> MonitorRun {
     let run = MonitorRun(after: try replica.lastJournalEntry())
+    let path = try replica.filePath()
     do throws(Errno) {
+      let observation = try FolderWatch.observe(path) { changes in
+        if changes.contains(.file) { run.signal() }
+      }
+      run.observation.withLock { $0 = observation }
       try DetachedThread.start(named: "prefs changes") { [weak self] in
         while !run.isEnded.load(ordering: .sequentiallyConsistent) {
           run.wait(self?.period)
@@ -137,10 +142,9 @@ final class ExternalMonitor: Sendable {
         }
       }
     } catch {
+      run.end()
       throw PreferencesError(.inputOutput, "no thread can be started", systemCode: error.rawValue)
     }
-    let observation = replica.preferences.observeChanges { run.signal() }
-    run.observation.withLock { $0 = observation }
     // What has come since.
     run.signal()
     return run

@@ -1,5 +1,6 @@
 internal import PrephirencesDurable
 internal import PrephirencesFiles
+internal import SystemPackage
 
 extension SyncCore {
   /// Sends and receives until the session ends.
@@ -23,27 +24,13 @@ extension SyncCore {
       Receiver(session: session).run()
       session.end()
     }
-    let request = PosixMutex(lock.retryRequest)
-    runInSession("prefs-file", session) { core in
-      core.noticeChanges(path) {
-        let now = lock.retryRequest
-        let isNew = request.withLock { last in
-          defer { last = now }
-          return last != now
-        }
-        if isNew { core.signals.change { $0.wakes += 1 } }
-        return core.signals.read { $0.isEnding }
-      }
-    }
+    requests.withLock { $0 = Requests(lock: lock, last: lock.retryRequest) }
     var sender = Sender(session)
     sender.run()
     session.end()
-    let watches = ends.withLock { ends in
-      ends.session = nil
-      return ends.watches
-    }
-    for watch in watches { watch.cancel() }
+    ends.withLock { $0.session = nil }
     // With the lock, nobody else may still use the file for this process.
+    requests.withLock { $0 = nil }
     signals.wait(nil) { $0.sessionThreads == 0 }
     return session.hasLostFile
   }
@@ -62,26 +49,36 @@ extension SyncCore {
     session.end()
   }
 
-  /// Tells the other threads of changes of the file, until `isDone` says that it is enough.
-  func noticeChanges(_ path: String, _ isDone: () -> Bool) {
-    let isOnNetwork = FileSystemKind(of: path).isNetwork
-    while !isStopping, !isDone() {
-      let watch = try? FileWatch(
-        withSuffixes: ["-lock", SenderLock.suffix], noticesEachWrite: true
-      ) {
-        path
+  /// Tells the threads of changes of the file, as soon as it can.
+  ///
+  /// - Throws: ``Trouble`` if no thread can be started.
+  func noticeChanges(_ path: String) throws {
+    guard ends.withLock({ $0.observation == nil }) else { return }
+    do throws(Errno) {
+      let observation = try FolderWatch.observe(path) { [signals, requests] changes in
+        let isAsked =
+          changes.contains(.lockText) && requests.withLock { $0?.isNew() ?? false }
+        signals.change { state in
+          if changes.contains(.file) { state.fileChanges += 1 }
+          if changes.contains(.lock) { state.lockChanges += 1 }
+          if isAsked { state.wakes += 1 }
+        }
       }
-      guard let watch else {
-        signals.wait(.seconds(1)) { $0.isStopping || $0.isEnding }
-        signals.change { $0.fileChanges += 1 }
-        continue
-      }
-      watched(watch) {
-        // What was changed before is noticed, too.
-        repeat {
-          signals.change { $0.fileChanges += 1 }
-        } while !isDone() && watch.wait(isOnNetwork ? 1000 : 60_000) == .changed && !isStopping
-      }
-    }
+      ends.withLock { $0.observation = observation }
+    } catch { throw Trouble.noThread(error) }
+    if isStopping { end() }
+  }
+}
+
+/// What others ask of the process that has the lock.
+struct Requests {
+  let lock: SenderLock
+  var last: [UInt8]
+
+  /// Whether somebody has asked since the last call.
+  mutating func isNew() -> Bool {
+    let now = lock.retryRequest
+    defer { last = now }
+    return now != last
   }
 }

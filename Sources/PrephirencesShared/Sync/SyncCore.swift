@@ -12,8 +12,10 @@ internal import SystemPackage
 /// | --- | --- | --- |
 /// | `prefs-sync` | always | waits for the lock, then sends |
 /// | `prefs-receive` | with the lock | receives |
-/// | `prefs-file` | with the lock, or with a resolver | notices changes of the file |
 /// | `prefs-decide` | with a resolver | asks it for decisions |
+///
+/// All workers of the files in a folder share `prefs-files`, which notices changes of them, and all
+/// that watch a cluster share `prefs-watch`.
 final class SyncCore: Sendable {
   let replica: SharedReplica
   let client: EtcdClient
@@ -27,11 +29,12 @@ final class SyncCore: Sendable {
 
   struct Ends {
     var session: SyncSession?
-    /// The watches of the files that threads wait for.
-    var watches: [FileWatch] = []
+    var observation: FolderObservation?
   }
 
   let ends = PosixMutex(Ends())
+  /// What others ask of this process while it has the lock.
+  let requests = PosixMutex<Requests?>(nil)
 
   init(
     _ replica: SharedReplica, _ cluster: EtcdConfiguration, _ layout: StoreLayout,
@@ -57,7 +60,6 @@ final class SyncCore: Sendable {
     }
     run("prefs-sync") { $0.takeTurns(path) }
     guard let resolver else { return }
-    run("prefs-file") { $0.noticeChanges(path) { false } }
     run("prefs-decide") { Decider(core: $0, resolver: resolver).run() }
   }
 
@@ -70,10 +72,9 @@ final class SyncCore: Sendable {
   /// Ends all threads; returns before they have ended.
   func end() {
     signals.change { $0.isStopping = true }
-    ends.withLock { ends in
-      ends.session?.end()
-      for watch in ends.watches { watch.cancel() }
-    }
+    let (session, observation) = ends.withLock { ($0.session, $0.observation) }
+    session?.end()
+    observation?.cancel()
   }
 
   /// - Returns: Whether the thread was started.
@@ -88,7 +89,7 @@ final class SyncCore: Sendable {
       return true
     } catch {
       signals.change { $0.threads -= 1 }
-      reports.report(Trouble(.file, "no thread could be started: \(error)"), of: .lock)
+      reports.report(.noThread(error), of: .lock)
       return false
     }
   }
@@ -103,13 +104,17 @@ final class SyncCore: Sendable {
     var others: Set<Sharing?> = []
     while !isStopping {
       do {
-        guard let sharing = try ownSharing() else {
-          try awaitSharing(path, &others)
+        try noticeChanges(path)
+        let (fileChanges, lockChanges) = signals.read { ($0.fileChanges, $0.lockChanges) }
+        let sharing = try replica.currentSharing()
+        guard let sharing, sharing.place == options.place else {
+          if others.insert(sharing).inserted { options.didLoseFile?() }
+          signals.wait(.seconds(60)) { $0.isStopping || $0.fileChanges != fileChanges }
           continue
         }
         others = []
         guard try lock.tryTake() else {
-          awaitRelease(path, lock)
+          awaitRelease(lock, lockChanges)
           continue
         }
         let hasLostFile = runSession(path, lock, sharing)
@@ -125,59 +130,13 @@ final class SyncCore: Sendable {
     }
   }
 
-  /// Returns how the file is shared; `nil` if it is not, or at another place.
-  private func ownSharing() throws(PreferencesError) -> Sharing? {
-    guard let sharing = try replica.currentSharing(), sharing.place == options.place else {
-      return nil
-    }
-    return sharing
-  }
-
-  /// Waits until the file changes, which is not shared at this worker's place.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - others: The other ways in which it was shared since, which somebody was told of.
-  /// - Throws: ``PreferencesError``.
-  private func awaitSharing(
-    _ path: String, _ others: inout Set<Sharing?>
-  ) throws(PreferencesError) {
-    guard
-      let watch = try? FileWatch(withSuffixes: ["-lock"], noticesEachWrite: true, path: { path })
-    else {
-      signals.wait(.seconds(1)) { $0.isStopping }
-      return
-    }
-    // It may have changed before the watch began.
-    let sharing = try replica.currentSharing()
-    guard sharing == nil || sharing?.place != options.place else { return }
-    if others.insert(sharing).inserted { options.didLoseFile?() }
-    watched(watch) { _ = watch.wait(FileSystemKind(of: path).isNetwork ? 1000 : 60_000) }
-  }
-
   /// Waits until the process that has the lock may have ended.
-  private func awaitRelease(_ path: String, _ lock: SenderLock) {
-    guard let watch = try? FileWatch(path: { path + SenderLock.suffix }) else {
-      signals.wait(.seconds(1)) { $0.isStopping }
-      return
+  private func awaitRelease(_ lock: SenderLock, _ changes: Int) {
+    signals.wait(.seconds(30)) { $0.isStopping || $0.lockChanges != changes }
+    // The kernel reports the end of a process before it frees its locks.
+    for _ in 0..<10 where !isStopping {
+      guard (try? lock.tryTake()) == false else { return }
+      Deadline.pause()
     }
-    watched(watch) {
-      // It may have ended before the watch began.
-      guard (try? lock.tryTake()) != true else { return }
-      _ = watch.wait(30_000)
-      // The kernel reports the end of a process before it frees its locks.
-      for _ in 0..<10 where !isStopping {
-        guard (try? lock.tryTake()) == false else { return }
-        Deadline.pause()
-      }
-    }
-  }
-
-  /// Lets ``end()`` end what waits for a watch.
-  func watched(_ watch: FileWatch, _ body: () -> Void) {
-    ends.withLock { $0.watches.append(watch) }
-    if !isStopping { body() }
-    ends.withLock { $0.watches.removeAll { $0 === watch } }
-    watch.close()
   }
 }

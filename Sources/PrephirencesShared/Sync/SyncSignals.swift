@@ -8,8 +8,10 @@ final class SyncSignals: @unchecked Sendable {
     var isStopping = false
     var threads = 0
 
-    /// How often the file may have changed, and how often retries were asked for.
+    /// How often the file, and who has the lock, may have changed, and how often retries were asked
+    /// for.
     var fileChanges = 0
+    var lockChanges = 0
     var wakes = 0
     /// How often somebody began to wait for acknowledgements.
     var flushes = 0

@@ -1,5 +1,6 @@
 internal import Prephirences
 internal import PrephirencesEtcd
+internal import SystemPackage
 
 /// Why a file is not in step with the engine.
 struct Trouble: Error, Hashable {
@@ -46,4 +47,10 @@ struct Trouble: Error, Hashable {
 
   /// Whether another process may know what this one lacks.
   var isOfThisProcess: Bool { code == .wrongPassword || code == .passwordUnavailable }
+}
+
+extension Trouble {
+  static func noThread(_ error: Errno) -> Self {
+    Trouble(.file, "no thread can be started: \(error)")
+  }
 }
