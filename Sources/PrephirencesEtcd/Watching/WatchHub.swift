@@ -107,11 +107,15 @@ final class WatchHub: Sendable {
       return try connection.run(follow)
     } catch {
       guard !interruption.isCancelled else { return }
-      if connection.created > 0 { attempts = Attempts(caller.configuration.endpoints.count) }
+      if connection.created > 0 {
+        attempts = Attempts(caller.configuration.endpoints.count)
+        caller.login.confirm(connection.token)
+      }
       if error.remedy == .newLogin {
         caller.login.forget(connection.token)
       } else {
         caller.skipEndpoint()
+        caller.login.doubt(connection.token)
         // What was missed is known to their threads only.
         for watch in watches where watch.hasBegun { watch.end(error.error) }
       }
