@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// The entry of a program that has keychain commands.
 public enum KeychainCommandLine {

@@ -39,7 +39,8 @@ extension StoreOptions {
     configuration.store = name
     let (cluster, prefix) = try configuration.cluster(suiteName: name)
     return DirectDomain(
-      store: DirectStore(cluster: cluster, layout: StoreLayout(prefix: prefix)),
+      store: DirectStore(
+        cluster: cluster, layout: StoreLayout(prefix: prefix), machine: configuration.machineName),
       address: text)
   }
 }

@@ -8,6 +8,7 @@ enum SyncUsageText {
   static let addUser = "add --user"
   static let addUserOrVariable = "add --user, or set ETCDCTL_USER"
   static let addPassword = "add --password-file or --password-ref"
+  static let forgetInOneSuite = "--forget needs the name of one suite"
   static let lastNegative = "--last takes a number that is not negative"
   static let storeNeedsDomain = "name the domain with --domain; --store lists one shared store"
 }

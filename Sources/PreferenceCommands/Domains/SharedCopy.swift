@@ -75,6 +75,13 @@ final class SharedCopy {
 
   /// Performs changes where the engine has the store, which alone can decide for all machines.
   func decide(_ body: (any DomainStore) throws -> Void) throws {
+    try changeStore {
+      try DirectDomain(store: $0, address: suite.configuration.address).change(.conditional, body)
+    }
+  }
+
+  /// Changes the store where the engine has it, after what is unsent here, and brings the copy in step.
+  func changeStore(_ body: (DirectStore) throws -> Void) throws {
     isRefreshed = true
     // What this machine has changed comes first.
     if try !suite.replica.isShared() || suite.replica.state().unsentKeys > 0 {
@@ -82,12 +89,10 @@ final class SharedCopy {
         try withWorker { try $0.bringInStep(Deadline(after: Self.sendingPatience)) }
       } catch let error as CommandLineError {
         throw CommandLineError(
-          error.exitCode, "\(error.message); a condition waits for that, so nothing was changed")
+          error.exitCode, "\(error.message); this change waits for that, so nothing was changed")
       }
     }
-    let engine = DirectDomain(
-      store: try suite.direct(), address: suite.configuration.address)
-    try engine.change(.conditional, body)
+    try body(try suite.direct())
     do {
       try withWorker { try $0.bringInStep(Deadline(after: Self.patience)) }
     } catch {

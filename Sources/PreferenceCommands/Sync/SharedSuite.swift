@@ -19,9 +19,13 @@ struct SharedSuite {
   var replica: SharedReplica { SharedReplica(DurablePreferences(suiteName: name)) }
 
   /// Returns where the engine has it.
-  func direct() throws(PreferencesError) -> DirectStore {
+  func direct(
+    patience: Duration = DirectStore.patience
+  ) throws(PreferencesError) -> DirectStore {
     let (cluster, prefix) = try configuration.cluster(suiteName: name)
-    return DirectStore(cluster: cluster, layout: StoreLayout(prefix: prefix))
+    return DirectStore(
+      cluster: cluster, layout: StoreLayout(prefix: prefix), machine: configuration.machineName,
+      patience: patience)
   }
 
   /// Returns the names of all; none if they cannot be found out.

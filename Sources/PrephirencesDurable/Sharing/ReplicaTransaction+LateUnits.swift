@@ -18,7 +18,7 @@ extension ReplicaTransaction {
     guard !units.isEmpty else { return }
     let rows = Dictionary(rows.map { (KeyBytes($0.key), $0) }) { first, _ in first }
     for unit in units {
-      guard let number = Self.number(ofWriter: unit.writerRow) else { continue }
+      guard let number = WriterRow.number(unit.writerRow) else { continue }
       let sent = try changes(of: unit.id).map { change in
         let row = SharedRow(
           key: change.key.text, stored: change.value, writer: unit.writer, number: number)
@@ -27,7 +27,7 @@ extension ReplicaTransaction {
       let isPerformed =
         writers[unit.writer] == unit.writerRow
         // The writer went on. That all rows are there as they were sent is as good.
-        || (writers[unit.writer].flatMap(Self.number(ofWriter:)) ?? 0 > number
+        || (writers[unit.writer].flatMap(WriterRow.number) ?? 0 > number
           && sent.allSatisfy { rows[$0.key]?.bytes == $0.row.bytes })
       guard isPerformed else { continue }
       for (key, row) in sent {

@@ -13,7 +13,7 @@ extension ReplicaTransaction {
       case .writer(let tag, let row) where tag == sync.writer:
         guard try meet(row, revision.revision) else { return false }
       case .writer(let tag, let row?):
-        if let number = Self.number(ofWriter: row) { try note(number, of: tag) }
+        if let number = WriterRow.number(row) { try note(number, of: tag) }
         if try isOwn(tag) { writers[tag] = row }
       case .row(let row): rows.append(row)
       case .writer, .removed, .floor: break
@@ -33,11 +33,6 @@ extension ReplicaTransaction {
     try meet(news)
     sync.revision = revision.revision
     return true
-  }
-
-  static func number(ofWriter row: [UInt8]) -> Int64? {
-    guard row.count == 25, row[0] == 1 else { return nil }
-    return BigEndian.number(row[1..<9])
   }
 
   /// The row of this writer was written, in a revision.

@@ -27,7 +27,7 @@ extension ReplicaTransaction {
     let chosen = try chooseUnits()
     guard !chosen.isEmpty else { return }
     sync.number += 1
-    sync.nonce = WriterTag.random().bytes
+    sync.nonce = WriterRow.newNonce()
     for unit in chosen {
       try connection.run(
         "UPDATE unit SET state = 1, tag = ?, row = ?, message = x'' WHERE id = ?",

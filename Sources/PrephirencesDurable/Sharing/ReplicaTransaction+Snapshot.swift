@@ -27,7 +27,7 @@ extension ReplicaTransaction {
       if let writer = row.writer, let number = row.number { try note(number, of: writer) }
     }
     for (tag, row) in snapshot.writers {
-      if let number = Self.number(ofWriter: row) { try note(number, of: tag) }
+      if let number = WriterRow.number(row) { try note(number, of: tag) }
     }
     sync.revision = snapshot.revision
     sync.arrival = .serverChange
@@ -44,8 +44,8 @@ extension ReplicaTransaction {
       try acknowledge(revision: snapshot.revision)
       return true
     }
-    let known = sync.writerRow.flatMap(Self.number(ofWriter:)) ?? 0
-    guard row.flatMap(Self.number(ofWriter:)) ?? 0 < known else { return false }
+    let known = sync.writerRow.flatMap(WriterRow.number) ?? 0
+    guard row.flatMap(WriterRow.number) ?? 0 < known else { return false }
     // The engine was restored: units were lost.
     try forgetWriterRow(row, snapshot.revision)
     return true
@@ -101,6 +101,6 @@ extension ReplicaTransaction {
     guard let writer = row.writer, let number = row.number else { return false }
     // The engine forgets those.
     if writer.isForgotten, snapshot.writers[writer] == nil { return false }
-    return snapshot.writers[writer].flatMap(Self.number(ofWriter:)) ?? 0 < number
+    return snapshot.writers[writer].flatMap(WriterRow.number) ?? 0 < number
   }
 }

@@ -10,6 +10,23 @@ package struct WriterTag: Hashable, Sendable {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Reads 32 hexadecimal digits.
+  package init?(hexadecimal text: some Collection<UInt8>) {
+    guard text.count == 32 else { return nil }
+    let values = text.compactMap { Self.digits.firstIndex(of: $0).map(UInt8.init) }
+    guard values.count == 32 else { return nil }
+    self.init((0..<16).map { values[2 * $0] << 4 | values[2 * $0 + 1] })
+  }
+
+  /// The bytes in hexadecimal digits.
+  package var hexadecimal: String {
+    String(
+      decoding: bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] },
+      as: UTF8.self)
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+
   /// Makes the tag of a file.
   package static func random() -> Self { Self([.random(in: 1...255)] + randomBytes()) }
 

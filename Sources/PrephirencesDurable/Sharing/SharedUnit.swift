@@ -18,8 +18,7 @@ package struct SharedUnit: Sendable {
   package let writer: WriterTag
   package let number: Int64
   package let changes: [Change]
-  /// The row `w/<tag>` before, and with this unit: the form 1, the number (8 bytes, big-endian) and
-  /// 16 random bytes.
+  /// The row `w/<tag>` before, and with this unit, as ``WriterRow`` has it.
   package let oldWriterRow: [UInt8]?
   package let newWriterRow: [UInt8]
   /// Whether it is a transaction; otherwise single changes that are sent together.

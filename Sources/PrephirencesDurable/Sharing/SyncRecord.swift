@@ -12,7 +12,7 @@ struct SyncRecord: Equatable {
   var writerRow: [UInt8]?
   var writtenRevision: Int64 = 0
 
-  /// The number and random bytes of the last unit that was numbered.
+  /// The number, and the time and random bytes, of the last unit that was numbered.
   var number: Int64 = 0
   var nonce: [UInt8] = []
   var revision: Int64 = 0
@@ -27,7 +27,7 @@ struct SyncRecord: Equatable {
   }
 
   /// The row of the writer with the last unit that was numbered.
-  var newWriterRow: [UInt8] { [1] + BigEndian.bytes(number) + nonce }
+  var newWriterRow: [UInt8] { WriterRow.bytes(number: number, nonce: nonce) }
 
   /// Forgets what the engine has of this writer, which becomes another one.
   mutating func takeNewTag() {

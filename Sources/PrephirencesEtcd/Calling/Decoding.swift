@@ -75,7 +75,7 @@ extension JSONValue {
     for (operation, answer) in zip(operations, answers) {
       switch operation {
       case .put: responses.append(.put)
-      case .range(let keys, _):
+      case .range(let keys, _, _):
         responses.append(.range(try answer["response_range"]?.rows(of: keys) ?? []))
       case .delete:
         responses.append(

@@ -45,9 +45,10 @@ extension JSONWriter {
     switch operation {
     case .put(let key, let value, let lease):
       object("request_put") { $0.put(key, value, lease: lease) }
-    case .range(let keys, let keysOnly):
+    case .range(let keys, let keysOnly, let revision):
       object("request_range") { range in
         range.keys(keys)
+        range.integer("revision", revision)
         range.flag("keys_only", keysOnly)
       }
     case .delete(let keys): object("request_delete_range") { $0.keys(keys) }

@@ -77,7 +77,8 @@ package final class EtcdClient: Sendable {
     _ transaction: EtcdTransaction, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdTransactionAnswer {
     let body = JSONWriter.object { $0.transaction(transaction) }
-    return try caller.call("/v3/kv/txn", body, .change, deadline, cancellation) {
+    let effect: Caller.Effect = transaction.isReadOnly ? .none : .change
+    return try caller.call("/v3/kv/txn", body, effect, deadline, cancellation) {
       answer throws(EtcdError) in try answer.answer(to: transaction)
     }
   }

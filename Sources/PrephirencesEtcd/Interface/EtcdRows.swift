@@ -83,8 +83,8 @@ package enum EtcdCompare: Hashable, Sendable {
 
 package enum EtcdOperation: Hashable, Sendable {
   case put(key: [UInt8], value: [UInt8], lease: Int64 = 0)
-  /// With `keysOnly`, the rows come without their values.
-  case range(EtcdKeys, keysOnly: Bool = false)
+  /// With `keysOnly`, the rows come without their values; with a revision, as they were then.
+  case range(EtcdKeys, keysOnly: Bool = false, revision: Int64 = 0)
   case delete(EtcdKeys)
 }
 
@@ -97,6 +97,11 @@ package struct EtcdTransaction: Hashable, Sendable {
   package static let limit = 128
   /// The greatest request with etcd's own settings, in bytes before base64.
   package static let greatestSize = 1_572_864
+
+  /// Whether it changes nothing, so that it can be sent again.
+  var isReadOnly: Bool {
+    (success + failure).allSatisfy { if case .range = $0 { true } else { false } }
+  }
 
   package init(
     compares: [EtcdCompare] = [], success: [EtcdOperation] = [], failure: [EtcdOperation] = []

@@ -29,6 +29,9 @@ extension SharingConfiguration {
     return (client, prefix + (store ?? suiteName) + "/")
   }
 
+  /// The name that the store has of this machine.
+  package var machineName: String { machine ?? MachineRow.hostName }
+
   /// What the file of the preferences must know.
   package var settings: SharingSettings {
     var settings = SharingSettings()
@@ -72,6 +75,9 @@ extension SharingConfiguration {
         "the field 'quotaKeys' is less than 1"
       } else if quotaBytes.map({ $0 < 1 }) ?? false {
         "the field 'quotaBytes' is less than 1"
+      } else if let machine, !MachineRow.isName(machine) {
+        "the field 'machine' is empty, has more than \(MachineRow.greatestName) bytes, or has "
+          + "characters that are not shown"
       } else {
         nil
       }

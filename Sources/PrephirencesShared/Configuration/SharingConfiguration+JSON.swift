@@ -5,7 +5,7 @@ extension SharingConfiguration {
   /// The fields of the file, which are also their names in errors.
   enum Field: String, CodingKey, CaseIterable {
     case address, store, certificateAuthority, certificate, key, user, passwordFile
-    case passwordReference, proxy, quotaKeys, quotaBytes, programDecides
+    case passwordReference, proxy, quotaKeys, quotaBytes, programDecides, machine
   }
 
   /// Reads the text of a file.
@@ -86,6 +86,7 @@ private struct StrictForm: Codable {
     configuration.quotaKeys = try fields.decodeIfPresent(Int.self, forKey: .quotaKeys)
     configuration.quotaBytes = try fields.decodeIfPresent(Int.self, forKey: .quotaBytes)
     configuration.programDecides = try fields.decodeIfPresent(Bool.self, forKey: .programDecides)
+    configuration.machine = try fields.decodeIfPresent(String.self, forKey: .machine)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -102,5 +103,6 @@ private struct StrictForm: Codable {
     try fields.encodeIfPresent(configuration.quotaKeys, forKey: .quotaKeys)
     try fields.encodeIfPresent(configuration.quotaBytes, forKey: .quotaBytes)
     try fields.encodeIfPresent(configuration.programDecides, forKey: .programDecides)
+    try fields.encodeIfPresent(configuration.machine, forKey: .machine)
   }
 }

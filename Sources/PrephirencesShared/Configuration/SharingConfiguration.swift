@@ -46,6 +46,9 @@ public struct SharingConfiguration: Sendable, Hashable {
   /// ``SharedPreferences`` a closure; `nil` if the first such program says so.
   public var programDecides: Bool?
 
+  /// What other machines call this one, which proves nothing; `nil` for the name of the host.
+  public var machine: String?
+
   /// Creates a configuration.
   ///
   /// - Parameter address: The address of the store.

@@ -23,16 +23,24 @@ final class DirectCommit {
     self.deadline = deadline
   }
 
-  /// Sends changes.
+  /// Sends changes, in pieces unless they must be one transaction.
   ///
   /// - Returns: `false` if somebody has changed one of the keys: then the rest was not sent.
   /// - Throws: ``PreferencesError``.
-  func perform(_ changes: [DirectTransaction.Change]) throws(PreferencesError) -> Bool {
+  func perform(
+    _ changes: [DirectTransaction.Change], asOne: Bool
+  ) throws(PreferencesError) -> Bool {
     for change in changes { try check(change) }
+    guard !asOne || changes.count <= SharedUnit.greatestKeys else {
+      throw PreferencesError(
+        .overQuota,
+        "etcd changes at most \(SharedUnit.greatestKeys) keys as one, and these are "
+          + "\(changes.count); nothing was changed")
+    }
     let identity = try identity()
     var rest = changes[...]
     while !rest.isEmpty {
-      let piece = try piece(of: rest)
+      let piece = try piece(of: rest, isWhole: asOne)
       guard try send(piece, identity) else { return false }
       rest = rest.dropFirst(piece.count)
     }
@@ -61,14 +69,14 @@ final class DirectCommit {
 
   /// Returns the first changes, as many as one transaction takes.
   private func piece(
-    of changes: ArraySlice<DirectTransaction.Change>
+    of changes: ArraySlice<DirectTransaction.Change>, isWhole: Bool
   ) throws(PreferencesError) -> [SharedUnit.Change] {
     var piece: [SharedUnit.Change] = []
     var bytes = 0
-    for change in changes.prefix(Self.greatestKeys) {
+    for change in isWhole ? changes : changes.prefix(Self.greatestKeys) {
       let row = try row(of: change)
       bytes += row.bytes.count
-      if !piece.isEmpty, bytes > Self.greatestBytes { break }
+      if !isWhole, !piece.isEmpty, bytes > Self.greatestBytes { break }
       piece.append(SharedUnit.Change(row: row, base: change.base.map { .row($0) } ?? .absent))
     }
     return piece
@@ -77,7 +85,7 @@ final class DirectCommit {
   private func send(
     _ changes: [SharedUnit.Change], _ identity: [UInt8]
   ) throws(PreferencesError) -> Bool {
-    let newRow = StoreRow.writer(number + 1)
+    let newRow = WriterRow.new(number: number + 1)
     let unit = UnitTransaction(
       layout: store.layout, identity: identity,
       unit: SharedUnit(
@@ -86,6 +94,11 @@ final class DirectCommit {
     var transaction = unit.transaction
     transaction.success[0] = .put(
       key: store.layout.writer(writer), value: newRow, lease: try grantedLease())
+    if number == 0, let machine = try? MachineRow(name: store.machine).bytes() {
+      transaction.success.append(
+        .put(
+          key: store.layout.machine(writer), value: machine, lease: try grantedLease()))
+    }
     let answer = try settled { deadline in
       try store.client.perform(transaction, deadline: deadline)
     }

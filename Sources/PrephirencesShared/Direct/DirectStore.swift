@@ -13,13 +13,17 @@ package final class DirectStore: Sendable {
 
   let client: EtcdClient
   let layout: StoreLayout
-  private let patience: Duration
+  /// The name that the store gets of this machine with a change.
+  let machine: String
+  let patience: Duration
 
   package init(
-    cluster: EtcdConfiguration, layout: StoreLayout, patience: Duration = DirectStore.patience
+    cluster: EtcdConfiguration, layout: StoreLayout, machine: String = MachineRow.hostName,
+    patience: Duration = DirectStore.patience
   ) {
     client = .shared(cluster)
     self.layout = layout
+    self.machine = machine
     self.patience = patience
   }
 
@@ -78,17 +82,19 @@ package final class DirectStore: Sendable {
   /// ``DirectCommit/greatestKeys`` changed keys are sent in pieces: if that fails, some may have been
   /// sent.
   ///
-  /// - Parameter body: Reads and changes values. If it throws, nothing is changed.
+  /// - Parameters:
+  ///   - asOne: Whether to fail instead of sending them in pieces.
+  ///   - body: Reads and changes values. If it throws, nothing is changed.
   /// - Throws: What the closure throws, or ``PreferencesError``, with
   ///   ``PreferencesError/Code/outcomeUnknown`` if a change may have happened.
-  package func change(_ body: (DirectTransaction) throws -> Void) throws {
+  package func change(asOne: Bool = false, _ body: (DirectTransaction) throws -> Void) throws {
     let deadline = Deadline(after: patience)
     let commit = DirectCommit(self, deadline)
     while true {
       let transaction = DirectTransaction(self, deadline)
       try body(transaction)
       let changes = try transaction.changes()
-      if try changes.isEmpty || commit.perform(changes) { return }
+      if try changes.isEmpty || commit.perform(changes, asOne: asOne) { return }
       guard !deadline.hasPassed else {
         throw PreferencesError(
           .conflict, "others kept changing the same keys of the shared store; try again")
@@ -124,7 +130,7 @@ package final class DirectStore: Sendable {
   }
 
   /// The rows of all keys.
-  var values: EtcdKeys { .prefix(layout.key("")) }
+  var values: EtcdKeys { layout.values }
 
   /// Returns the row of a key; `nil` if the key is not text, and so not one of this store's.
   func sharedRow(_ row: EtcdRow) -> SharedRow? {
@@ -152,7 +158,7 @@ extension SharedRow {
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged`` or
   ///   ``PreferencesError/Code/unsupportedFormat``.
-  func storedValue() throws(PreferencesError) -> PreferenceObject? {
+  package func storedValue() throws(PreferencesError) -> PreferenceObject? {
     switch content {
     case .value(let object): return object
     case .removal: return nil

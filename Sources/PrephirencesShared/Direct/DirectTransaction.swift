@@ -73,7 +73,8 @@ package final class DirectTransaction {
     return changes
   }
 
-  private func row(_ key: PreferenceKey) throws(PreferencesError) -> SharedRow? {
+  /// Returns the row of a key, on which a change of it is based.
+  func row(_ key: PreferenceKey) throws(PreferencesError) -> SharedRow? {
     let bytes = Array(key.utf8)
     if let row = rows[bytes] { return row }
     if hasAllRows { return nil }

@@ -8,23 +8,38 @@ package import PrephirencesEtcd
 /// | --- | --- |
 /// | `PREFIX` `id` | the identity of the store: the form 1 and 16 random bytes |
 /// | `PREFIX` `floor` | the form 1 and the revision of the last removal that was collected, 8 bytes |
-/// | `PREFIX` `w/` tag in hexadecimal | the last unit of a writer; of one without a copy, whose tag begins with 00, for a day |
+/// | `PREFIX` `w/` tag in hexadecimal | the last unit of a writer, as ``WriterRow`` has it; of one without a copy, whose tag begins with 00, for a day |
 /// | `PREFIX` `k/` key in UTF-8 | the value of a key, as ``SharedRow`` has it |
+/// | `PREFIX` `who/` tag in hexadecimal | what the machine of a writer says of itself, as ``MachineRow`` has it |
 package struct StoreLayout: Hashable, Sendable {
   /// What all keys of the store begin with; it ends with a slash.
   package let prefix: [UInt8]
 
   package init(prefix: String) { self.prefix = Array(prefix.utf8) }
 
-  /// Everything that the store has.
-  package var all: EtcdKeys { .prefix(prefix) }
+  /// Everything that machines follow.
+  ///
+  /// The rows `who/` come after it, so that a machine that says it is there wakes no other.
+  package var all: EtcdKeys { .from(prefix, to: prefix + Array("w0".utf8)) }
+
+  /// The rows of all keys.
+  package var values: EtcdKeys { .prefix(key("")) }
+
+  /// The rows of all writers.
+  package var writers: EtcdKeys { .prefix(prefix + Self.writers) }
+
+  /// The rows of all machines.
+  package var machines: EtcdKeys { .prefix(prefix + Self.machines) }
 
   package var identity: [UInt8] { prefix + Array("id".utf8) }
   package var floor: [UInt8] { prefix + Array("floor".utf8) }
 
   package func writer(_ tag: WriterTag) -> [UInt8] {
-    prefix + Self.writers
-      + tag.bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+    prefix + Self.writers + Array(tag.hexadecimal.utf8)
+  }
+
+  package func machine(_ tag: WriterTag) -> [UInt8] {
+    prefix + Self.machines + Array(tag.hexadecimal.utf8)
   }
 
   package func key(_ key: PreferenceKey) -> [UInt8] { prefix + Self.keys + Array(key.utf8) }
@@ -34,6 +49,7 @@ package struct StoreLayout: Hashable, Sendable {
     case identity
     case floor
     case writer(WriterTag)
+    case machine(WriterTag)
     case key(PreferenceKey)
     /// No row of this release: it stays as it is.
     case unknown
@@ -48,7 +64,12 @@ package struct StoreLayout: Hashable, Sendable {
       return .key(text)
     }
     if rest.starts(with: Self.writers) {
-      return Self.tag(rest.dropFirst(Self.writers.count)).map { .writer($0) } ?? .unknown
+      return WriterTag(hexadecimal: rest.dropFirst(Self.writers.count)).map { .writer($0) }
+        ?? .unknown
+    }
+    if rest.starts(with: Self.machines) {
+      return WriterTag(hexadecimal: rest.dropFirst(Self.machines.count)).map { .machine($0) }
+        ?? .unknown
     }
     if key == identity { return .identity }
     return key == floor ? .floor : .unknown
@@ -56,14 +77,7 @@ package struct StoreLayout: Hashable, Sendable {
 
   private static let keys = Array("k/".utf8)
   private static let writers = Array("w/".utf8)
-  private static let digits = Array("0123456789abcdef".utf8)
-
-  private static func tag(_ text: ArraySlice<UInt8>) -> WriterTag? {
-    guard text.count == 32 else { return nil }
-    let values = text.compactMap { digits.firstIndex(of: $0).map(UInt8.init) }
-    guard values.count == 32 else { return nil }
-    return WriterTag((0..<16).map { values[2 * $0] << 4 | values[2 * $0 + 1] })
-  }
+  private static let machines = Array("who/".utf8)
 }
 
 /// The rows that are not those of keys.
@@ -80,18 +94,8 @@ package enum StoreRow {
   }
 
   /// The revision that a row `floor` has; `nil` if the row is damaged, or has a newer form.
-  package static func floor(_ row: [UInt8]) -> Int64? { number(row, count: 9) }
-
-  /// The row `w/…` of a writer's unit.
-  package static func writer(_ number: Int64) -> [UInt8] {
-    floor(number) + WriterTag.random().bytes
-  }
-
-  /// The number of the unit that a row `w/…` has.
-  package static func number(ofWriter row: [UInt8]) -> Int64? { number(row, count: 25) }
-
-  private static func number(_ row: [UInt8], count: Int) -> Int64? {
-    guard row.count == count, row[0] == form else { return nil }
+  package static func floor(_ row: [UInt8]) -> Int64? {
+    guard row.count == 9, row[0] == form else { return nil }
     return row[1..<9].reduce(0) { $0 << 8 | Int64($1) }
   }
 }

@@ -119,8 +119,8 @@ package struct UnitTransaction: Sendable {
     if let writer, writer.value == unit.newWriterRow { return .committed(writer.modRevision) }
     guard identities.first?.value == identity else { return .foreign }
     guard writer?.value == unit.oldWriterRow else {
-      let number = writer.flatMap { StoreRow.number(ofWriter: $0.value) } ?? 0
-      let old = unit.oldWriterRow.flatMap { StoreRow.number(ofWriter: $0) } ?? 0
+      let number = writer.flatMap { WriterRow.number($0.value) } ?? 0
+      let old = unit.oldWriterRow.flatMap { WriterRow.number($0) } ?? 0
       return number < old ? .restored : .cloned
     }
     var last: Int64? = 0

@@ -123,6 +123,7 @@ final class SharedStore: Sendable {
     let resolver: SyncWorker.Resolver = { [weak self] in try Self.decide($0, in: self) }
     var options = SyncOptions()
     options.place = configuration.settings.place
+    options.machine = configuration.machineName
     options.didLoseFile = { [weak self] in self?.follow() }
     options.didReport = { [weak monitor] _ in monitor?.look() }
     let worker = SyncWorker(

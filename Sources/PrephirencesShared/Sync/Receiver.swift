@@ -72,6 +72,10 @@ struct Receiver {
         try createIdentity(contents, connection)
         continue
       }
+      // Before the file is in step: a short process ends then.
+      if try replica.state().identity ?? identity == identity {
+        session.notice.begin(session, connection)
+      }
       let isLarge = contents.rowCount > session.options.greatestRowsTogether
       let file = isLarge ? try replica.onOwnConnection() : replica
       switch try file.apply(try contents.snapshot()) {
@@ -164,7 +168,7 @@ struct Receiver {
     case .key(let key):
       guard !event.isRemoval else { return .removed(key) }
       return .row(SharedRow(key: key, revision: row.modRevision, bytes: row.value))
-    case .unknown: return nil
+    case .machine, .unknown: return nil
     }
   }
 }

@@ -71,7 +71,8 @@ struct Sender {
       announce()
       if session.reports.trouble(of: .sender) != nil { session.reports.contact(of: .sender) }
       try removals.collect()
-      return rest(state, atMost: nil) { $0.fileChanges != state.fileChanges }
+      session.notice.update(session)
+      return rest(state, atMost: session.notice.timeToNext) { $0.fileChanges != state.fileChanges }
     }
     try send(unit)
     busy += 1

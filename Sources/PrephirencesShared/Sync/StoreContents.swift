@@ -33,7 +33,7 @@ struct StoreContents {
     case .writer(let tag): writers[tag] = row.value
     case .key(let key):
       rows.append(SharedRow(key: key, revision: row.modRevision, bytes: row.value))
-    case .unknown: break
+    case .machine, .unknown: break
     }
   }
 

@@ -15,6 +15,8 @@ package struct SyncOptions: Sendable {
   /// Where the worker sends to, as the settings of the file have it; it does nothing while these name
   /// another place.
   package var place: String?
+  /// The name that the store has of this machine.
+  package var machine = MachineRow.hostName
   /// Called on a thread of the worker when the file is not shared at its place, once for each way in
   /// which it is shared otherwise.
   package var didLoseFile: (@Sendable () -> Void)?

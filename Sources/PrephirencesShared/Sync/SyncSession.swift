@@ -17,6 +17,9 @@ final class SyncSession: Sendable {
   /// Tells all processes that the engine has taken changes.
   let announce: @Sendable () -> Void
 
+  /// What the store is told of this machine.
+  let notice = MachineNotice()
+
   /// Ends every call of the session.
   let cancellation = EtcdCancellation()
 

@@ -4,6 +4,7 @@ internal import KeychainHelpers
 internal import KeychainSecrets
 internal import KeychainStores
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// Answers docker and its relatives.
 struct DockerCredentialCommand: HelperCommand, QuickCommand {

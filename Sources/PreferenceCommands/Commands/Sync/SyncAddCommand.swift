@@ -35,6 +35,11 @@ struct SyncAddCommand: SyncSubcommand {
     help: .init("The name of the store (default: that of the suite)", valueName: "name"))
   var storeName: String?
 
+  @Option(
+    help: .init(
+      "What other machines call this one (default: the name of the host)", valueName: "name"))
+  var machine: String?
+
   @OptionGroup var connection: ConnectionOptions
 
   @Option(help: .init("The greatest number of keys (default: 1024)", valueName: "number"))
@@ -85,6 +90,7 @@ struct SyncAddCommand: SyncSubcommand {
   private func configuration() throws -> SharingConfiguration {
     var configuration = try connection.configuration(for: address)
     configuration.store = storeName
+    configuration.machine = machine
     configuration.quotaKeys = quotaKeys
     configuration.quotaBytes = quotaBytes
     configuration.programDecides = programDecides

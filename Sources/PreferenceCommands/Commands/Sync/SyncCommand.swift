@@ -20,7 +20,8 @@ struct SyncCommand: PreferenceCommandPart {
     subcommands: MountedCommands.list(
       [
         SyncAddCommand.self, SyncStatusCommand.self, SyncNowCommand.self, SyncRunCommand.self,
-        SyncLogCommand.self, SyncAdoptCommand.self, SyncRemoveCommand.self,
+        SyncLogCommand.self, SyncMachinesCommand.self, SyncRevertCommand.self,
+        SyncAdoptCommand.self, SyncRemoveCommand.self,
       ], of: PreferenceCommandGroupName.name))
 
   static var isGroup: Bool { false }

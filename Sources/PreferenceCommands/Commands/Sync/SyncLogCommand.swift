@@ -1,29 +1,37 @@
 internal import ArgumentParser
-internal import Foundation
 internal import Prephirences
 internal import PrephirencesCommandLine
-internal import PrephirencesDurable
+internal import PrephirencesShared
 
-/// Lists what is unsent, and what came from other machines.
+/// Lists who has changed what, and what is unsent.
 struct SyncLogCommand: SyncSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "List what came from other machines lately, and what is unsent",
+    abstract: "Show who changed what, from which value to which, and what is unsent",
     discussion: """
-      The newest line is the last. A terminal gets a table, and a pipe a line for each change, whose \
-      fields are separated by tabs: time, key, what happened, and the writer. What came is 'set' or \
-      'removed', or 'conflict' if a change of this machine was given up for it. What is unsent is \
-      'unsent', or 'waits' if something else than the network is needed. A writer is a copy of the \
-      store, in hexadecimal digits. Values are not shown.
+      etcd knows the changes until it compacts them; the newest is the last. A terminal gets a table, and \
+      a pipe a line for each value, whose fields are separated by tabs: revision, time, machine, what \
+      happened, key, type and value. '-' is what the key had, and '+' what it got. Then follows \
+      what this machine alone knows: 'lost' is a change that was given up for another machine's, \
+      'unsent' waits for the network, and 'waits' for something else.
+
+      A machine is called what it calls itself, which proves nothing; the time is that of its clock. \
+      'another tool' has changed rows without this program, at no known time. The type is 'unknown' \
+      for a value that was compacted, 'damaged' or 'newer' for one that this release cannot read. \
+      If etcd cannot be reached, the log is what came to this machine.
 
       Example:
-        \(preferencesPath) sync log com.example.web --last 50
+        \(preferencesPath) sync log com.example.web interval
+        \(preferencesPath) sync log com.example.web --last 50 --json
       """)
 
   @Argument(help: "The suite", completion: .sharedSuites)
   var suite: String
 
-  @Option(help: .init("How many changes that came to list", valueName: "number"))
+  @Argument(help: "A key, whose changes alone are listed")
+  var key: String?
+
+  @Option(help: .init("How many transactions to list", valueName: "number"))
   var last = 20
 
   @Flag(help: "Print JSON")
@@ -31,59 +39,29 @@ struct SyncLogCommand: SyncSubcommand {
 
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
-  private struct Line {
-    let date: Date
-    let key: PreferenceKey
-    let word: String
-    let writer: String?
-
-    var fields: [String] {
-      [DateText.text(date), key, word, writer.map { String($0.prefix(8)) } ?? ""]
-    }
-
-    var json: JSONValue {
-      .object([
-        ("time", .date(date)), ("key", .string(key)), ("change", .string(word)),
-        ("writer", writer.map(JSONValue.string) ?? .null),
-      ])
-    }
-  }
+  /// How long etcd is waited for before the log is that of this machine.
+  private static let patience: Duration = .seconds(10)
 
   func validate() throws {
     guard last >= 0 else { throw ValidationError(SyncUsageText.lastNegative) }
   }
 
   func perform(in session: SharingSession) throws {
-    let replica = try session.suite(suite).replica
-    guard try replica.isShared() else { return try show([]) }
-    let came = try replica.recentJournal(last).map { entry in
-      Line(
-        date: entry.date, key: entry.key,
-        word: entry.reason == .decision
-          ? "decided" : entry.isConflict ? "conflict" : entry.new == nil ? "removed" : "set",
-        writer: entry.writer?.hexadecimal)
+    let shared = try session.suite(suite)
+    var log = ChangeLog(key: key)
+    let isShared = try shared.replica.isShared()
+    do {
+      try log.read(try shared.direct(patience: Self.patience), last: last)
+    } catch {
+      guard isShared else { throw error }
+      session.interface.say("\(error.message); this is what came to this machine")
+      try log.readJournal(shared.replica, last: last)
     }
-    let unsent = try replica.unsent().map { change in
-      Line(
-        date: change.date, key: change.key, word: change.waits ? "waits" : "unsent", writer: nil)
-    }
-    try show(came + unsent)
-  }
-
-  private func show(_ lines: [Line]) throws {
-    if json { return try ValueOutput.write(.array(lines.map(\.json))) }
-    let table = TextTable(
-      header: ["TIME", "KEY", "CHANGE", "WRITER"], rows: lines.map(\.fields))
+    if isShared { try log.readOwn(shared.replica, last: last) }
+    if json { return try ValueOutput.write(log.json) }
+    let table = log.table
     guard StandardOutput.isTerminal else { return try StandardOutput.write(table.lines) }
-    if !lines.isEmpty { try StandardOutput.write(table.columns) }
-  }
-}
-
-extension WriterTag {
-  fileprivate var hexadecimal: String {
-    bytes.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count < 2 ? "0" + digits : digits
-    }.joined()
+    if !table.rows.isEmpty { try StandardOutput.write(table.columns) }
+    if let end = log.end { session.interface.say(end) }
   }
 }

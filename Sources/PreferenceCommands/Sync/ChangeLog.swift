@@ -1,0 +1,123 @@
+internal import Foundation
+internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesDurable
+internal import PrephirencesShared
+
+/// What was changed in a suite, by whom, and what is unsent.
+struct ChangeLog {
+  /// As much as a log keeps in memory.
+  private static let greatestSize = 64 << 20
+
+  private let key: String?
+  /// The oldest first.
+  private var transactions: [LoggedTransaction] = []
+  private var lost: [JournalEntry] = []
+  private var unsent: [UnsentChange] = []
+  private var isOfStore = false
+
+  /// Why there is nothing older; `nil` if there is, or never was.
+  private(set) var end: String?
+
+  init(key: String?) { self.key = key }
+
+  // MARK: - Reading
+
+  /// Reads what the engine has.
+  mutating func read(_ store: DirectStore, last: Int) throws(PreferencesError) {
+    var history = StoreHistory(store, key: key)
+    var found: [LoggedTransaction] = []
+    var size = 0
+    while found.count < last {
+      guard let transaction = try history.next() else { break }
+      size += transaction.changes.reduce(0) {
+        $0 + ($1.old?.bytes.count ?? 0) + ($1.new?.bytes.count ?? 0)
+      }
+      if size > Self.greatestSize, !found.isEmpty {
+        end = "older changes are left out, since these are so large"
+        break
+      }
+      found.append(LoggedTransaction(transaction, key: key))
+    }
+    if history.isCompacted {
+      end =
+        found.last?.revision.map { "etcd has compacted what came before revision \($0)" }
+        ?? "etcd has compacted all changes"
+    }
+    transactions = found.reversed()
+    isOfStore = true
+  }
+
+  /// Reads what the copy noted of changes that came from elsewhere.
+  mutating func readJournal(_ replica: SharedReplica, last: Int) throws(PreferencesError) {
+    transactions = try replica.recentJournal(key == nil ? last : 10_000)
+      .filter { !$0.isConflict && isMeant($0.key) }.suffix(last).map(LoggedTransaction.init)
+  }
+
+  /// Reads what was given up, and what is unsent.
+  mutating func readOwn(_ replica: SharedReplica, last: Int) throws(PreferencesError) {
+    lost = try replica.recentConflicts(last).filter { isMeant($0.key) }.reversed()
+    unsent = try replica.unsent().filter { isMeant($0.key) }
+  }
+
+  private func isMeant(_ other: String) -> Bool { key?.utf8.elementsEqual(other.utf8) ?? true }
+
+  // MARK: - Writing
+
+  var table: TextTable {
+    let names = Dictionary(grouping: transactions.filter { $0.writer?.isForgotten == false }) {
+      $0.machine ?? ""
+    }.mapValues { Set($0.map(\.writer)).count }
+    var rows = transactions.flatMap { transaction in
+      let begin = [
+        transaction.revision.map { "\($0)" } ?? "", transaction.date.map(DateText.text) ?? "",
+        transaction.author { names[$0] ?? 0 > 1 },
+      ]
+      return transaction.changes.flatMap(\.rows).map { begin + $0 }
+    }
+    for entry in lost {
+      let change = LoggedChange(key: entry.key, old: LoggedValue(entry.old), new: .absent)
+      rows += change.rows.map {
+        ["", DateText.text(entry.date), entry.writer?.shortText ?? "", "lost"] + $0.dropFirst()
+      }
+    }
+    for change in unsent {
+      rows.append(
+        [
+          "", DateText.text(change.date), "", change.waits ? "waits" : "unsent", change.key, "",
+          "",
+        ])
+    }
+    return TextTable(
+      header: ["REVISION", "TIME", "MACHINE"] + LoggedChange.header, rows: rows)
+  }
+
+  var json: JSONValue {
+    .object([
+      ("source", .string(isOfStore ? "etcd" : "copy")),
+      ("end", end.map(JSONValue.string) ?? .null),
+      ("transactions", .array(transactions.map(\.json))),
+      (
+        "lost",
+        .array(
+          lost.map { entry in
+            .object([
+              ("key", .string(entry.key)), ("time", .date(entry.date)),
+              ("writer", entry.writer.map { .string($0.hexadecimal) } ?? .null),
+              ("value", LoggedValue(entry.old).json),
+            ])
+          })
+      ),
+      (
+        "unsent",
+        .array(
+          unsent.map { change in
+            .object([
+              ("key", .string(change.key)), ("time", .date(change.date)),
+              ("waits", .bool(change.waits)),
+            ])
+          })
+      ),
+    ])
+  }
+}

@@ -1,0 +1,44 @@
+package import Foundation
+
+/// The row `w/<tag>` of a writer, which each of its transactions puts.
+///
+/// | bytes | mean |
+/// | --- | --- |
+/// | 1 | the form, 1 |
+/// | 8 | the number of the unit, big-endian |
+/// | 8 | when it was numbered by the writer's clock, in milliseconds since 1970, big-endian |
+/// | 8 | random bytes, by which it differs from that of a copied file |
+package enum WriterRow {
+  private static let form: UInt8 = 1
+  private static let count = 25
+
+  package static func new(number: Int64) -> [UInt8] { bytes(number: number, nonce: newNonce()) }
+
+  /// Returns what follows the number.
+  static func newNonce() -> [UInt8] {
+    BigEndian.bytes(Int64(Date().timeIntervalSince1970 * 1000))
+      + (0..<8).map { _ in UInt8.random(in: 0...255) }
+  }
+
+  static func bytes(number: Int64, nonce: [UInt8]) -> [UInt8] {
+    [form] + BigEndian.bytes(number) + nonce
+  }
+
+  /// The number of the unit; `nil` if the row is damaged, or has a newer form.
+  package static func number(_ row: [UInt8]) -> Int64? {
+    isReadable(row) ? BigEndian.number(row[1..<9]) : nil
+  }
+
+  /// When the unit was numbered; `nil` if the row is damaged, or has a newer form.
+  package static func date(_ row: [UInt8]) -> Date? {
+    guard isReadable(row), case let time = BigEndian.number(row[9..<17]),
+      time >= 0, time < endOfTime
+    else { return nil }
+    return Date(milliseconds: time)
+  }
+
+  /// The end of the year 9999: a later time is none that a clock has.
+  private static let endOfTime: Int64 = 253_402_300_800_000
+
+  private static func isReadable(_ row: [UInt8]) -> Bool { row.count == count && row[0] == form }
+}

@@ -1,0 +1,81 @@
+package import Foundation
+package import Prephirences
+package import PrephirencesDurable
+internal import PrephirencesEtcd
+internal import PrephirencesFiles
+
+/// A machine that uses a store, as it says itself.
+package struct StoreMachine: Sendable {
+  package let tag: WriterTag
+  package let row: MachineRow
+  /// When it was in touch with the store, or changed something, by its own clock.
+  package let contact: Date
+}
+
+extension DirectStore {
+  /// Returns the machines of the store, in the order of their names.
+  ///
+  /// Of those without a copy, it is the last of each name.
+  package func machines() throws(PreferencesError) -> [StoreMachine] {
+    let deadline = Deadline(after: patience)
+    var found: [StoreMachine] = []
+    try reporting {
+      var dates: [WriterTag: Date] = [:]
+      _ = try client.snapshot(layout.writers, deadline: deadline) { page in
+        for row in page {
+          guard case .writer(let tag) = layout.name(of: row.key) else { continue }
+          dates[tag] = WriterRow.date(row.value)
+        }
+      }
+      _ = try client.snapshot(layout.machines, deadline: deadline) { page in
+        for stored in page {
+          // What a newer release says stays, and is not understood.
+          guard case .machine(let tag) = layout.name(of: stored.key),
+            let row = MachineRow(stored.value)
+          else { continue }
+          let contact = max(row.date, dates[tag] ?? row.date)
+          found.append(StoreMachine(tag: tag, row: row, contact: contact))
+        }
+      }
+    }
+    found.sort { ($0.row.name, $1.contact) < ($1.row.name, $0.contact) }
+    var direct: Set<String> = []
+    return found.filter { !$0.tag.isForgotten || direct.insert($0.row.name).inserted }
+  }
+
+  /// Removes what a machine says of itself; if it is still there, it says so again.
+  package func forget(_ machine: StoreMachine) throws(PreferencesError) {
+    try reporting {
+      _ = try client.delete(
+        .one(layout.machine(machine.tag)), deadline: Deadline(after: patience))
+    }
+  }
+
+  /// Keys that were changed again, so that a transaction was not taken back.
+  package struct ChangedSince: Error {
+    /// The rows that they have now; `nil` if it was deleted.
+    package let keys: [(key: PreferenceKey, row: SharedRow?)]
+  }
+
+  /// Sets each key of a transaction to what it had before, if none was changed since; all or nothing.
+  ///
+  /// - Parameters:
+  ///   - reverted: The transaction.
+  ///   - onlyChecking: Whether to change nothing.
+  /// - Throws: ``ChangedSince``, or ``PreferencesError``, with
+  ///   ``PreferencesError/Code/outcomeUnknown`` if it may have happened.
+  package func revert(_ reverted: StoreTransaction, onlyChecking: Bool = false) throws {
+    try change(asOne: true) { transaction in
+      var changed: [(key: PreferenceKey, row: SharedRow?)] = []
+      for change in reverted.changes {
+        let row = try transaction.row(change.key)
+        if row != change.new { changed.append((change.key, row)) }
+      }
+      guard changed.isEmpty else { throw ChangedSince(keys: changed) }
+      for change in reverted.changes {
+        let value = try change.old?.storedValue()
+        if !onlyChecking { transaction.storeObject(value, forKey: change.key) }
+      }
+    }
+  }
+}

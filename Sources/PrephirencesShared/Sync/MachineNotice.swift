@@ -1,0 +1,94 @@
+internal import PrephirencesDurable
+internal import PrephirencesEtcd
+internal import PrephirencesFiles
+internal import Synchronization
+
+/// Says in the store which machine has the file, when it was last in touch, and what it cannot send.
+///
+/// Who may only read cannot say so. A failure is no trouble of the file: the next contact says it.
+final class MachineNotice: Sendable {
+  private struct State {
+    /// The row that was said last, and when to say it again.
+    var said: (tag: WriterTag, row: MachineRow)?
+    var next = ContinuousClock.now
+    /// Before that, not even another row.
+    var rest = ContinuousClock.now
+  }
+
+  /// How many notices this process has; many suites speak less often each.
+  private static let count = Atomic(0)
+
+  private let state = PosixMutex(State())
+
+  init() { Self.count.add(1, ordering: .relaxed) }
+
+  deinit { Self.count.subtract(1, ordering: .relaxed) }
+
+  /// How long to be silent, and not at the same time as others.
+  private static var silence: Duration {
+    let seconds = max(300, 30 * count.load(ordering: .relaxed))
+    return .seconds(seconds) * Double.random(in: 0.8...1.2)
+  }
+
+  /// When the sender must look again.
+  var timeToNext: Duration {
+    max(.seconds(1), ContinuousClock.now.duration(to: state.withLock(\.next)))
+  }
+
+  /// Says it at the first contact, unless the store has the same since a short time.
+  func begin(_ session: SyncSession, _ cancellation: EtcdCancellation) {
+    guard let (tag, row) = try? self.row(session), state.withLock({ $0.said?.tag }) != tag else {
+      return
+    }
+    let key = EtcdKeys.one(session.layout.machine(tag))
+    let known = try? session.client.range(
+      key, deadline: Deadline(after: .seconds(5)), cancellation: cancellation)
+    if let old = known?.rows.first.flatMap({ MachineRow($0.value) }), old.says(row),
+      (0..<300_000).contains(row.contact - old.contact)
+    {
+      return didSay(tag, old)
+    }
+    say(tag, row, session, cancellation)
+  }
+
+  /// Says it again if it is another row now, or some time has passed.
+  func update(_ session: SyncSession) {
+    let (said, next, rest) = state.withLock { ($0.said, $0.next, $0.rest) }
+    guard rest <= .now, let (tag, row) = try? self.row(session),
+      next <= .now || said?.tag != tag || said?.row.says(row) != true
+    else { return }
+    say(tag, row, session, session.cancellation)
+  }
+
+  private func row(_ session: SyncSession) throws -> (WriterTag, MachineRow) {
+    let unsent = try session.replica.unsent().count { $0.waits }
+    return (
+      try session.replica.state().writer, MachineRow(name: session.options.machine, unsent: unsent)
+    )
+  }
+
+  private func say(
+    _ tag: WriterTag, _ row: MachineRow, _ session: SyncSession, _ cancellation: EtcdCancellation
+  ) {
+    didSay(tag, row)
+    guard let bytes = try? row.bytes() else { return }
+    _ = try? session.client.put(
+      session.layout.machine(tag), bytes, deadline: Deadline(after: .seconds(5)),
+      cancellation: cancellation)
+  }
+
+  private func didSay(_ tag: WriterTag, _ row: MachineRow) {
+    state.withLock { state in
+      state.said = (tag, row)
+      state.next = .now + Self.silence
+      state.rest = .now + .seconds(10)
+    }
+  }
+}
+
+extension MachineRow {
+  /// Whether another row says the same, at another time.
+  fileprivate func says(_ other: Self) -> Bool {
+    (name, release, unsent) == (other.name, other.release, other.unsent)
+  }
+}
