@@ -5,13 +5,18 @@ internal import PrephirencesFiles
 
 /// Goes back through the changes of a store, as far as the engine keeps them.
 ///
-/// A change takes about three calls, and no memory is kept between two.
+/// A change takes about four calls, and nothing is kept in memory between two. Those of a key follow
+/// its own row, until that was made.
 package struct StoreHistory {
-  private let store: DirectStore
-  private let rows: EtcdKeys
+  /// How many changes are looked at to find the last one of a key that has no row.
+  private static let greatestSearch = 1000
 
-  /// What is looked at next; `nil` before the first look, and 0 after the last change.
+  private let store: DirectStore
+  private let key: PreferenceKey?
+
+  /// What is looked at next; `nil` before the first look, and 0 at the end.
   private var revision: Int64?
+  private var hasFound = false
 
   /// Whether the engine has compacted what came before the last change that was returned.
   package private(set) var isCompacted = false
@@ -21,7 +26,7 @@ package struct StoreHistory {
   ///   - key: The key whose changes are asked for; `nil` for all.
   package init(_ store: DirectStore, key: PreferenceKey? = nil) {
     self.store = store
-    rows = key.map { .one(store.layout.key($0)) } ?? store.values
+    self.key = key
   }
 
   private var deadline: Deadline { Deadline(after: store.patience) }
@@ -30,11 +35,14 @@ package struct StoreHistory {
   /// there is none, or the engine has compacted it.
   package mutating func next() throws(PreferencesError) -> StoreTransaction? {
     do {
-      while let change = try step() {
+      var rest = Self.greatestSearch
+      while revision != 0, rest > 0 {
+        guard let change = try step() else { continue }
         if !change.hasOld { (isCompacted, revision) = (true, 0) }
-        // Who collects removals changes no value.
-        let isVisible = change.changes.contains { $0.new != nil || $0.old?.isRemoval != true }
-        if isVisible { return change }
+        rest -= 1
+        guard change.changes.contains(where: isMeant) else { continue }
+        hasFound = true
+        return change
       }
       return nil
     } catch let error as EtcdError where error.code == .compacted {
@@ -46,34 +54,57 @@ package struct StoreHistory {
     }
   }
 
+  /// Who collects removals changes no value.
+  private func isMeant(_ change: StoreTransaction.Change) -> Bool {
+    (change.new != nil || change.old?.isRemoval != true)
+      && key?.utf8.elementsEqual(change.key.utf8) ?? true
+  }
+
+  /// Goes back to the last change before a revision.
+  ///
+  /// - Returns: The change; `nil` if there is none, or if it has no values.
   private mutating func step() throws -> StoreTransaction? {
-    if revision == nil {
-      revision = try store.client.range(
-        .one(store.layout.identity), deadline: deadline
-      ).header.revision
+    let now = try revision ?? newestRevision()
+    revision = now
+    guard let key else { return try stepOfAll(now) }
+    let row = EtcdKeys.one(store.layout.key(key))
+    let newest = try store.client.newest(row, revision: now, deadline: deadline)
+    guard let last = newest.rows.first?.modRevision else {
+      if hasFound { revision = 0 }
+      return hasFound ? nil : try stepOfAll(now)
     }
-    guard let now = revision, now > 0 else { return nil }
-    let newest = try store.client.newest(rows, revision: now, deadline: deadline)
-    if let last = newest.rows.first?.modRevision {
-      let then = try store.client.changed(rows, in: last, deadline: deadline)
-      // Nothing was put since, so rows can only have been deleted.
-      if then.count > newest.count { return try deletion(between: last, and: now, newest.count) }
-      revision = last - 1
-      return try transaction(last, then.rows)
-    }
-    guard let last = try lastRevisionWithRows(before: now) else {
+    revision = last - 1
+    return try transaction(
+      last, try store.client.changed(row, in: last, deadline: deadline).rows)
+  }
+
+  private mutating func stepOfAll(_ now: Int64) throws -> StoreTransaction? {
+    // With the rows of writers: they are still there if a value was set, and then deleted by others.
+    let newest = try store.client.newest(store.layout.all, revision: now, deadline: deadline)
+    let found = try newest.rows.first?.modRevision ?? lastRevisionWithRows(before: now)
+    guard let last = found else {
       revision = 0
       return nil
     }
-    return try deletion(between: last, and: now, 0)
+    // Nothing was put since, so that rows can only have been deleted.
+    let then = try store.client.changed(store.values, in: last, deadline: deadline)
+    let left = try last == now ? then.count : count(now)
+    if then.count > left { return try deletion(between: last, and: now, left) }
+    revision = last - 1
+    return then.rows.isEmpty ? nil : try transaction(last, then.rows)
+  }
+
+  private func newestRevision() throws(EtcdError) -> Int64 {
+    try store.client.range(.one(store.layout.identity), deadline: deadline).header.revision
   }
 
   // MARK: - Deletions, which leave no row
 
   private func count(_ revision: Int64) throws(EtcdError) -> Int64 {
-    try store.client.names(rows, revision: revision, limit: 1, deadline: deadline).count
+    try store.client.names(store.values, revision: revision, limit: 1, deadline: deadline).count
   }
 
+  /// Finds when the store was there, of which nothing is left.
   private func lastRevisionWithRows(before end: Int64) throws(EtcdError) -> Int64? {
     var distance: Int64 = 1
     while distance < end {
@@ -98,13 +129,13 @@ package struct StoreHistory {
 
   /// Returns what a revision has deleted.
   private func deletion(_ revision: Int64) throws -> StoreTransaction {
-    let before = try store.client.names(rows, revision: revision - 1, deadline: deadline)
-    let after = try store.client.names(rows, revision: revision, deadline: deadline)
+    let before = try store.client.names(store.values, revision: revision - 1, deadline: deadline)
+    let after = try store.client.names(store.values, revision: revision, deadline: deadline)
     let left = Set(after.rows.map(\.key))
     let keys = before.rows.filter { !left.contains($0.key) }.compactMap { store.sharedRow($0)?.key }
     return StoreTransaction(
       revision: revision,
-      changes: try old(keys, revision).map { .init(key: $0.key, old: $0.row, new: nil) },
+      changes: try zip(keys, old(keys, revision)).map { .init(key: $0, old: $1, new: nil) },
       hasOld: true)
   }
 
@@ -119,10 +150,7 @@ package struct StoreHistory {
   ) throws(PreferencesError) -> StoreTransaction? {
     let history = StoreHistory(store)
     do {
-      let newest = try store.client.range(
-        .one(store.layout.identity), deadline: history.deadline
-      ).header.revision
-      guard revision > 0, revision <= newest else { return nil }
+      guard try revision > 0 && revision <= history.newestRevision() else { return nil }
       let rows = try store.client.changed(store.values, in: revision, deadline: history.deadline)
         .rows
       let found =
@@ -139,32 +167,27 @@ package struct StoreHistory {
 
   private func transaction(_ revision: Int64, _ rows: [EtcdRow]) throws -> StoreTransaction {
     let new = rows.compactMap(store.sharedRow)
-    var old: [[UInt8]: SharedRow] = [:]
+    var old: [SharedRow?] = []
     var hasOld = true
     do {
-      for (key, row) in try self.old(new.map(\.key), revision) { old[Array(key.utf8)] = row }
+      old = try self.old(new.map(\.key), revision)
     } catch let error as EtcdError where error.code == .compacted {
       hasOld = false
     }
     var transaction = StoreTransaction(
       revision: revision,
-      changes: new.map { .init(key: $0.key, old: old[Array($0.key.utf8)], new: $0) },
-      hasOld: hasOld)
+      changes: new.indices.map { index in
+        .init(key: new[index].key, old: hasOld ? old[index] : nil, new: new[index])
+      }, hasOld: hasOld)
     guard let writer = new.lazy.compactMap(\.writer).first else { return transaction }
-    let (layout, client) = (store.layout, store.client)
-    let answer = try client.perform(
-      EtcdTransaction(success: [
-        .range(.one(layout.writer(writer)), revision: revision),
-        .range(.one(layout.machine(writer)), revision: revision),
-        .range(.one(layout.machine(writer))),
-      ]), deadline: deadline)
-    let found = answer.responses.map { response -> EtcdRow? in
-      if case .range(let rows) = response { rows.first } else { nil }
-    }
+    let layout = store.layout
+    let found = try ranges([
+      .range(.one(layout.writer(writer)), revision: revision),
+      .range(.one(layout.machine(writer)), revision: revision),
+      .range(.one(layout.machine(writer))),
+    ])
     // Who copies a row with another tool is not its writer.
-    guard found.count == 3, let row = found[0], row.modRevision == revision else {
-      return transaction
-    }
+    guard let row = found[0], row.modRevision == revision else { return transaction }
     transaction.writer = writer
     transaction.date = WriterRow.date(row.value)
     let machine = found[1] ?? found[2]
@@ -173,24 +196,26 @@ package struct StoreHistory {
   }
 
   /// Returns the rows of keys before a revision, by as few calls as etcd allows.
-  private func old(
-    _ keys: [PreferenceKey], _ revision: Int64
-  ) throws -> [(key: PreferenceKey, row: SharedRow?)] {
-    var found: [(key: PreferenceKey, row: SharedRow?)] = []
-    var rest = keys[...]
-    while !rest.isEmpty {
-      let piece = rest.prefix(SharedUnit.greatestKeys)
-      rest = rest.dropFirst(piece.count)
-      let answer = try store.client.perform(
-        EtcdTransaction(
-          success: piece.map { .range(.one(store.layout.key($0)), revision: revision - 1) }),
-        deadline: deadline)
-      for (key, response) in zip(piece, answer.responses) {
-        guard case .range(let rows) = response else { continue }
-        found.append((key, rows.first.flatMap(store.sharedRow)))
-      }
+  private func old(_ keys: [PreferenceKey], _ revision: Int64) throws -> [SharedRow?] {
+    var found: [SharedRow?] = []
+    while found.count < keys.count {
+      let piece = keys.dropFirst(found.count).prefix(SharedUnit.greatestKeys)
+      found += try ranges(
+        piece.map { .range(.one(store.layout.key($0)), revision: revision - 1) }
+      ).map { row in row.flatMap(store.sharedRow) }
     }
     return found
+  }
+
+  /// Returns the first row of each range, by one call.
+  private func ranges(_ ranges: [EtcdOperation]) throws(EtcdError) -> [EtcdRow?] {
+    let answer = try store.client.perform(EtcdTransaction(success: ranges), deadline: deadline)
+    guard answer.succeeded else {
+      throw EtcdError(.protocolViolation, "an answer lacks what was asked for")
+    }
+    return answer.responses.map { response in
+      if case .range(let rows) = response { rows.first } else { nil }
+    }
   }
 }
 
