@@ -76,7 +76,8 @@ struct ChangeLog {
       return transaction.changes.flatMap(\.rows).map { begin + $0 }
     }
     for entry in lost {
-      let change = LoggedChange(key: entry.key, old: LoggedValue(entry.old), new: .absent)
+      let change = ValueDifference(
+        key: entry.key, old: ShownValue(object: entry.old), new: ShownValue.absent)
       rows += change.rows.map {
         ["", DateText.text(entry.date), entry.writer?.shortText ?? "", "lost"] + $0.dropFirst()
       }
@@ -89,7 +90,7 @@ struct ChangeLog {
         ])
     }
     return TextTable(
-      header: ["REVISION", "TIME", "MACHINE"] + LoggedChange.header, rows: rows)
+      header: ["REVISION", "TIME", "MACHINE"] + ValueDifference.header, rows: rows)
   }
 
   var json: JSONValue {
@@ -104,7 +105,7 @@ struct ChangeLog {
             .object([
               ("key", .string(entry.key)), ("time", .date(entry.date)),
               ("writer", entry.writer.map { .string($0.hexadecimal) } ?? .null),
-              ("value", LoggedValue(entry.old).json),
+              ("value", ShownValue(object: entry.old).json),
             ])
           })
       ),

@@ -1,21 +1,78 @@
-/// What a change does to the value of a key.
-struct ValueDifference {
-  let key: String
-  let old: StoredValue?
-  let new: StoredValue?
+internal import Prephirences
 
-  /// The rows of a diff: `-` with what the key has, `+` with what it gets.
-  var rows: [[String]] {
-    [("-", old), ("+", new)].compactMap { sign, value in
-      value.map { [sign, key, $0.kind.rawValue, $0.line] }
+/// What a key has before or after a change.
+enum ShownValue {
+  case absent
+  case value(StoredValue)
+  /// A value that is not known, and in one word why.
+  case hidden(String)
+
+  static let unknown = ShownValue.hidden("unknown")
+
+  init(_ value: StoredValue?) { self = value.map(ShownValue.value) ?? .absent }
+
+  /// Takes a value as a store returns it.
+  init(object: PreferenceObject?) {
+    self = object.map { StoredValue($0).map(ShownValue.value) ?? .unknown } ?? .absent
+  }
+
+  /// The words for type and value; `nil` if there is no value.
+  fileprivate var words: [String]? {
+    switch self {
+    case .absent: nil
+    case .value(let value): [value.kind.rawValue, value.line]
+    case .hidden(let reason): [reason, ""]
     }
   }
 
   var json: JSONValue {
-    .object([("key", .string(key)), ("old", Self.json(old)), ("new", Self.json(new))])
+    let members: [JSONValue.Member]? =
+      switch self {
+      case .absent: nil
+      case .value(let value):
+        [
+          .init(name: "type", value: .string(value.kind.rawValue)),
+          .init(name: "value", value: value.plainJSON),
+        ]
+      case .hidden(let reason): [.init(name: "type", value: .string(reason))]
+      }
+    return members.map(JSONValue.object) ?? .null
+  }
+}
+
+/// What a change does to the value of a key.
+struct ValueDifference {
+  let key: String
+  let old: ShownValue
+  let new: ShownValue
+
+  init(key: String, old: ShownValue, new: ShownValue) {
+    self.key = key
+    self.old = old
+    self.new = new
   }
 
-  private static func json(_ value: StoredValue?) -> JSONValue {
-    value.map { .object([("type", .string($0.kind.rawValue)), ("value", $0.plainJSON)]) } ?? .null
+  init(key: String, old: StoredValue?, new: StoredValue?) {
+    self.init(key: key, old: ShownValue(old), new: ShownValue(new))
+  }
+
+  /// The change that takes this one back.
+  var reverted: Self { Self(key: key, old: new, new: old) }
+
+  /// The rows of a diff: `-` with what the key has, `+` with what it gets.
+  var rows: [[String]] {
+    [("-", old), ("+", new)].compactMap { sign, value in
+      value.words.map { [sign, key] + $0 }
+    }
+  }
+
+  /// The words above the rows.
+  static let header = ["", "KEY", "TYPE", "VALUE"]
+
+  var json: JSONValue {
+    .object([
+      .init(name: "key", value: .string(key)), .init(name: "old", value: old.json),
+      .init(name: "new", value: new.json),
+    ])
   }
 }

@@ -15,7 +15,7 @@ package struct StoreMachine: Sendable {
 extension DirectStore {
   /// Returns the machines of the store, in the order of their names.
   ///
-  /// Of those without a copy, it is the last of each name.
+  /// Without a copy are only those of which none has the name; of each name, the last.
   package func machines() throws(PreferencesError) -> [StoreMachine] {
     let deadline = Deadline(after: patience)
     var found: [StoreMachine] = []
@@ -39,7 +39,7 @@ extension DirectStore {
       }
     }
     found.sort { ($0.row.name, $1.contact) < ($1.row.name, $0.contact) }
-    var direct: Set<String> = []
+    var direct = Set(found.filter { !$0.tag.isForgotten }.map(\.row.name))
     return found.filter { !$0.tag.isForgotten || direct.insert($0.row.name).inserted }
   }
 

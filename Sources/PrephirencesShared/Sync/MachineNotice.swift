@@ -54,9 +54,10 @@ final class MachineNotice: Sendable {
   /// Says it again if it is another row now, or some time has passed.
   func update(_ session: SyncSession) {
     let (said, next, rest) = state.withLock { ($0.said, $0.next, $0.rest) }
-    guard rest <= .now, let (tag, row) = try? self.row(session),
+    guard let (tag, row) = try? self.row(session),
       next <= .now || said?.tag != tag || said?.row.says(row) != true
     else { return }
+    guard rest <= .now else { return state.withLock { $0.next = $0.rest } }
     say(tag, row, session, session.cancellation)
   }
 

@@ -271,3 +271,42 @@ def test_what_another_tool_deleted_comes_back(make_machine, cluster):
   other = make_machine("other")
   other.now()
   assert json.loads(other.read("--json")) == {"a": 1, "b": 2}
+
+
+def test_after_a_restore(make_home):
+  with EtcdCluster() as cluster:
+    one = named(Machine(make_home(), cluster.store_url("fleet")), "one")
+    write(one, "a", 1)
+    snapshot = cluster.snapshot()
+    write(one, "a", 2)
+    cluster.restore(snapshot)
+    (kept,) = log(one)["transactions"]
+    assert kept["changes"][0]["new"]["value"] == 1
+    # It is sent again.
+    one.now()
+    assert [line[2:] for line in lines(one)][-1] == ["one", "+", "a", "int", "2"]
+    assert set(machines(one)) == {"one"}
+
+
+def test_who_may_only_read(make_home):
+  with EtcdCluster(tls=True) as cluster:
+    cluster.enable_authentication("the password of root")
+    cluster.add_user("web", "of web", "fleet/")
+    cluster.add_user("reader", "of reader", "fleet/", "READ")
+
+    def machine(name: str) -> Machine:
+      machine = Machine(make_home(), cluster.store_url("fleet"))
+      return named(
+        machine, name, "--user", name, "--password-file",
+        machine.home.file("password", f"of {name}".encode()), "--cacert",
+        str(cluster.certificates.authority))
+
+    web, reader = machine("web"), machine("reader")
+    write(web, "a", 1)
+    write(web, "a", 2)
+    reader.now()
+    assert [line[2] for line in lines(reader)] == ["web", "web", "web"]
+    assert set(machines(reader)) == {"web"}
+    reader.sync("revert", "web", last_revision(reader), "--yes", code=79)
+    reader.sync("machines", "web", "--forget", "web", code=79)
+    assert len(log(web)["transactions"]) == 2

@@ -40,6 +40,10 @@ struct SyncRightsTests {
     let error = #expect(throws: PreferencesError.self) { try reader.set("2", "key") }
     #expect(error?.code == .readOnly)
     try reader.waitFor(code: "readOnly")
+    // Who may not write cannot say that it is there.
+    let store = DirectStore(
+      cluster: writer.worker.core.client.configuration, layout: StoreLayout(prefix: prefix))
+    #expect(try store.machines().map(\.tag) == [writer.replica.state().writer])
     try writer.set("3", "key")
     try reader.waitFor("3", "key")
     try cluster.control(

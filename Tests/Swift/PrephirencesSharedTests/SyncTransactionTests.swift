@@ -1,3 +1,4 @@
+import Foundation
 import Prephirences
 import PrephirencesEtcd
 import Testing
@@ -41,6 +42,8 @@ struct SyncTransactionTests {
     #expect(layout.name(of: layout.identity) == .identity)
     #expect(layout.name(of: layout.floor) == .floor)
     #expect(layout.name(of: layout.writer(Self.tag)) == .writer(Self.tag))
+    #expect(layout.name(of: layout.machine(Self.tag)) == .machine(Self.tag))
+    #expect(layout.name(of: layout.prefix + Array("who/0".utf8)) == .unknown)
     #expect(layout.name(of: layout.key("a/b")) == .key("a/b"))
     #expect(layout.name(of: layout.key("")) == .key(""))
     #expect(layout.name(of: layout.prefix + Array("k/".utf8) + [0xFF]) == .unknown)
@@ -51,8 +54,15 @@ struct SyncTransactionTests {
   @Test func numbersOfRowsAreReadBack() {
     #expect(StoreRow.floor(StoreRow.floor(0x0102_0304_0506_0708)) == 0x0102_0304_0506_0708)
     #expect(StoreRow.floor([2] + StoreRow.floor(1).dropFirst()) == nil)
-    #expect(StoreRow.number(ofWriter: Self.writerRow(300)) == 300)
-    #expect(StoreRow.number(ofWriter: []) == nil)
+    #expect(WriterRow.number(Self.writerRow(300)) == 300)
+    #expect(WriterRow.number([]) == nil && WriterRow.date([]) == nil)
+    // A time that no clock has.
+    #expect(WriterRow.date(Self.writerRow(-1)) == nil)
+    let begin = Date(timeIntervalSinceNow: -1)
+    let row = WriterRow.new(number: 7)
+    #expect(WriterRow.number(row) == 7 && row.count == 25)
+    #expect(WriterRow.date(row).map { $0 > begin && $0 <= Date() } == true)
+    #expect(WriterRow.date([2] + row.dropFirst()) == nil)
     #expect(StoreRow.isIdentity(Self.identity) && !StoreRow.isIdentity([1]))
   }
 

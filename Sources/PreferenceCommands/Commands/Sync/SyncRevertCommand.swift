@@ -60,8 +60,8 @@ struct SyncRevertCommand: SyncSubcommand {
 
   private func show(_ found: StoreTransaction) throws {
     let table = TextTable(
-      header: LoggedChange.header,
-      rows: found.changes.flatMap { LoggedChange($0, of: found).reverted.rows })
+      header: ValueDifference.header,
+      rows: found.changes.flatMap { ValueDifference($0, of: found).reverted.rows })
     try StandardOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
   }
 

@@ -4,80 +4,22 @@ internal import PrephirencesCommandLine
 internal import PrephirencesDurable
 internal import PrephirencesShared
 
-/// What a key had before or after a change.
-enum LoggedValue {
-  case absent
-  case value(StoredValue)
-  /// A value that cannot be shown, and why in one word.
-  case hidden(String)
-
-  static let unknown = LoggedValue.hidden("unknown")
-
-  init(_ object: PreferenceObject?) {
-    self = object.map { StoredValue($0).map(LoggedValue.value) ?? .unknown } ?? .absent
-  }
-
+extension ShownValue {
   init(_ row: SharedRow?) {
     switch row?.content {
-    case .value(let object): self.init(object)
+    case .value(let object): self.init(object: object)
     case .removal, nil: self = .absent
     case .newer: self = .hidden("newer")
     case .damaged: self = .hidden("damaged")
     }
   }
-
-  /// The words for type and value; `nil` if there is no value.
-  fileprivate var words: [String]? {
-    switch self {
-    case .absent: nil
-    case .value(let value): [value.kind.rawValue, value.line]
-    case .hidden(let reason): [reason, ""]
-    }
-  }
-
-  var json: JSONValue {
-    switch self {
-    case .absent: .null
-    case .value(let value):
-      .object([("type", .string(value.kind.rawValue)), ("value", value.plainJSON)])
-    case .hidden(let reason): .object([("type", .string(reason))])
-    }
-  }
 }
 
-/// What a transaction has done to a key.
-struct LoggedChange {
-  let key: String
-  let old: LoggedValue
-  let new: LoggedValue
-
-  init(key: String, old: LoggedValue, new: LoggedValue) {
-    self.key = key
-    self.old = old
-    self.new = new
-  }
-
+extension ValueDifference {
   init(_ change: StoreTransaction.Change, of transaction: StoreTransaction) {
     self.init(
-      key: change.key, old: transaction.hasOld ? LoggedValue(change.old) : .unknown,
-      new: LoggedValue(change.new))
-  }
-
-  /// The change that takes this one back.
-  var reverted: Self { Self(key: key, old: new, new: old) }
-
-  /// The rows of a diff: `-` with what the key had, `+` with what it got, and its type.
-  var rows: [[String]] {
-    let rows = [("-", old), ("+", new)].compactMap { sign, value in
-      value.words.map { [sign, key] + $0 }
-    }
-    return rows.isEmpty ? [["-", key, "", ""]] : rows
-  }
-
-  static let header = ["", "KEY", "TYPE", "VALUE"]
-
-  var json: JSONValue {
-    .object([("key", .string(key)), ("old", old.json), ("new", new.json)])
+      key: change.key, old: transaction.hasOld ? ShownValue(change.old) : .unknown,
+      new: ShownValue(change.new))
   }
 }
 
@@ -89,7 +31,7 @@ struct LoggedTransaction {
   let writer: WriterTag?
   /// `nil` if that is not known, also if the writer is not one of this package.
   let machine: String?
-  let changes: [LoggedChange]
+  let changes: [ValueDifference]
 
   /// - Parameters:
   ///   - transaction: The transaction.
@@ -100,7 +42,7 @@ struct LoggedTransaction {
     writer = transaction.writer
     machine = transaction.machine
     changes = transaction.changes.filter { key?.utf8.elementsEqual($0.key.utf8) ?? true }
-      .map { LoggedChange($0, of: transaction) }
+      .map { ValueDifference($0, of: transaction) }
   }
 
   /// Takes what the copy noted when it came from elsewhere.
@@ -109,7 +51,10 @@ struct LoggedTransaction {
     date = entry.date
     writer = entry.writer
     machine = nil
-    changes = [LoggedChange(key: entry.key, old: LoggedValue(entry.old), new: LoggedValue(entry.new))]
+    changes = [
+      ValueDifference(
+        key: entry.key, old: ShownValue(object: entry.old), new: ShownValue(object: entry.new))
+    ]
   }
 
   /// Who has made it, in words.
