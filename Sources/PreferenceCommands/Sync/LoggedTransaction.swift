@@ -57,9 +57,7 @@ struct LoggedTransaction {
     ]
   }
 
-  /// Who has made it, in words.
-  ///
-  /// - Parameter isAmbiguous: Whether other machines have the name, too.
+  /// Returns who has made it, in words; `isAmbiguous` says whether other machines have a name, too.
   func author(isAmbiguous: (String) -> Bool) -> String {
     guard let writer else { return revision == nil ? "" : "another tool" }
     let tag = writer.shortText

@@ -48,6 +48,7 @@ struct PreferencesConfigurationTests {
     configuration.quotaKeys = 10_000
     configuration.quotaBytes = 1 << 24
     configuration.programDecides = true
+    configuration.machine = "web 1"
     try configuration.save(suiteName: "fleet", environment: machine.environment)
     #expect(try load() == configuration)
     let attributes = try FileManager.default.attributesOfItem(atPath: machine.configurationPath)
@@ -66,6 +67,8 @@ struct PreferencesConfigurationTests {
     (#"{"address": "etcd+https://a/p", "quotaKeys": 0}"#, "quotaKeys"),
     (#"{"address": 1}"#, "address"), (#"{}"#, "address"), (#"{"address": "#, "JSON"),
     (#"{"address": "etcd+https://a/p", "store": "a/b"}"#, "store"),
+    (#"{"address": "etcd+https://a/p", "machine": ""}"#, "machine"),
+    (#"{"address": "etcd+https://a/p", "machine": "a\u0007"}"#, "machine"),
     (#"{"address": "etcd+https://a/p", "certificate": "/c.pem"}"#, "certificate"),
     (#"{"address": "etcd+https://a/p", "user": "name:secret"}"#, "user"),
     (#"{"address": "etcd+https://a/p", "proxy": "http://u:secret@proxy"}"#, "proxy"),

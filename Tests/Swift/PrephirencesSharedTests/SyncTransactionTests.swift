@@ -126,7 +126,7 @@ struct SyncTransactionTests {
     for operation in transaction.success + transaction.failure {
       switch operation {
       case .put(let key, let value, _): size += key.count + value.count + 20
-      case .range(let keys, _), .delete(let keys): size += keys.key.count + 20
+      case .range(let keys, _, _), .delete(let keys): size += keys.key.count + 20
       }
     }
     return size

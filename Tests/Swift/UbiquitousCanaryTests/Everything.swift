@@ -114,6 +114,7 @@ func useShared(_ settings: SharedPreferences) async throws -> Int {
 func share() throws {
   var configuration = SharingConfiguration(address: "etcd+https://a.example:2379/fleet")
   configuration.user = "reader"
+  configuration.machine = "web 1"
   configuration.passwordReference = "keychain://etcd/fleet"
   try SharedPreferences.share(suiteName: "com.example.fleet", with: configuration)
   SharedPreferences.readReferences { Array("secret of \($0)".utf8) }

@@ -16,6 +16,7 @@ struct SyncCommand: PreferenceCommandPart {
       Example:
         \(preferencesPath) sync add com.example.web etcd+https://etcd.example.com:2379/fleet --user web --password-file ~/.config/fleet.password
         \(preferencesPath) sync status
+        \(preferencesPath) sync log com.example.web interval
       """,
     subcommands: MountedCommands.list(
       [
