@@ -31,14 +31,21 @@ struct DomainOptions: QuickArguments {
   var name: String? { domain ?? PreferenceCommandContext.current.defaultDomain }
 
   /// Returns the domain; its name was checked with the arguments.
-  func open() throws -> PreferenceDomain {
+  ///
+  /// - Parameter isRehearsal: Whether its changes are noted instead of made.
+  func open(isRehearsal: Bool) throws -> PreferenceDomain {
     let name = name ?? ""
-    guard let address = shared.store else { return PreferenceDomain(named: name) }
+    let store = try store(named: name, isRehearsal)
+    return PreferenceDomain(named: name, in: isRehearsal ? RehearsedDomain(store) : store)
+  }
+
+  private func store(named name: String, _ isRehearsal: Bool) throws -> any DomainStore {
+    guard let address = shared.store else { return FileDomain(named: name) }
     let interface = UserInterface(
       hostName: PreferenceCommandContext.current.hostName, isQuiet: quiet)
-    return PreferenceDomain(
-      named: name,
-      in: try shared.domainStore(named: name, at: address) { interface.say($0) })
+    return try shared.domainStore(named: name, at: address, isRehearsal: isRehearsal) {
+      interface.say($0)
+    }
   }
 
   /// Lets the parser report that no domain is named, since that reads the names of the domains.

@@ -27,6 +27,7 @@ enum PreferenceUsageText {
   static let typeNeedsKey = "--type needs a key"
   static let overwriteFile = "--overwrite goes with a file"
   static let domainsOfAll = "--domains and --domain exclude each other"
+  static let diffOfDryRun = "--diff-json goes with --dry-run"
   static let duration = "write a time such as 500ms, 10s, 2m or 1h"
   static let dash = "put -- before a value that begins with a dash"
   static let emptyCollection = "--type array or --type dict without a value is an empty one"

@@ -10,11 +10,13 @@ extension StoreOptions {
   /// - Parameters:
   ///   - name: The name of the store.
   ///   - text: The address.
+  ///   - isRehearsal: Whether changes are not made. Then a copy is left as it is, and what would change
+  ///     is read where the engine has it.
   ///   - notice: Gets what a person should know.
   /// - Returns: The store.
   /// - Throws: `PreferencesError` if the address or a setting cannot be used.
   func domainStore(
-    named name: String, at text: String, notice: @escaping (String) -> Void
+    named name: String, at text: String, isRehearsal: Bool, notice: @escaping (String) -> Void
   ) throws -> any DomainStore {
     let given = try SharingConfiguration(address: text).completed().address
     let address = try SharedAddress(given)
@@ -25,7 +27,10 @@ extension StoreOptions {
         let other = try? SharedAddress(configuration.address), other.isSameEngine(as: address)
       else { continue }
       if other.prefix == address.prefix, (configuration.store ?? suite).isSameBytes(as: name) {
-        return CopyDomain(SharedCopy(SharedSuite(suite, configuration), notice: notice))
+        let suite = SharedSuite(suite, configuration)
+        guard isRehearsal else { return CopyDomain(SharedCopy(suite, notice: notice)) }
+        return DirectDomain(
+          store: try suite.direct(), address: text, copy: FileDomain(named: suite.name))
       }
       sameEngine = sameEngine ?? configuration
     }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// Deletes preferences.
-struct DeleteCommand: PreferenceSubcommand, QuickCommand {
+struct DeleteCommand: RehearsableSubcommand, QuickCommand {
   static let spellings = ["delete", "rm"]
 
   static let configuration = CommandConfiguration(
@@ -10,7 +10,8 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
     abstract: "Delete preferences",
     discussion: """
       All of the keys are deleted, or none if one is missing. --all deletes every preference of the \
-      domain, and asks before that.
+      domain, and asks before that. --dry-run deletes nothing; it prints a line \
+      for each value that would go: '-', key, type and value.
 
       Example:
         \(preferencesPath) delete port\(domainExample) --if-exists
@@ -33,6 +34,8 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
   @Flag(help: "Don't wait for the disk; a power failure may restore the values")
   var noSync = false
 
+  @OptionGroup var rehearsal: DryRunOptions
+
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   mutating func read(_ line: inout QuickLine) throws {
@@ -41,6 +44,7 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
     yes = try line.flag("yes", "y")
     ifExists = try line.flag("if-exists")
     noSync = try line.flag("no-sync")
+    try line.group(&_rehearsal)
     try line.group(&_options)
     try options.requireQuickly(line)
   }
@@ -75,7 +79,7 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
   private func deleteAll(of domain: PreferenceDomain, _ session: PreferenceSession) throws {
     let count = try domain.keys().count
     guard count > 0 else { return }
-    if !yes {
+    if !yes, !rehearsal.dryRun {
       try Confirmation.require(
         "delete all \(Words.counted(count, "preference")) of '\(domain.name)'?",
         as: session.context.hostName)

@@ -4,7 +4,7 @@ internal import Prephirences
 internal import PrephirencesCommandLine
 
 /// Sets the preferences that a file has.
-struct ImportCommand: PreferenceSubcommand {
+struct ImportCommand: RehearsableSubcommand {
   static let spellings = ["import"]
 
   static let configuration = CommandConfiguration(
@@ -14,6 +14,9 @@ struct ImportCommand: PreferenceSubcommand {
       The file is JSON or a property list, in XML or binary, such as one of UserDefaults or one that \
       'export' has written. All of its preferences are set, or none; a shared store gets them in \
       pieces, and may have some of them if that fails. Others stay, unless --replace deletes them. A null in JSON is no value; it is left out and reported.
+
+      --dry-run changes nothing. It prints a line with '-' for each value that would go, and one with \
+      '+' for each that would come: sign, key, type and value.
 
       Example:
         \(preferencesPath) import settings.json\(domainExample)
@@ -28,8 +31,7 @@ struct ImportCommand: PreferenceSubcommand {
   @Flag(help: "Delete the preferences that the file doesn't have")
   var replace = false
 
-  @Flag(help: "Change nothing; only report what would change")
-  var dryRun = false
+  @OptionGroup var rehearsal: DryRunOptions
 
   @Flag(help: "Don't wait for the disk; a power failure may lose the values")
   var noSync = false
@@ -45,10 +47,6 @@ struct ImportCommand: PreferenceSubcommand {
     let (values, omitted) = try read()
     let domain = try session.domain
     if let omitted { session.interface.say("left out null: \(omitted)") }
-    if dryRun {
-      let old = try domain.exists() ? domain.contents() : DomainContents()
-      return session.interface.say(report(ImportPlan(values, old, replaces: replace), domain))
-    }
     if replace, try domain.exists(), try domain.store.isWithoutFile() { _ = try domain.keys() }
     var plan: ImportPlan?
     try domain.change(.inPieces) { domain in
@@ -78,7 +76,8 @@ struct ImportCommand: PreferenceSubcommand {
   private func report(_ plan: ImportPlan, _ domain: PreferenceDomain) -> String {
     let count = plan.added.count + plan.changed.count + plan.unchangedCount
     let removed = plan.removed.isEmpty ? "" : ", \(plan.removed.count) deleted"
-    return "\(dryRun ? "would import" : "imported") \(Words.counted(count, "preference")) into "
+    return
+      "\(rehearsal.dryRun ? "would import" : "imported") \(Words.counted(count, "preference")) into "
       + "'\(domain.name)': \(plan.added.count) new, \(plan.changed.count) changed, "
       + "\(plan.unchangedCount) the same\(removed)"
   }

@@ -59,7 +59,7 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
       try ValueOutput.write(.array(values.map { Self.json($0.key, $0.value) }))
     } else {
       let rows = values.map { [$0.key, $0.value.kind.rawValue, $0.value.line] }
-      try show(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
+      try ValueOutput.write(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
     }
     try session.require(contents)
   }
@@ -80,14 +80,9 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
       try ValueOutput.write(.array(found.map(Self.json)))
     } else {
       let rows = found.map { [$0.name, $0.count.map { "\($0)" } ?? "?", $0.path] }
-      try show(TextTable(header: ["DOMAIN", "KEYS", "FILE"], rows: rows))
+      try ValueOutput.write(TextTable(header: ["DOMAIN", "KEYS", "FILE"], rows: rows))
     }
     try session.interface.fail(with: failures)
-  }
-
-  private func show(_ table: TextTable) throws {
-    guard StandardOutput.isTerminal else { return try StandardOutput.write(table.lines) }
-    if !table.rows.isEmpty { try StandardOutput.write(table.columns) }
   }
 
   static func json(_ key: String, _ value: StoredValue) -> JSONValue {

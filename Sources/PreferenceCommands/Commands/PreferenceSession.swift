@@ -7,10 +7,14 @@ struct PreferenceSession {
   let context: PreferenceCommandContext
   let interface: UserInterface
   private let options: DomainOptions
+  private let rehearsal: DryRunOptions?
   private let opened = OpenedDomain()
 
-  init(_ options: DomainOptions, _ context: PreferenceCommandContext) {
+  init(
+    _ options: DomainOptions, _ rehearsal: DryRunOptions?, _ context: PreferenceCommandContext
+  ) {
     self.options = options
+    self.rehearsal = rehearsal
     self.context = context
     interface = UserInterface(hostName: context.hostName, isQuiet: options.quiet)
   }
@@ -19,7 +23,7 @@ struct PreferenceSession {
   var domain: PreferenceDomain {
     get throws {
       if let domain = opened.domain { return domain }
-      let domain = try options.open()
+      let domain = try options.open(isRehearsal: rehearsal?.dryRun == true)
       opened.domain = domain
       return domain
     }
@@ -45,14 +49,26 @@ struct PreferenceSession {
       with: contents.unreadable.map(\.failure) + [contents.importFailure].compactMap(\.self))
   }
 
-  /// Ends changes of a domain; reports if values that `UserDefaults` has saved are not among them.
+  /// Ends changes of a domain, or shows what would change; reports if values that `UserDefaults` has
+  /// saved are not among them.
   ///
   /// - Parameters:
   ///   - domain: The domain that was changed.
   ///   - waits: Whether to wait until everything is on the disk.
   /// - Throws: The failure to put it there.
   func finish(_ domain: PreferenceDomain, waits: Bool) throws {
-    if waits { try domain.store.synchronize() }
+    if let rehearsed = domain.store as? RehearsedDomain {
+      let found = try rehearsed.differences()
+      try ValueOutput.write(found.differences, inJSON: rehearsal?.diffInJSON == true)
+      for failure in found.unreadable {
+        if let failure = CommandHost.current.failure(of: failure) { interface.say(failure.message) }
+      }
+      if found.differences.isEmpty, found.unreadable.isEmpty {
+        interface.say("nothing would change")
+      }
+    } else if waits {
+      try domain.store.synchronize()
+    }
     if let failure = domain.store.failureOfImport { interface.say(failure.message) }
   }
 

@@ -9,6 +9,11 @@ protocol PreferenceSubcommand: PreferenceCommandPart {
   func perform(in session: PreferenceSession) throws
 }
 
+/// A command that can show its changes instead of making them.
+protocol RehearsableSubcommand: PreferenceSubcommand {
+  var rehearsal: DryRunOptions { get }
+}
+
 extension PreferenceSubcommand {
   static var isGroup: Bool { false }
   static var manual: CommonManual { PreferenceManual.common }
@@ -44,7 +49,8 @@ extension PreferenceSubcommand {
     let context = PreferenceCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: options.quiet) {
       StandardDescriptors.prepare()
-      try perform(in: PreferenceSession(options, context))
+      let rehearsal = (self as? any RehearsableSubcommand)?.rehearsal
+      try perform(in: PreferenceSession(options, rehearsal, context))
     }
   }
 }

@@ -4,7 +4,7 @@ internal import Prephirences
 internal import PrephirencesCommandLine
 
 /// Sets a preference.
-struct WriteCommand: PreferenceSubcommand, QuickCommand {
+struct WriteCommand: RehearsableSubcommand, QuickCommand {
   static let spellings = ["write"]
 
   static let configuration = CommandConfiguration(
@@ -22,6 +22,10 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
       one than is expected; no other process can come in between, and for a shared store no other \
       machine. A value for a shared store that is given up because another machine has set one at the \
       same time is 75, too.
+
+      --dry-run changes nothing, and ends as the command would. It prints a line with '-' for a value \
+      that would go, and one with '+' for one that would come: sign, key, type and value, in a pipe \
+      with tabs between them. With --store, it shows what would change in the store.
 
       Example:
         \(preferencesPath) write port 8080 --type int\(domainExample)
@@ -49,6 +53,8 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
   @Flag(help: "Don't wait for the disk; a power failure may lose the value")
   var noSync = false
 
+  @OptionGroup var rehearsal: DryRunOptions
+
   @Option(help: InputFile.deadlineHelp, transform: DurationText.argument)
   var deadline: Duration?
 
@@ -61,6 +67,7 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
     ifAbsent = try line.flag("if-absent")
     expect = try line.option("expect")
     noSync = try line.flag("no-sync")
+    try line.group(&_rehearsal)
     deadline = try line.option("deadline", as: DurationText.argument)
     try line.group(&_options)
     try options.requireQuickly(line)

@@ -3,10 +3,13 @@ internal import PrephirencesDurable
 internal import PrephirencesFiles
 internal import PrephirencesShared
 
-/// A shared store of which this machine has no copy.
+/// A shared store where the engine has it.
 struct DirectDomain: DomainStore {
   let store: DirectStore
   let address: String
+
+  /// This machine's copy, if changes go through it, which has rules of its own.
+  var copy: FileDomain?
 
   func storedPath() throws -> String? { try store.exists() ? address : nil }
 
@@ -22,6 +25,11 @@ struct DirectDomain: DomainStore {
 
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
     try store.change { try body(ChangingDomain(domain: self, transaction: $0)) }
+  }
+
+  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {
+    if kind != .conditional { try copy?.rehearse(changes, kind) }
+    try store.rehearse(changes)
   }
 
   func observe(

@@ -46,6 +46,14 @@ protocol DomainStore {
   /// - Throws: What the closure throws, or the failure of the store.
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws
 
+  /// Fails as changes would, without making them; nothing is created.
+  ///
+  /// - Parameters:
+  ///   - changes: The keys with their values; `nil` removes the key.
+  ///   - kind: How they belong together.
+  /// - Throws: The failure of the store.
+  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws
+
   /// Starts notifying of the changes of everybody.
   ///
   /// - Parameters:
@@ -72,4 +80,5 @@ protocol DomainStore {
 extension DomainStore {
   func isWithoutFile() -> Bool { false }
   func removeDamagedKeys() {}
+  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {}
 }

@@ -31,6 +31,10 @@ struct FileDomain: DomainStore {
     }
   }
 
+  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {
+    try preferences.rehearse(changes, inPieces: kind == .inPieces)
+  }
+
   func observe(
     _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation] {

@@ -35,6 +35,19 @@ enum ValueOutput {
 }
 
 extension ValueOutput {
+  /// Writes a diff: lines for a program, columns for a person, or JSON.
+  static func write(_ differences: [ValueDifference], inJSON: Bool) throws(CommandLineError) {
+    if inJSON { return try write(.array(differences.map(\.json))) }
+    try write(
+      TextTable(header: ["", "KEY", "TYPE", "VALUE"], rows: differences.flatMap(\.rows)))
+  }
+
+  /// Writes a table: lines for a program, columns for a person.
+  static func write(_ table: TextTable) throws(CommandLineError) {
+    guard StandardOutput.isTerminal else { return try StandardOutput.write(table.lines) }
+    if !table.rows.isEmpty { try StandardOutput.write(table.columns) }
+  }
+
   /// Writes a property list, or JSON, as lines.
   static func write(file data: Data) throws(CommandLineError) {
     var text = String(decoding: data, as: UTF8.self)

@@ -14,8 +14,11 @@ struct FirstContact {
   /// - Parameters:
   ///   - session: Where it is reported.
   ///   - isAdopted: Whether another store than the known one is taken.
+  ///   - rehearsal: Whether each key with its values is printed.
   /// - Throws: The failure to read the store, or the preferences of this machine.
-  func report(to session: SharingSession, isAdopted: Bool = false) throws {
+  func report(
+    to session: SharingSession, isAdopted: Bool = false, _ rehearsal: DryRunOptions
+  ) throws {
     let direct = try suite.direct()
     let theirs = Dictionary(try direct.fetchPairs().map(Self.entry)) { $1 }
     if direct.isWithoutAuthentication == true {
@@ -33,39 +36,85 @@ struct FirstContact {
           : "\(found); it is another one than this machine was in step with: nothing will be sent or "
             + "come before '\(session.path) adopt \(ShellText.quoted(suite.name))'")
     }
-    let ours = try values()
-    let both = ours.keys.filter { theirs[$0] != nil }
-    let differing = both.count { ours[$0]?.isSame(as: theirs[$0]) == false }
-    var parts: [String] = []
-    if ours.count > both.count {
-      parts.append("\(Words.counted(ours.count - both.count, "key")) will be sent")
+    let outcomes = KeyOutcome.all(
+      try values(), theirs, isDecided: suite.configuration.programDecides == true)
+    if rehearsal.dryRun {
+      try KeyOutcome.write(outcomes, inJSON: rehearsal.diffInJSON)
     }
-    if theirs.count > both.count {
-      parts.append("\(Words.counted(theirs.count - both.count, "key")) will come")
-    }
-    if differing > 0 {
-      let decides = suite.configuration.programDecides == true
-      parts.append(
-        "\(Words.counted(differing, "key")) with two values "
-          + (decides ? "will wait for a program's decision" : "will get those of the store"))
+    let parts = KeyOutcome.Word.allCases.compactMap { word in
+      let count = outcomes.count { $0.word == word }
+      return count == 0 ? nil : "\(Words.counted(count, "key")) \(word.phrase)"
     }
     session.interface.say(([found] + parts).joined(separator: "; "))
   }
 
-  private func values() throws -> [[UInt8]: StoredValue?] {
+  private func values() throws -> KeyOutcome.Values {
     let preferences = DurablePreferences(suiteName: suite.name)
     guard try preferences.storedPath() != nil else { return [:] }
     return Dictionary(try preferences.fetchPairs().map(Self.entry)) { $1 }
   }
 
-  private static func entry(_ key: String, _ value: Any) -> ([UInt8], StoredValue?) {
-    (Array(key.utf8), StoredValue(value))
+  private static func entry(
+    _ key: String, _ value: Any
+  ) -> ([UInt8], KeyOutcome.Values.Value) {
+    (Array(key.utf8), (key, StoredValue(value)))
   }
 }
 
-extension StoredValue? {
-  fileprivate func isSame(as other: StoredValue??) -> Bool {
-    guard let self, let other = other ?? nil else { return false }
-    return self.isSame(as: other)
+/// What the first contact will do to a key.
+private struct KeyOutcome {
+  /// The values by the bytes of their keys; one is `nil` if it has a type that is not known.
+  typealias Values = [[UInt8]: (key: PreferenceKey, value: StoredValue?)]
+
+  enum Word: String, CaseIterable {
+    case sent, comes, waits, lost
+
+    var phrase: String {
+      switch self {
+      case .sent: "will be sent"
+      case .comes: "will come"
+      case .waits: "with two values will wait for a program's decision"
+      case .lost: "with two values will get those of the store"
+      }
+    }
+  }
+
+  let word: Word
+  let here: Values.Value?
+  let store: Values.Value?
+
+  /// Returns what happens to all keys that don't have the same value on both sides, in the order of
+  /// their bytes.
+  static func all(_ here: Values, _ store: Values, isDecided: Bool) -> [KeyOutcome] {
+    Set(here.keys).union(store.keys).sorted { $0.lexicographicallyPrecedes($1) }.compactMap { key in
+      guard let ours = here[key] else {
+        return KeyOutcome(word: .comes, here: nil, store: store[key])
+      }
+      guard let theirs = store[key] else { return KeyOutcome(word: .sent, here: ours, store: nil) }
+      if let one = ours.value, let other = theirs.value, one.isSame(as: other) { return nil }
+      return KeyOutcome(word: isDecided ? .waits : .lost, here: ours, store: theirs)
+    }
+  }
+
+  static func write(_ outcomes: [KeyOutcome], inJSON: Bool) throws {
+    if inJSON { return try ValueOutput.write(.array(outcomes.map(\.json))) }
+    try ValueOutput.write(
+      TextTable(
+        header: ["CHANGE", "KEY", "WHERE", "TYPE", "VALUE"], rows: outcomes.flatMap(\.rows)))
+  }
+
+  private var rows: [[String]] {
+    [("here", here), ("store", store)].compactMap { place, entry in
+      entry.map { key, value in
+        [word.rawValue, key, place, value?.kind.rawValue ?? "", value?.line ?? ""]
+      }
+    }
+  }
+
+  private var json: JSONValue {
+    .object([
+      ("key", .string((here ?? store)?.key ?? "")), ("change", .string(word.rawValue)),
+      ("here", ValueDifference.json(here?.value)), ("store", ValueDifference.json(store?.value)),
+    ])
   }
 }

@@ -16,12 +16,7 @@ extension Engine {
     }
     let stat = try file.inspect()
     guard file.isWritable else {
-      guard !forWriting else {
-        throw PreferencesError(
-          .readOnly,
-          "the preferences cannot be changed here; make the file and its folder writable: "
-            + file.path)
-      }
+      guard !forWriting else { throw readOnly }
       guard let stat else { return try loadPropertyList() }
       guard stat.size > 0 else {
         try checkUnused()
@@ -185,6 +180,13 @@ extension Engine {
       guard let stat = try translated(PrivateFile.look(path)) else { continue }
       guard stat.size == 0 else { throw lostContents }
     }
+  }
+
+  var readOnly: PreferencesError {
+    PreferencesError(
+      .readOnly,
+      "the preferences cannot be changed here; make the file and its folder writable: "
+        + file.path)
   }
 
   private var lostContents: PreferencesError {

@@ -22,9 +22,11 @@ extension Engine {
   /// Within a transaction of the same thread, they become a part of that.
   ///
   /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
-  /// change, which needs no such care. If `isUnit`, the changes of a shared file are sent as one.
+  /// change, which needs no such care. If `isUnit`, the changes of a shared file are sent as one. If
+  /// `isRehearsal`, they are taken back, and ``Rehearsed`` is thrown where they would be committed.
   func write<Result>(
-    asOne isOne: Bool = true, isUnit: Bool = false, _ body: (WriteTransaction) throws -> Result
+    asOne isOne: Bool = true, isUnit: Bool = false, isRehearsal: Bool = false,
+    _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try ForkGuard.check()
     if let transaction = ownTransaction {
@@ -49,6 +51,7 @@ extension Engine {
           database.connection.rollBack()
         } else {
           if state.sharing > 0 { try admit(transaction, state) }
+          if isRehearsal { throw Rehearsed() }
           try commit(transaction)
         }
         return result
@@ -59,6 +62,28 @@ extension Engine {
         throw error
       }
     }
+  }
+
+  /// Reports that changes would have been committed.
+  private struct Rehearsed: Error {}
+
+  /// Fails as changes would, without making them, and without creating a file.
+  func rehearse(_ changes: [(key: KeyBytes, value: StoredValue?)], isUnit: Bool) throws {
+    try ForkGuard.check()
+    let isWithoutDatabase = try locked {
+      try look(forWriting: false)
+      guard case .propertyList = source else { return false }
+      return true
+    }
+    if isWithoutDatabase {
+      guard file.isWritable else { throw readOnly }
+      return
+    }
+    do {
+      try write(isUnit: isUnit, isRehearsal: true) { transaction in
+        for (key, value) in changes { try transaction.store(value, for: key) }
+      }
+    } catch is Rehearsed {}
   }
 
   /// Returns the database, whose writers' lock this process has then.

@@ -69,11 +69,31 @@ extension DurablePreferences {
     try typed { try engine().write(asOne: false) { try $0.removeDamagedKeys() } }
   }
 
-  private func store(_ values: [(PreferenceKey, PreferenceObject?)]) throws {
-    // Encoded first, so that a value that cannot be stored changes nothing.
-    let encoded = try values.map { key, value in
+  /// Fails as changes would, without making them, and without creating a file.
+  ///
+  /// - Parameters:
+  ///   - values: The keys with their values; `nil` removes the key.
+  ///   - inPieces: Whether they would be sent as single changes if the file is shared.
+  /// - Throws: ``PreferencesError``.
+  package func rehearse(
+    _ values: [(key: PreferenceKey, value: PreferenceObject?)], inPieces: Bool
+  ) throws(PreferencesError) {
+    try typed {
+      try engine().rehearse(encoded(values.map { ($0.key, $0.value) }), isUnit: !inPieces)
+    }
+  }
+
+  private func encoded(
+    _ values: [(PreferenceKey, PreferenceObject?)]
+  ) throws -> [(key: KeyBytes, value: StoredValue?)] {
+    try values.map { key, value in
       (KeyBytes(key), try unwrapped(value).map { try ValueEncoder.encode($0, forKey: key) })
     }
+  }
+
+  private func store(_ values: [(PreferenceKey, PreferenceObject?)]) throws {
+    // Encoded first, so that a value that cannot be stored changes nothing.
+    let encoded = try encoded(values)
     let engine = try engine()
     if encoded.allSatisfy({ $0.1 == nil }), try engine.isWithout(encoded.map(\.0)) { return }
     try engine.write(asOne: encoded.count > 1) { transaction in

@@ -47,6 +47,25 @@ final class DirectCommit {
     return true
   }
 
+  /// Fails as changes would, without making them.
+  func rehearse(_ changes: [DirectTransaction.Change]) throws(PreferencesError) {
+    guard !changes.isEmpty else { return }
+    for change in changes { try check(change) }
+    let (client, layout) = (store.client, store.layout)
+    if try store.identity(deadline) == nil {
+      let values = try reporting { try client.range(store.values, limit: 1, deadline: deadline) }
+      guard values.rows.isEmpty else { throw .otherStore }
+    }
+    // The rights for a piece are those for all, unless a role opens single keys.
+    let keys =
+      [layout.writer(writer)] + changes.prefix(Self.greatestKeys).map { layout.key($0.key) }
+    do throws(EtcdError) {
+      try client.requireRights(toPut: keys, layout, deadline: deadline)
+    } catch {
+      throw unchanged(PreferencesError(error))
+    }
+  }
+
   // MARK: - Pieces
 
   private func check(_ change: DirectTransaction.Change) throws(PreferencesError) {

@@ -103,6 +103,20 @@ package final class DirectStore: Sendable {
     }
   }
 
+  /// Fails as changes would, without making them.
+  ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
+  /// - Throws: ``PreferencesError``, also if the user may not make the changes.
+  package func rehearse(
+    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
+  ) throws(PreferencesError) {
+    let deadline = Deadline(after: patience)
+    let transaction = DirectTransaction(self, deadline)
+    if values.count > 1 { _ = try transaction.fetchReadablePairs() }
+    for (key, value) in values { transaction.storeObject(value, forKey: key) }
+    try DirectCommit(self, deadline).rehearse(transaction.changes())
+  }
+
   /// Returns the row `id`; `nil` if nobody has begun to use the store.
   func identity(_ deadline: Deadline) throws(PreferencesError) -> [UInt8]? {
     try reporting { try client.range(.one(layout.identity), deadline: deadline) }.rows.first?.value

@@ -28,19 +28,31 @@ struct WriteRights {
     try keys.filter { try !isAllowed(session.layout.key($0)) }
   }
 
-  /// Asks by a transaction that is never performed: its rights are checked all the same.
   private func isAllowed(_ key: [UInt8]) throws -> Bool {
-    if session.client.isWithoutAuthentication == true { return true }
-    let transaction = EtcdTransaction(
-      compares: [.version(.one(session.layout.identity), .less, 0)],
-      success: [.put(key: key, value: [])])
     do throws(EtcdError) {
-      _ = try session.client.perform(
-        transaction, deadline: Deadline(after: .seconds(15)), cancellation: session.cancellation)
+      try session.client.requireRights(
+        toPut: [key], session.layout, deadline: Deadline(after: .seconds(15)),
+        cancellation: session.cancellation)
       return true
     } catch {
       guard error.code == .permissionDenied else { throw error }
       return false
     }
+  }
+}
+
+extension EtcdClient {
+  /// Fails if the user may not change keys.
+  ///
+  /// It asks by a transaction that is never performed: its rights are checked all the same.
+  func requireRights(
+    toPut keys: [[UInt8]], _ layout: StoreLayout, deadline: Deadline,
+    cancellation: EtcdCancellation? = nil
+  ) throws(EtcdError) {
+    if isWithoutAuthentication == true { return }
+    let transaction = EtcdTransaction(
+      compares: [.version(.one(layout.identity), .less, 0)],
+      success: keys.map { .put(key: $0, value: []) })
+    _ = try perform(transaction, deadline: deadline, cancellation: cancellation)
   }
 }

@@ -13,7 +13,8 @@ ACCOUNTS = ["alice", "bob", "", "ü", "-x", "--json", "help"]
 FLAGS = [
   "--json", "-q", "--quiet", "--no-prompt", "--if-exists", "--all-groups", "--all-services", "--expired",
   "--allow-expired", "--create-only", "--keep-expiry", "--unknown", "--help", "-h", "--version", "--",
-  "--service=", "-qs", "--overwrite", "--session-only", "--json=1", "--all", "--yes", "--raw", "--domains",
+  "--service=", "-qs", "--overwrite", "--session-only", "--json=1", "--all", "--yes", "--raw", "--domains", "--dry-run",
+  "--diff-json",
 ]
 OPTIONS = {
   "--service": ["example.com", "default", "", "-x"], "-s": ["example.com"], "--server": ["h"],
@@ -30,8 +31,8 @@ KEYCHAIN = {
   "list": (0, ["--json", "--all-groups", "--service=default"]), "ls": (0, ["--expired", "-a alice"]),
   "rename": (2, ["--json"]), "mv": (2, []), "gte": (1, [])}
 PREFERENCES = {
-  "read": (1, ["--default=7", "--json"]), "write": (2, ["--no-sync", "--expect 1"]),
-  "delete": (1, ["--if-exists"]), "rm": (1, ["--if-exists"]), "list": (0, ["--json"]), "ls": (0, []),
+  "read": (1, ["--default=7", "--json"]), "write": (2, ["--no-sync", "--expect 1", "--dry-run"]),
+  "delete": (1, ["--if-exists", "--dry-run"]), "rm": (1, ["--if-exists"]), "list": (0, ["--json"]), "ls": (0, []),
   "export": (0, []), "red": (1, [])}
 
 

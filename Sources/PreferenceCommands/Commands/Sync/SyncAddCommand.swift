@@ -19,7 +19,8 @@ struct SyncAddCommand: SyncSubcommand {
       The connection is tried, and what will happen is reported. Keys that only this machine has are \
       sent, keys that only the store has come, and for keys that both have, the store's value counts, \
       unless --program-decides lets a program that shares the suite decide. Values are never deleted by \
-      the first contact. The settings lie in prephirences/shared/SUITE.json in $XDG_CONFIG_HOME.
+      the first contact. The settings lie in prephirences/shared/SUITE.json in $XDG_CONFIG_HOME. --dry-run prints what would happen to each key, as \
+      'adopt' does, and changes nothing.
 
       Example:
         \(preferencesPath) sync add com.example.web etcd+https://etcd.example.com:2379/fleet --user web --password-file ~/.config/fleet.password
@@ -55,6 +56,8 @@ struct SyncAddCommand: SyncSubcommand {
   @Flag(help: "Don't try the connection")
   var offline = false
 
+  @OptionGroup var rehearsal: DryRunOptions
+
   @Flag(help: "Replace the settings of a suite that is shared elsewhere")
   var overwrite = false
 
@@ -77,7 +80,8 @@ struct SyncAddCommand: SyncSubcommand {
     {
       throw CommandLineError.sharedElsewhere(suite, old.address)
     }
-    if !offline { try FirstContact(added).report(to: session) }
+    if !offline { try FirstContact(added).report(to: session, rehearsal) }
+    if rehearsal.dryRun { return }
     try configuration.save(suiteName: suite)
     // From now on, every program's changes are logged.
     try added.replica.share(

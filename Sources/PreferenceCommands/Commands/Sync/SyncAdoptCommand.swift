@@ -15,6 +15,10 @@ struct SyncAdoptCommand: SyncSubcommand {
       store that is there, or makes one. Then all is as at the first contact: keys that only this machine \
       has are sent, keys that only the store has come, and keys on both sides are a conflict.
 
+      --dry-run changes nothing. It prints a line for each key with another value on this machine than in \
+      the store: 'sent', 'comes', 'lost' if the store's value replaces this machine's, or 'waits' if a \
+      program decides; then key, 'here' or 'store', type and value. A key with two values has two lines.
+
       Example:
         \(preferencesPath) sync adopt com.example.web
       """)
@@ -25,6 +29,8 @@ struct SyncAdoptCommand: SyncSubcommand {
   @Flag(name: .shortAndLong, help: "Don't ask")
   var yes = false
 
+  @OptionGroup var rehearsal: DryRunOptions
+
   @Option(
     help: .init("How long to wait at most (default: 30s)", valueName: "time"),
     transform: WatchCommand.duration)
@@ -34,8 +40,11 @@ struct SyncAdoptCommand: SyncSubcommand {
 
   func perform(in session: SharingSession) throws {
     let shared = try session.suite(suite)
+    if rehearsal.dryRun || !yes {
+      try FirstContact(shared).report(to: session, isAdopted: true, rehearsal)
+    }
+    if rehearsal.dryRun { return }
     if !yes {
-      try FirstContact(shared).report(to: session, isAdopted: true)
       try Confirmation.require(
         "share '\(suite)' with the store that is at \(shared.configuration.address) now?",
         as: session.context.hostName)

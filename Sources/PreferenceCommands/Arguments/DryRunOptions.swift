@@ -1,0 +1,20 @@
+internal import ArgumentParser
+internal import PrephirencesCommandLine
+
+/// The options that show changes instead of making them.
+struct DryRunOptions: QuickArguments {
+  @Flag(help: "Change nothing; print what would change")
+  var dryRun = false
+
+  @Flag(name: .customLong("diff-json"), help: "With --dry-run, print that as JSON")
+  var diffInJSON = false
+
+  mutating func read(_ line: inout QuickLine) throws {
+    dryRun = try line.flag("dry-run")
+    diffInJSON = try line.flag("diff-json")
+  }
+
+  func validate() throws {
+    guard dryRun || !diffInJSON else { throw ValidationError(PreferenceUsageText.diffOfDryRun) }
+  }
+}
