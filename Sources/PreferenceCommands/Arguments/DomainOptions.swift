@@ -33,6 +33,8 @@ struct DomainOptions: QuickArguments {
   /// Returns the domain; its name was checked with the arguments.
   ///
   /// - Parameter isRehearsal: Whether its changes are noted instead of made.
+  /// - Returns: The domain.
+  /// - Throws: `PreferencesError` or `CommandLineError` if the address or a setting cannot be used.
   func open(isRehearsal: Bool) throws -> PreferenceDomain {
     let name = name ?? ""
     let store = try store(named: name, isRehearsal)

@@ -9,6 +9,9 @@ struct DryRunOptions: QuickArguments {
   @Flag(name: .customLong("diff-json"), help: "With --dry-run, print that as JSON")
   var diffInJSON = false
 
+  /// How what would change is printed; `nil` if it is changed.
+  var form: ValueDifference.Form? { dryRun ? diffInJSON ? .json : .rows : nil }
+
   mutating func read(_ line: inout QuickLine) throws {
     dryRun = try line.flag("dry-run")
     diffInJSON = try line.flag("diff-json")

@@ -7,11 +7,12 @@ struct PreferenceSession {
   let context: PreferenceCommandContext
   let interface: UserInterface
   private let options: DomainOptions
-  private let rehearsal: DryRunOptions?
+  private let rehearsal: ValueDifference.Form?
   private let opened = OpenedDomain()
 
   init(
-    _ options: DomainOptions, _ rehearsal: DryRunOptions?, _ context: PreferenceCommandContext
+    _ options: DomainOptions, _ rehearsal: ValueDifference.Form?,
+    _ context: PreferenceCommandContext
   ) {
     self.options = options
     self.rehearsal = rehearsal
@@ -23,7 +24,7 @@ struct PreferenceSession {
   var domain: PreferenceDomain {
     get throws {
       if let domain = opened.domain { return domain }
-      let domain = try options.open(isRehearsal: rehearsal?.dryRun == true)
+      let domain = try options.open(isRehearsal: rehearsal != nil)
       opened.domain = domain
       return domain
     }
@@ -57,9 +58,9 @@ struct PreferenceSession {
   ///   - waits: Whether to wait until everything is on the disk.
   /// - Throws: The failure to put it there.
   func finish(_ domain: PreferenceDomain, waits: Bool) throws {
-    if let rehearsed = domain.store as? RehearsedDomain {
+    if let rehearsal, let rehearsed = domain.store as? RehearsedDomain {
       let found = try rehearsed.differences()
-      try ValueOutput.write(found.differences, inJSON: rehearsal?.diffInJSON == true)
+      try ValueOutput.write(found.differences, as: rehearsal)
       for failure in found.unreadable {
         if let failure = CommandHost.current.failure(of: failure) { interface.say(failure.message) }
       }

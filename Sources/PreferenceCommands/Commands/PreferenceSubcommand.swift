@@ -49,7 +49,7 @@ extension PreferenceSubcommand {
     let context = PreferenceCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: options.quiet) {
       StandardDescriptors.prepare()
-      let rehearsal = (self as? any RehearsableSubcommand)?.rehearsal
+      let rehearsal = (self as? any RehearsableSubcommand)?.rehearsal.form
       try perform(in: PreferenceSession(options, rehearsal, context))
     }
   }

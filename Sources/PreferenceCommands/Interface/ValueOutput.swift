@@ -36,8 +36,10 @@ enum ValueOutput {
 
 extension ValueOutput {
   /// Writes a diff: lines for a program, columns for a person, or JSON.
-  static func write(_ differences: [ValueDifference], inJSON: Bool) throws(CommandLineError) {
-    if inJSON { return try write(.array(differences.map(\.json))) }
+  static func write(
+    _ differences: [ValueDifference], as form: ValueDifference.Form
+  ) throws(CommandLineError) {
+    if form == .json { return try write(.array(differences.map(\.json))) }
     try write(
       TextTable(header: ["", "KEY", "TYPE", "VALUE"], rows: differences.flatMap(\.rows)))
   }

@@ -14,10 +14,10 @@ struct FirstContact {
   /// - Parameters:
   ///   - session: Where it is reported.
   ///   - isAdopted: Whether another store than the known one is taken.
-  ///   - rehearsal: Whether each key with its values is printed.
+  ///   - form: How each key with its values is printed; `nil` if none is.
   /// - Throws: The failure to read the store, or the preferences of this machine.
   func report(
-    to session: SharingSession, isAdopted: Bool = false, _ rehearsal: DryRunOptions
+    to session: SharingSession, isAdopted: Bool = false, showing form: ValueDifference.Form? = nil
   ) throws {
     let direct = try suite.direct()
     let theirs = Dictionary(try direct.fetchPairs().map(Self.entry)) { $1 }
@@ -38,9 +38,7 @@ struct FirstContact {
     }
     let outcomes = KeyOutcome.all(
       try values(), theirs, isDecided: suite.configuration.programDecides == true)
-    if rehearsal.dryRun {
-      try KeyOutcome.write(outcomes, inJSON: rehearsal.diffInJSON)
-    }
+    if let form { try KeyOutcome.write(outcomes, as: form) }
     let parts = KeyOutcome.Word.allCases.compactMap { word in
       let count = outcomes.count { $0.word == word }
       return count == 0 ? nil : "\(Words.counted(count, "key")) \(word.phrase)"
@@ -96,8 +94,8 @@ private struct KeyOutcome {
     }
   }
 
-  static func write(_ outcomes: [KeyOutcome], inJSON: Bool) throws {
-    if inJSON { return try ValueOutput.write(.array(outcomes.map(\.json))) }
+  static func write(_ outcomes: [KeyOutcome], as form: ValueDifference.Form) throws {
+    if form == .json { return try ValueOutput.write(.array(outcomes.map(\.json))) }
     try ValueOutput.write(
       TextTable(
         header: ["CHANGE", "KEY", "WHERE", "TYPE", "VALUE"], rows: outcomes.flatMap(\.rows)))
@@ -114,7 +112,7 @@ private struct KeyOutcome {
   private var json: JSONValue {
     .object([
       ("key", .string((here ?? store)?.key ?? "")), ("change", .string(word.rawValue)),
-      ("here", ValueDifference.json(here?.value)), ("store", ValueDifference.json(store?.value)),
+      ("here", ShownValue(here?.value).json), ("store", ShownValue(store?.value).json),
     ])
   }
 }

@@ -42,6 +42,11 @@ enum ShownValue {
 
 /// What a change does to the value of a key.
 struct ValueDifference {
+  /// How differences are printed.
+  enum Form {
+    case rows, json
+  }
+
   let key: String
   let old: ShownValue
   let new: ShownValue

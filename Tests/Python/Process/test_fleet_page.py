@@ -1,144 +1,159 @@
-"""The page about a fleet: what it says is typed, from an empty etcd to a changed setting on three machines."""
+"""The pages about a fleet: what they say is typed, from empty nodes to a restored snapshot."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import socket
+import ssl
 import subprocess
-import time
 
 import pytest
 
-from etcd_cluster import end_with_parent, free_port
-from fleet_page import PAGE, block
+from fleet_page import OPERATION, PAGE, Fleet, block
 from prefs_testing import LIMIT
-from servers_page import unit
-
-HOST = "etcd.example.com"
-
-
-class Place:
-  """Where the page's commands are typed: its paths lie in a folder, and its host is this machine."""
-
-  def __init__(self, folder) -> None:
-    self.folder = folder
-    self.etc = folder / "etc"
-    self.data = folder / "data"
-    self.etc.mkdir()
-    self.port = free_port()
-    self.peer_port = free_port()
-
-  def here(self, text: str) -> str:
-    changes = {
-      "/etc/etcd": str(self.etc), "/var/lib/etcd": str(self.data), "0.0.0.0": "127.0.0.1",
-      HOST: "localhost", ":2379": f":{self.port}", "sudo ": "",
-      # There is no such user here.
-      "chown etcd: ": "true "}
-    for old, new in changes.items():
-      text = text.replace(old, new)
-    return text
-
-  def shell(self, text: str, environment: dict[str, str]) -> subprocess.CompletedProcess:
-    done = subprocess.run(
-      ["bash", "-euo", "pipefail", "-c", self.here(text)], env=environment, cwd=self.folder,
-      capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode == 0, f"{text}: {done.stdout}{done.stderr}"
-    return done
-
-  def start(self) -> subprocess.Popen:
-    """Starts etcd with the settings of the page, and waits for it."""
-    settings = dict(line.split("=", 1) for line in self.here(block("ini", "Settings")).splitlines())
-    peer = f"http://127.0.0.1:{self.peer_port}"
-    settings |= {
-      "ETCD_LISTEN_PEER_URLS": peer, "ETCD_INITIAL_ADVERTISE_PEER_URLS": peer,
-      "ETCD_INITIAL_CLUSTER": f"{settings['ETCD_NAME']}={peer}"}
-    with (self.folder / "etcd.log").open("wb") as log:
-      process = subprocess.Popen(
-        ["etcd"], env={"PATH": os.environ["PATH"]} | settings, stdin=subprocess.DEVNULL, stdout=log,
-        stderr=log, preexec_fn=end_with_parent)
-    deadline = time.monotonic() + LIMIT
-    while "ready to serve client requests" not in (self.folder / "etcd.log").read_text():
-      assert process.poll() is None and time.monotonic() < deadline, (self.folder / "etcd.log").read_text()
-      time.sleep(0.05)
-    return process
 
 
 @pytest.fixture
-def place(tmp_path):
-  return Place(tmp_path)
-
-
-class Machine:
-  """A home with the files that the page copies there, and the service of the page."""
-
-  def __init__(self, home, place: Place, server) -> None:
-    self.home, self.place = home, place
-    self.environment = home.environment | {
-      "XDG_CONFIG_HOME": str(home.folder / ".config"), "USER": "somebody",
-      "PATH": f"{os.path.dirname(home.program)}:{os.environ['PATH']}"}
-    fleet = home.folder / ".config/fleet"
-    fleet.mkdir(parents=True, mode=0o700)
-    (home.folder / ".config").chmod(0o700)
-    for name in ("ca.crt", "machine.crt", "machine.key"):
-      shutil.copy(place.etc / name, fleet)
-    shutil.copy(server.folder / "web.password", fleet)
-
-  def type(self, text: str) -> subprocess.CompletedProcess:
-    return self.place.shell(text, self.environment)
-
-  def start_service(self) -> subprocess.Popen:
-    settings = dict(unit(block("ini", "A machine")))
-    assert settings["Type"] == "notify"
-    name = str(self.home.folder / "notify")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
-      notified.bind(name)
-      notified.settimeout(LIMIT)
-      words = settings["ExecStart"].split()
-      assert words[0] == "/usr/local/bin/prefs"
-      process = subprocess.Popen(
-        [self.home.program, *words[1:]], env=self.environment | {"NOTIFY_SOCKET": name},
-        stdin=subprocess.DEVNULL, preexec_fn=end_with_parent)
-      assert notified.recv(100) == b"READY=1"
-    return process
-
-
-def test_a_changed_setting_on_three_machines(place, make_home):
-  server = make_home()
-  place.shell(block("sh", "Certificates"), server.environment)
-  processes = [place.start()]
+def fleet(make_home, tmp_path):
+  """Three nodes and three machines, whose services run."""
+  fleet = Fleet(tmp_path, make_home())
   try:
-    place.shell(block("sh", "Users"), server.environment)
-    machines = [Machine(make_home(), place, server) for _ in range(3)]
-    for machine in machines:
-      told = machine.type(block("sh", "A machine"))
+    fleet.set_up()
+    for _ in range(3):
+      machine = fleet.add(make_home())
+      told = machine.type(block("sh", "A machine", 1))
       assert "the store 'com.example.web' has" in told.stderr
       # The users of the page are asked for their passwords.
       assert "asks nobody" not in told.stderr
       settings = machine.home.folder / ".config/prephirences/shared/com.example.web.json"
       assert settings.exists() and str(settings.name) in PAGE
-      processes.append(machine.start_service())
-    machines[0].type(block("sh", "Change a setting"))
-    for machine in machines[1:]:
-      machine.type(block("sh", "Change a setting", 1))
-    machines[2].type(block("sh", "Change a setting").replace("30", "60"))
-    machines[0].type(block("sh", "Change a setting", 1).replace("until 30", "until 60"))
-    told = machines[0].type(block("sh", "See how it stands"))
-    assert re.search(r"sender: +process \d+\n", told.stdout) and "trouble" not in told.stdout
-    assert "\tinterval\tset\t" in told.stdout
-    # A machine without a copy.
-    stranger = Machine(make_home(), place, server)
-    assert stranger.type(block("sh", "See how it stands", 1)).stdout == "60\n"
-    assert not (stranger.home.folder / ".config/prephirences").exists()
-    machines[1].type("prefs sync remove com.example.web")
+      machine.start_service()
+    yield fleet
   finally:
-    for process in reversed(processes):
-      process.terminate()
-      process.wait(LIMIT)
+    fleet.end()
 
 
-def test_the_page_names_the_packages_of_the_tests():
+def change(fleet: Fleet, value: int) -> None:
+  """Changes the setting of the page on one machine, and waits for it on the others."""
+  fleet.machines[0].type(block("sh", "Change a setting").replace("30", str(value)))
+  for machine in fleet.machines[1:]:
+    machine.type(block("sh", "Change a setting", 1).replace("until 30", f"until {value}"))
+
+
+def a_changed_setting_on_three_machines(fleet, make_home):
+  change(fleet, 30)
+  change(fleet, 60)
+  machines = fleet.machines
+  told = machines[0].type(block("sh", "See how it stands"))
+  assert re.search(r"sender: +process \d+\n", told.stdout) and "trouble" not in told.stdout
+  assert "\tinterval\tset\t" in machines[1].type(block("sh", "Find a change, and take it back", 0, OPERATION)).stdout
+  machines[1].type(block("sh", "Find a change, and take it back", 1, OPERATION))
+  machines[0].type(block("sh", "Change a setting", 1))
+  # A machine without a copy.
+  fleet.machines = machines[:1]
+  stranger = fleet.add(make_home())
+  fleet.machines = machines
+  assert stranger.type(block("sh", "See how it stands", 1)).stdout == "30\n"
+  assert not (stranger.home.folder / ".config/prephirences").exists()
+
+
+def trust(fleet: Fleet) -> None:
+  """Copies the certificates of authorities to all, and restarts the nodes one after the other."""
+  for machine in fleet.machines:
+    machine.copy("ca.crt")
+  for node in fleet.nodes:
+    node.copy()
+  fleet.restart()
+
+
+def certificates_are_replaced_while_all_runs(fleet):
+  begun = [machine.process.pid for machine in fleet.machines]
+  fleet.operate("Replace certificates")
+  machine = fleet.machines[0]
+  shutil.copy(fleet.certificates / "machine1.crt", machine.home.folder)
+  shutil.copy(fleet.certificates / "machine1.key", machine.home.folder)
+  machine.type(block("sh", "Replace certificates", 1, OPERATION))
+  fleet.nodes[0].copy()
+  change(fleet, 31)
+  # Both authorities are trusted for a while.
+  fleet.operate("Replace the authority")
+  trust(fleet)
+  change(fleet, 32)
+  fleet.operate("Replace the authority", 1)
+  for machine in fleet.machines:
+    machine.copy(f"{machine.name}.crt", f"{machine.name}.key")
+  for node in fleet.nodes:
+    node.copy()
+    shown = ssl.get_server_certificate(("127.0.0.1", node.port))
+    assert shown == (fleet.certificates / f"{node.name}.crt").read_text()
+  change(fleet, 33)
+  trust(fleet)
+  change(fleet, 34)
+  assert [machine.process.pid for machine in fleet.machines] == begun
+  assert all(machine.process.poll() is None for machine in fleet.machines)
+  told = fleet.machines[0].type("prefs sync status").stdout
+  assert "trouble" not in told
+
+
+def a_password_is_replaced(fleet):
+  fleet.operate("Replace a password, or shut out a machine")
+  for machine in fleet.machines:
+    machine.copy("web.password")
+    machine.type("prefs sync now com.example.web")
+  change(fleet, 41)
+
+
+def a_node_is_replaced(fleet):
+  lost = fleet.nodes[2]
+  lost.stop()
+  change(fleet, 51)
+  fleet.operate("Replace a node")
+  lost.type(block("sh", "Replace a node", 1, OPERATION))
+  lost.start()
+  lost.wait()
+  assert fleet.operate("See how the cluster stands").count("etcd3") == 1
+  change(fleet, 52)
+
+
+def room_is_made(fleet):
+  change(fleet, 61)
+  assert "https" in fleet.operate("See how the cluster stands")
+  assert "etcd_server_has_leader 1" in fleet.operate("See how the cluster stands", 1)
+  fleet.operate("See how the cluster stands", 2)
+  fleet.operate("Make room")
+  change(fleet, 62)
+
+
+def a_snapshot_is_restored(fleet):
+  change(fleet, 71)
+  fleet.operate("Save and restore")
+  change(fleet, 72)
+  for node in fleet.nodes:
+    node.stop()
+  for node in fleet.nodes:
+    shutil.copy(fleet.certificates / "snapshot.db", node.folder)
+    node.type(block("sh", "Save and restore", 1, OPERATION))
+    node.start()
+  for node in fleet.nodes:
+    node.wait()
+  # What only the lost cluster had is sent again by the machine that had changed it.
+  for machine in fleet.machines:
+    machine.type("prefs sync now com.example.web")
+    assert machine.type("prefs read interval --domain com.example.web").stdout == "72\n"
+  change(fleet, 73)
+
+
+def test_three_nodes_and_three_machines(fleet, make_home):
+  """One cluster for all parts, since it takes longer to set up than to use."""
+  a_changed_setting_on_three_machines(fleet, make_home)
+  certificates_are_replaced_while_all_runs(fleet)
+  a_password_is_replaced(fleet)
+  a_node_is_replaced(fleet)
+  room_is_made(fleet)
+  a_snapshot_is_restored(fleet)
+
+
+def test_the_pages_name_the_packages_of_the_tests():
   packages = re.search(r"apt-get install (.*)", block("sh", "The engine"))[1].split()
   assert {"etcd-server", "etcd-client"} <= set(packages)
 

@@ -13,8 +13,8 @@ ACCOUNTS = ["alice", "bob", "", "ü", "-x", "--json", "help"]
 FLAGS = [
   "--json", "-q", "--quiet", "--no-prompt", "--if-exists", "--all-groups", "--all-services", "--expired",
   "--allow-expired", "--create-only", "--keep-expiry", "--unknown", "--help", "-h", "--version", "--",
-  "--service=", "-qs", "--overwrite", "--session-only", "--json=1", "--all", "--yes", "--raw", "--domains", "--dry-run",
-  "--diff-json",
+  "--service=", "-qs", "--overwrite", "--session-only", "--json=1", "--all", "--yes", "--raw", "--domains",
+  "--dry-run", "--diff-json",
 ]
 OPTIONS = {
   "--service": ["example.com", "default", "", "-x"], "-s": ["example.com"], "--server": ["h"],

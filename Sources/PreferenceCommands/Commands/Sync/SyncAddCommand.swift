@@ -80,7 +80,7 @@ struct SyncAddCommand: SyncSubcommand {
     {
       throw CommandLineError.sharedElsewhere(suite, old.address)
     }
-    if !offline { try FirstContact(added).report(to: session, rehearsal) }
+    if !offline { try FirstContact(added).report(to: session, showing: rehearsal.form) }
     if rehearsal.dryRun { return }
     try configuration.save(suiteName: suite)
     // From now on, every program's changes are logged.

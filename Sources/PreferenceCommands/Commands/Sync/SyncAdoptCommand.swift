@@ -41,7 +41,7 @@ struct SyncAdoptCommand: SyncSubcommand {
   func perform(in session: SharingSession) throws {
     let shared = try session.suite(suite)
     if rehearsal.dryRun || !yes {
-      try FirstContact(shared).report(to: session, isAdopted: true, rehearsal)
+      try FirstContact(shared).report(to: session, isAdopted: true, showing: rehearsal.form)
     }
     if rehearsal.dryRun { return }
     if !yes {
