@@ -146,10 +146,10 @@ def a_snapshot_is_restored(fleet):
 def test_three_nodes_and_three_machines(fleet, make_home):
   """One cluster for all parts, since it takes longer to set up than to use."""
   a_changed_setting_on_three_machines(fleet, make_home)
-  certificates_are_replaced_while_all_runs(fleet)
   a_password_is_replaced(fleet)
-  a_node_is_replaced(fleet)
   room_is_made(fleet)
+  a_node_is_replaced(fleet)
+  certificates_are_replaced_while_all_runs(fleet)
   a_snapshot_is_restored(fleet)
 
 
