@@ -18,20 +18,13 @@ final class RehearsedDomain: DomainStore {
   func differences() throws -> (differences: [ValueDifference], unreadable: [any Error]) {
     let old = try PreferenceDomain(named: "", in: store).contents()
     let values = Dictionary(old.values.map { (Array($0.key.utf8), $0.value) }) { $1 }
-    let differences = ordered.map { change in
-      ValueDifference(
-        key: change.key, old: values[Array(change.key.utf8)],
-        new: change.value.flatMap(StoredValue.init))
+    let differences = ordered.compactMap { change -> ValueDifference? in
+      let (old, new) = (values[Array(change.key.utf8)], change.value.flatMap(StoredValue.init))
+      if old == nil && new == nil { return nil }
+      if let old, let new, old.isSame(as: new) { return nil }
+      return ValueDifference(key: change.key, old: old, new: new)
     }
-    return (
-      differences.filter { difference in
-        guard let old = difference.old, let new = difference.new else {
-          return difference.old != nil || difference.new != nil
-        }
-        return !old.isSame(as: new)
-      },
-      old.unreadable.filter { isChanged($0.key) }.map(\.failure)
-    )
+    return (differences, old.unreadable.filter { isChanged($0.key) }.map(\.failure))
   }
 
   private var ordered: [Change] {
