@@ -27,6 +27,8 @@ extension ReplicaTransaction {
     var found = DependentChanges()
     var units: Set<Int64> = []
     var looseKeys: Set<KeyBytes> = []
+    // The unit of a key from which all later ones are found.
+    var first: [KeyBytes: Int64] = [:]
     var pending: [(unit: Int64, key: KeyBytes?)] = [(unit, key)]
     while let next = pending.popLast() {
       if next.unit == Self.loose {
@@ -38,7 +40,8 @@ extension ReplicaTransaction {
       if try self.unit(next.unit).isAtomic { found.isTransaction = true }
       let changes = try changes(of: next.unit)
       found.changes += changes
-      for change in changes {
+      for change in changes where next.unit < first[change.key] ?? .max {
+        first[change.key] = next.unit
         pending += try laterUnits(of: change.key, than: next.unit).map { ($0, change.key) }
         if try isLoose(change.key) { pending.append((Self.loose, change.key)) }
       }

@@ -12,10 +12,12 @@ extension ReplicaTransaction {
   }
 
   /// Returns the units that wait for a decision, but those that are based on others of them.
-  func conflicts() throws(PreferencesError) -> [Conflict] {
+  ///
+  /// - Parameter last: The unit after which nothing is looked for.
+  func conflicts(upTo last: Int64 = .max) throws(PreferencesError) -> [Conflict] {
     var covered: Set<Int64> = []
     var conflicts: [Conflict] = []
-    for unit in try units(in: .conflict) where !covered.contains(unit.id) {
+    for unit in try units(in: .conflict) where unit.id <= last && !covered.contains(unit.id) {
       let dependents = try dependents(of: unit.id)
       for change in dependents.changes { covered.insert(change.unit) }
       conflicts.append(try conflict(unit, dependents))

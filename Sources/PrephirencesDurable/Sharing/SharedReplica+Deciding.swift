@@ -52,7 +52,8 @@ extension SharedReplica {
 extension ReplicaTransaction {
   /// Returns a conflict as it is now, if nothing has changed since it was listed.
   fileprivate func find(_ conflict: ReplicaConflict) throws(PreferencesError) -> Conflict? {
-    try conflicts().first { $0.token == conflict.token }
+    // Programs decide the oldest first, so that there is one to look at for the most part.
+    try conflicts(upTo: conflict.unit).first { $0.token == conflict.token }
   }
 }
 
@@ -89,6 +90,7 @@ extension ReplicaConflict {
     }
     self.init(
       values: values, isTransaction: conflict.dependents.isTransaction,
-      message: conflict.message.isEmpty ? nil : conflict.message, token: conflict.token)
+      message: conflict.message.isEmpty ? nil : conflict.message, unit: conflict.unit.id,
+      token: conflict.token)
   }
 }

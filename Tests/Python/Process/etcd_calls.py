@@ -41,9 +41,12 @@ class EtcdCalls:
   """Calls of one node."""
 
   def __init__(
-    self, host: str, port: int, certificates=None, token: str | None = None, entered=nullcontext
+    self, host: str, port: int, certificates=None, token: str | None = None, entered=nullcontext,
+    renewed=None
   ) -> None:
     self.host, self.port, self.token = host, port, token
+    # Returns another token; members that were started anew don't know the old one.
+    self.renewed = renewed
     # Enters the network of the node while a connection is made.
     self.entered = entered
     self.context = certificates and ssl.create_default_context(cafile=certificates.authority)
@@ -63,6 +66,10 @@ class EtcdCalls:
     if response.status != 200:
       text = response.read().decode(errors="replace")
       connection.close()
+      if self.token and self.renewed and "invalid auth token" in text:
+        renewed, self.renewed, self.token = self.renewed, None, None
+        self.token = renewed(self)
+        return self.request(path, body, limit)
       raise EtcdRefusal(response.status, text)
     return connection, response
 

@@ -91,7 +91,8 @@ class EtcdNode:
   @property
   def calls(self) -> EtcdCalls:
     return EtcdCalls(
-      "127.0.0.1", self.port, self.cluster.certificates, self.cluster.token, self.entered)
+      "127.0.0.1", self.port, self.cluster.certificates, self.cluster.token, self.entered,
+      self.cluster.renewed)
 
   def entered(self):
     return self.machine.entered() if self.machine else nullcontext()
@@ -307,7 +308,11 @@ class EtcdCluster:
 
   def log_in(self) -> None:
     if self.password is not None:
-      self.token = self.any.login("root", self.password)
+      self.renewed(self.any)
+
+  def renewed(self, calls: EtcdCalls) -> str:
+    self.token = calls.login("root", self.password)
+    return self.token
 
   def add_user(self, name: str, password: str, prefix: str, permission: str = "READWRITE") -> None:
     """Makes a user who may use the keys with a prefix: `READ` or `READWRITE`."""

@@ -6,11 +6,13 @@ says for each message how it fails, if at all.
 
 from __future__ import annotations
 
+import random
 import select
 import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import Enum
 
@@ -29,6 +31,8 @@ class Fault(Enum):
   SLOW = "it takes a while"
   HANG_BEFORE = "the node gets nothing, and no answer ever comes"
   HANG_AFTER = "the node performs it, and no answer ever comes"
+  STRANGE_BEFORE = "something else answers in its place, and the node gets nothing"
+  STRANGE_AFTER = "the node performs it, and something else answers"
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,18 @@ Plan = Callable[[Message], Fault | None]
 UNAVAILABLE = b'{"error":"etcdserver: request timed out","code":14,"message":"etcdserver: request timed out"}'
 
 
+# What portals, proxies and other programs say instead of an answer, each with its status.
+STRANGE = [
+  ("200 OK", b"<html><body>Please accept the terms of this network.</body></html>"),
+  ("200 OK", b"{}"), ("200 OK", b"[]"), ("200 OK", b""), ("200 OK", b'{"header":'),
+  ("200 OK", b'{"header":{"revision":"-1"}}'), ("200 OK", b'{"header":{"revision":"x"},"kvs":7}'),
+  ("200 OK", b'{"kvs":[{"key":"AA=="}]}'), ("200 OK", b"\x00\xff" * 500), ("200 OK", b"[" * 5000),
+  ("404 Not Found", b"not found"), ("302 Found", b""), ("407 Proxy Authentication Required", b""),
+  ("502 Bad Gateway", b"<html>"), ("504 Gateway Timeout", b""), ("500 Error", b'{"error":"?"}'),
+  ("503 Service Unavailable", b'{"code":14,"message":7}'), ("400 Bad Request", b'{"code":99,"message":"new"}'),
+]
+
+
 class Cut(Exception):
   """The connection ends here."""
 
@@ -53,8 +69,10 @@ class Cut(Exception):
 class FaultyProxy:
   """Listens on a free port of loopback within a `with` block; `plan` may be changed at any time."""
 
-  def __init__(self, host: str, port: int, slowness: float = 0.3) -> None:
+  def __init__(self, host: str, port: int, slowness: float = 0.3, entered=nullcontext) -> None:
     self.target = (host, port)
+    # Enters the network of the machine on whose loopback the proxy is.
+    self.entered = entered
     self.slowness = slowness
     self.plan: Plan = lambda message: None
     self.messages: list[Message] = []
@@ -63,7 +81,8 @@ class FaultyProxy:
     self.is_open = True
     self.lock = threading.Lock()
     self.sockets: set[socket.socket] = set()
-    self.listener = socket.create_server(("127.0.0.1", 0))
+    with entered():
+      self.listener = socket.create_server(("127.0.0.1", 0))
     self.port = self.listener.getsockname()[1]
     self.thread = threading.Thread(target=self.accept, daemon=True)
 
@@ -130,9 +149,13 @@ class FaultyProxy:
         self.sockets.add(client)
       threading.Thread(target=self.serve, args=[client], daemon=True).start()
 
+  def connection(self) -> socket.socket:
+    with self.entered():
+      return socket.create_connection(self.target, 5)
+
   def serve(self, client: socket.socket) -> None:
     try:
-      with client, socket.create_connection(self.target, 5) as node:
+      with client, self.connection() as node:
         node.settimeout(None)
         with self.lock:
           if not self.is_open:
@@ -179,6 +202,8 @@ class Connection:
       self.hang()
     if fault is Fault.UNAVAILABLE_BEFORE:
       return self.refuse()
+    if fault is Fault.STRANGE_BEFORE:
+      return self.be_strange()
     if fault is Fault.HALF_REQUEST:
       self.node.sendall(request[:len(request) // 2])
       raise Cut
@@ -196,6 +221,9 @@ class Connection:
         raise Cut
       if fault is Fault.HANG_AFTER:
         self.hang()
+      if fault is Fault.STRANGE_AFTER:
+        self.be_strange()
+        raise Cut
       self.client.sendall(head)
       return self.pass_parts(path)
     answer = head + self.from_node.exactly(int(fields.get(b"content-length", b"0")))
@@ -205,6 +233,8 @@ class Connection:
       self.hang()
     if fault is Fault.UNAVAILABLE_AFTER:
       self.refuse()
+    elif fault is Fault.STRANGE_AFTER:
+      self.be_strange()
     elif fault is Fault.HALF_ANSWER:
       self.client.sendall(answer[:len(head) + (len(answer) - len(head)) // 2])
       raise Cut
@@ -239,6 +269,11 @@ class Connection:
   def refuse(self) -> bool:
     head = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
     self.client.sendall(f"{head}Content-Length: {len(UNAVAILABLE)}\r\n\r\n".encode() + UNAVAILABLE)
+    return True
+
+  def be_strange(self) -> bool:
+    status, body = random.SystemRandom().choice(STRANGE)
+    self.client.sendall(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
     return True
 
   def hang(self) -> None:

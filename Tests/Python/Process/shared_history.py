@@ -110,11 +110,22 @@ class Model:
   copied: dict[str, str] = field(default_factory=dict)
   # (machine, key, value): what the program of a machine was told that it has lost.
   conflicts: set[tuple[str, str, object]] = field(default_factory=set)
+  # (key, value): writes in flight when their machine was killed. What they replaced is not known.
+  uncertain: set[tuple[str, object]] = field(default_factory=set)
 
   def faults(self, history: History) -> list[str]:
+    self.forget_what_did_not_happen(history)
     return [
       *self.repeated(history), *self.unknown(history), *self.lost(history), *self.stale(history),
       *self.torn(history), *self.disordered(history)]
+
+  def forget_what_did_not_happen(self, history: History) -> None:
+    """Drops writes that were cut off, and of which nothing was ever seen."""
+    seen = {(each.key, each.value) for each in [*history.entries, *history.lost]}
+    seen |= {(key, lost) for _, key, lost in self.conflicts}
+    seen |= {(write.key, write.before) for write in self.writes}
+    gone = self.uncertain - seen
+    self.writes = [write for write in self.writes if (write.key, write.value) not in gone]
 
   def repeated(self, history: History):
     """Nothing is there twice."""
@@ -143,20 +154,16 @@ class Model:
     arrived = {(each.key, each.value) for each in history.entries}
     last = {(write.machine, write.key): write for write in self.writes}
     last_lost = {each.key: each for each in history.lost}
+    had = {(each.key, each.value) for each in history.lost}
     for (machine, key), write in last.items():
       if write.value is None or (key, write.value) in arrived:
         continue
       if (machine, key, write.value) in self.conflicts and machine not in self.deciding:
         continue
-      if self.was_overwritten(write, history.lost, last_lost):
+      # A lost engine had it, and another value after it.
+      if (key, write.value) in had and last_lost[key].value != write.value:
         continue
       yield f"{key}: {write.value!r} of {machine} never arrived, and no conflict says so"
-
-  @staticmethod
-  def was_overwritten(write: Write, lost: list[Entry], last: dict[str, Entry]) -> bool:
-    """Whether a lost engine had it, and another value after it."""
-    had = any(each.key == write.key and each.value == write.value for each in lost)
-    return had and last[write.key].value != write.value
 
   def stale(self, history: History):
     """Each value was written by who knew the value before; only a program that decides may differ."""
@@ -170,7 +177,8 @@ class Model:
         write = writes.get((key, each.value))
         if write and write.machine not in self.deciding and (key, each.value) not in lost:
           bases = self.bases(write, earlier, arrived)
-          if previous not in bases and not {(key, base) for base in bases} & lost:
+          excused = {(key, each.value), *((key, base) for base in bases)}
+          if previous not in bases and not excused & (lost | self.uncertain):
             yield (
               f"{key}: {each.value!r} of {write.machine} at {each.revision} is based on one of "
               f"{bases}, but follows {previous!r}")

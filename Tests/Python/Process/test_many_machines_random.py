@@ -31,7 +31,7 @@ class Run:
     self.folder = folder
     self.network = stack.enter_context(Network(7))
     self.nodes, self.places = self.network.hosts[:3], self.network.hosts[3:]
-    self.cluster = stack.enter_context(EtcdCluster(machines=self.nodes, tls=True))
+    self.cluster = stack.enter_context(self.make_cluster())
     self.fleet = stack.enter_context(Fleet())
     self.history = History(f"fleet/{SUITE}/".encode())
     self.model = Model(deciding={"c"} if self.chance.random() < 0.5 else set())
@@ -39,10 +39,18 @@ class Run:
     self.snapshot: Path | None = None
     for name, place in zip("abc", self.places):
       machine = Machine(
-        folder / name, tool, self.cluster.store_url("fleet"), place,
-        "local" if name in self.model.deciding else "shared",
-        certificateAuthority=str(self.cluster.certificates.authority))
+        folder / name, tool, host=place,
+        decision="local" if name in self.model.deciding else "shared")
+      self.configure(machine)
       self.fleet.add(machine).start().do("observe")
+
+  def make_cluster(self) -> EtcdCluster:
+    return EtcdCluster(machines=self.nodes, tls=True)
+
+  def configure(self, machine: Machine) -> None:
+    machine.configure(
+      self.cluster.store_url("fleet"),
+      certificateAuthority=str(self.cluster.certificates.authority))
 
   @property
   def machines(self) -> list[Machine]:
@@ -53,15 +61,21 @@ class Run:
   def write(self, count: int) -> None:
     for _ in range(count):
       machine = self.chance.choice(self.machines)
-      kind = self.chance.random()
-      keys = self.chance.sample(range(KEYS), self.chance.randint(2, 4) if kind < 0.1 else 1)
-      number = next(self.numbers)
-      changes = {
-        f"key{key}": None if 0.1 <= kind < 0.2 else f"{machine.name}{number}-{key}" for key in keys}
-      before = machine.do("swap", changes)["before"]
-      self.model.writes += [
-        Write(machine.name, key, before[key], value, number if len(keys) > 1 else None)
-        for key, value in changes.items()]
+      number, changes = self.changes(machine, self.chance)
+      self.note(machine, number, changes, machine.do("swap", changes)["before"])
+
+  def changes(self, machine: Machine, chance: random.Random) -> tuple[int, dict[str, str | None]]:
+    """Returns what a machine does next: it sets a key, removes one, or changes several together."""
+    kind = chance.random()
+    keys = chance.sample(range(KEYS), chance.randint(2, 4) if kind < 0.1 else 1)
+    number = next(self.numbers)
+    return number, {
+      f"key{key}": None if 0.1 <= kind < 0.2 else f"{machine.name}{number}-{key}" for key in keys}
+
+  def note(self, machine: Machine, number: int, changes: dict, before: dict) -> None:
+    self.model.writes += [
+      Write(machine.name, key, before.get(key), value, number if len(changes) > 1 else None)
+      for key, value in changes.items()]
 
   def exchange(self) -> None:
     """Lets one machine send what it can; who is cut off cannot."""
