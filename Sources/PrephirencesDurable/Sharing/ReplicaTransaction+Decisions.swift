@@ -14,6 +14,8 @@ extension ReplicaTransaction {
   /// Returns the units that wait for a decision, but those that are based on others of them.
   ///
   /// - Parameter last: The unit after which nothing is looked for.
+  /// - Returns: The conflicts, the oldest first.
+  /// - Throws: ``PreferencesError``.
   func conflicts(upTo last: Int64 = .max) throws(PreferencesError) -> [Conflict] {
     var covered: Set<Int64> = []
     var conflicts: [Conflict] = []

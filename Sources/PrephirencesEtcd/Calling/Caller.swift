@@ -37,7 +37,8 @@ final class Caller: Sendable {
         let request = HTTPRequest(
           endpoint: endpoint, path: path, token: token, body: body,
           answerLimit: configuration.answerLimit)
-        let answer = try pool.with(deadline, cancellation) { transfer throws(Refusal) in
+        let answer = try pool.with(deadline, cancellation, failure: Refusal.init(transport:)) {
+          transfer throws(Refusal) in
           try self.answer(to: request, on: transfer, deadline, cancellation, read)
         }
         if token == nil { login.isWithoutAuthentication = true }

@@ -20,28 +20,34 @@ final class TransferPool: Sendable {
   ///
   /// After an answer that isn't etcd's, nobody knows what comes next on the connection.
   ///
-  /// - Throws: ``Refusal`` of the call; with ``EtcdError/Code/timedOut`` or
-  ///   ``EtcdError/Code/cancelled`` if others have all connections until then.
-  func with<Result>(
-    _ deadline: Deadline, _ cancellation: EtcdCancellation?,
-    _ body: (Transfer) throws(Refusal) -> Result
-  ) throws(Refusal) -> Result {
+  /// - Parameters:
+  ///   - deadline: How long to wait at most while others have all connections.
+  ///   - cancellation: What ends that.
+  ///   - failure: What the failure to get a connection is for the caller.
+  ///   - body: The call.
+  /// - Returns: What the call returns.
+  /// - Throws: What the call throws, or the failure.
+  func with<Result, Failure>(
+    _ deadline: Deadline, _ cancellation: EtcdCancellation?, failure: (EtcdError) -> Failure,
+    _ body: (Transfer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     do throws(EtcdError) {
       // Before the lock, which a fork may have left locked.
       try ForkGuard.check()
       try awaitTurn(deadline, cancellation)
-    } catch { throw Refusal(error) }
+    } catch { throw failure(error) }
     var used: Transfer?
     defer { endTurn(used) }
-    let transfer = try take()
+    let transfer: Transfer
+    do throws(EtcdError) { transfer = try take() } catch { throw failure(error) }
     let result = try body(transfer)
     used = transfer
     return result
   }
 
-  private func take() throws(Refusal) -> Transfer {
+  private func take() throws(EtcdError) -> Transfer {
     if let kept = state.withLock({ $0.idle.popLast() }) { return kept }
-    do throws(EtcdError) { return try Transfer() } catch { throw Refusal(transport: error) }
+    return try Transfer()
   }
 
   private func awaitTurn(

@@ -40,6 +40,9 @@ FAULTS = [*(set(Fault) - {Fault.HANG_BEFORE, Fault.HANG_AFTER})] * 20 + [
 class Chaos(Run):
   """Three nodes and three machines, each of which reaches each node through a proxy of its own."""
 
+  # Who decides, and writes all the time, has a new conflict for each of its changes.
+  deciding = 0
+
   def __init__(self, stack: ExitStack, folder, tool: str, seed: int) -> None:
     self.stack = stack
     # Its threads stay until the end, since a process is killed with the thread that has started it.

@@ -26,6 +26,9 @@ LIMIT = 90
 class Run:
   """Three nodes and three machines on a network, and later a copy of one machine."""
 
+  # How often the program of one machine decides about its conflicts.
+  deciding = 0.5
+
   def __init__(self, stack: ExitStack, folder: Path, tool: str, seed: int) -> None:
     self.chance = random.Random(seed)
     self.folder = folder
@@ -34,7 +37,7 @@ class Run:
     self.cluster = stack.enter_context(self.make_cluster())
     self.fleet = stack.enter_context(Fleet())
     self.history = History(f"fleet/{SUITE}/".encode())
-    self.model = Model(deciding={"c"} if self.chance.random() < 0.5 else set())
+    self.model = Model(deciding={"c"} if self.chance.random() < self.deciding else set())
     self.numbers = itertools.count()
     self.snapshot: Path | None = None
     for name, place in zip("abc", self.places):
