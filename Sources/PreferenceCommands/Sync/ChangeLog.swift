@@ -39,6 +39,7 @@ struct ChangeLog {
       }
       found.append(LoggedTransaction(transaction, key: key))
     }
+    if history.isCut { end = "only the last \(StoreHistory.greatestSearch) changes were looked at" }
     if history.isCompacted {
       end =
         found.last?.revision.map { "etcd has compacted what came before revision \($0)" }

@@ -17,6 +17,8 @@ final class DirectCommit {
   private var lease: Int64?
   private var number: Int64 = 0
   private var writerRow: [UInt8]?
+  /// Whether the next transaction says which machine this is, as the first one does.
+  private var namesMachine = true
 
   init(_ store: DirectStore, _ deadline: Deadline) {
     self.store = store
@@ -113,14 +115,20 @@ final class DirectCommit {
     var transaction = unit.transaction
     transaction.success[0] = .put(
       key: store.layout.writer(writer), value: newRow, lease: try grantedLease())
-    if number == 0, let machine = try? MachineRow(name: store.machine).bytes() {
+    if namesMachine, let machine = try? MachineRow(name: store.machine).bytes() {
       transaction.success.append(
-        .put(
-          key: store.layout.machine(writer), value: machine, lease: try grantedLease()))
+        .put(key: store.layout.machine(writer), value: machine, lease: try grantedLease()))
     }
-    let answer = try settled { deadline in
-      try store.client.perform(transaction, deadline: deadline)
+    let answer: EtcdTransactionAnswer
+    do throws(PreferencesError) {
+      answer = try settled { try store.client.perform(transaction, deadline: $0) }
+    } catch {
+      // The user may be allowed to change some keys only.
+      guard error.code == .accessDenied, namesMachine else { throw error }
+      namesMachine = false
+      return try send(changes, identity)
     }
+    namesMachine = false
     switch unit.outcome(of: answer) {
     case .committed: break
     case .changed: return false

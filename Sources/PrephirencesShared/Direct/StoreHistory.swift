@@ -9,7 +9,7 @@ internal import PrephirencesFiles
 /// its own row, until that was made.
 package struct StoreHistory {
   /// How many changes are looked at to find the last one of a key that has no row.
-  private static let greatestSearch = 1000
+  package static let greatestSearch = 1000
 
   private let store: DirectStore
   private let key: PreferenceKey?
@@ -17,6 +17,9 @@ package struct StoreHistory {
   /// What is looked at next; `nil` before the first look, and 0 at the end.
   private var revision: Int64?
   private var hasFound = false
+
+  /// Whether older changes were not looked at.
+  package private(set) var isCut = false
 
   /// Whether the engine has compacted what came before the last change that was returned.
   package private(set) var isCompacted = false
@@ -44,6 +47,7 @@ package struct StoreHistory {
         hasFound = true
         return change
       }
+      isCut = revision != 0
       return nil
     } catch let error as EtcdError where error.code == .compacted {
       (isCompacted, revision) = (true, 0)

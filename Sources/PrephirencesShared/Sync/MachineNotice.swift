@@ -10,6 +10,8 @@ final class MachineNotice: Sendable {
   private struct State {
     /// The row that was said last, and when to say it again.
     var said: (tag: WriterTag, row: MachineRow)?
+    /// What another machine had said under that tag, which then is perhaps not this machine's.
+    var replaced: MachineRow?
     var next = ContinuousClock.now
     /// Before that, not even another row.
     var rest = ContinuousClock.now
@@ -37,15 +39,18 @@ final class MachineNotice: Sendable {
 
   /// Says it at the first contact, unless the store has the same since a short time.
   func begin(_ session: SyncSession, _ cancellation: EtcdCancellation) {
-    guard let (tag, row) = try? self.row(session), state.withLock({ $0.said?.tag }) != tag else {
-      return
+    let (said, replaced) = state.withLock { ($0.said, $0.replaced) }
+    guard let (tag, row) = try? self.row(session), said?.tag != tag else { return }
+    if let said, let replaced {
+      // The file was a copy of that machine's.
+      put(replaced, said.tag, session, cancellation)
     }
     let key = EtcdKeys.one(session.layout.machine(tag))
     let known = try? session.client.range(
       key, deadline: Deadline(after: .seconds(5)), cancellation: cancellation)
-    if let old = known?.rows.first.flatMap({ MachineRow($0.value) }), old.says(row),
-      (0..<300_000).contains(row.contact - old.contact)
-    {
+    let old = known?.rows.first.flatMap { MachineRow($0.value) }
+    state.withLock { $0.replaced = old.flatMap { $0.name == row.name ? nil : $0 } }
+    if let old, old.says(row), (0..<300_000).contains(row.contact - old.contact) {
       return didSay(tag, old)
     }
     say(tag, row, session, cancellation)
@@ -72,6 +77,12 @@ final class MachineNotice: Sendable {
     _ tag: WriterTag, _ row: MachineRow, _ session: SyncSession, _ cancellation: EtcdCancellation
   ) {
     didSay(tag, row)
+    put(row, tag, session, cancellation)
+  }
+
+  private func put(
+    _ row: MachineRow, _ tag: WriterTag, _ session: SyncSession, _ cancellation: EtcdCancellation
+  ) {
     guard let bytes = try? row.bytes() else { return }
     _ = try? session.client.put(
       session.layout.machine(tag), bytes, deadline: Deadline(after: .seconds(5)),

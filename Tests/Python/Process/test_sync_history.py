@@ -159,7 +159,7 @@ def test_without_etcd_the_log_is_that_of_the_copy(make_home):
 
 def test_machines(make_machine, cluster):
   one, other = make_machine("one"), make_machine("büro 2")
-  one.now()
+  write(one, "b", 1)
   other.now()
   found = machines(one)
   assert set(found) == {"one", "büro 2"} and found["one"]["isThis"]
@@ -175,7 +175,7 @@ def test_machines(make_machine, cluster):
   one.now()
   write(one, "a", 2)
   assert set(machines(other)) == {"renamed", "büro 2"}
-  assert [t["machine"] for t in log(one)["transactions"]] == ["one", "renamed"]
+  assert [t["machine"] for t in log(one, "a")["transactions"]] == ["one", "renamed"]
   # What is unsent here is known here.
   one.run("write", "a", "3", "--type", "int")
   assert machines(one)["renamed"]["unsentKeys"] == 1

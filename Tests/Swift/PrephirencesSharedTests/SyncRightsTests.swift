@@ -79,6 +79,14 @@ struct SyncRightsTests {
     #expect(writer.text("other") == "1")
     try some.set("3", "mine")
     try writer.waitFor("3", "mine")
+    // Without a copy, too.
+    let store = DirectStore(
+      cluster: some.worker.core.client.configuration, layout: StoreLayout(prefix: prefix))
+    try store.change { $0.storeObject("4", forKey: "mine") }
+    try writer.waitFor("4", "mine")
+    #expect(throws: PreferencesError.self) {
+      try store.change { $0.storeObject("4", forKey: "other") }
+    }
   }
 
   @Test func wrongPasswordIsReportedAndTriedAgain() throws {
