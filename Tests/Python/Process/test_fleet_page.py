@@ -43,6 +43,11 @@ def change(fleet: Fleet, value: int) -> None:
 def a_changed_setting_on_three_machines(fleet, make_home):
   change(fleet, 30)
   change(fleet, 60)
+  # What a machine has does not make it a node.
+  calling = ("curl -sS --http1.1 --cacert ~/fleet/peers.crt --cert ~/fleet/{0}.crt --key ~/fleet/{0}.key "
+             "https://etcd1.example.com:2380/version")
+  assert "etcdcluster" in fleet.type(calling.format("etcd2-peer"))
+  fleet.type("! " + calling.format("machine1"))
   machines = fleet.machines
   told = machines[0].type(block("sh", "See how it stands"))
   assert re.search(r"sender: +process \d+\n", told.stdout) and "trouble" not in told.stdout
