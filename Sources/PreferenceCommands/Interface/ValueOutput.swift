@@ -41,7 +41,7 @@ extension ValueOutput {
   ) throws(CommandLineError) {
     if form == .json { return try write(.array(differences.map(\.json))) }
     try write(
-      TextTable(header: ["", "KEY", "TYPE", "VALUE"], rows: differences.flatMap(\.rows)))
+      TextTable(header: ValueDifference.header, rows: differences.flatMap(\.rows)))
   }
 
   /// Writes a table: lines for a program, columns for a person.

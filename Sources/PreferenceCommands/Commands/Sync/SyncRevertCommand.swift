@@ -31,8 +31,7 @@ struct SyncRevertCommand: SyncSubcommand {
   @Flag(name: .shortAndLong, help: "Don't ask")
   var yes = false
 
-  @Flag(help: "Change nothing; only show what would change")
-  var dryRun = false
+  @OptionGroup var rehearsal: DryRunOptions
 
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
@@ -44,8 +43,9 @@ struct SyncRevertCommand: SyncSubcommand {
     }
     guard found.hasOld else { throw CommandLineError.revisionCompacted(revision) }
     try reporting(store, session) { try store.revert(found, onlyChecking: true) }
-    try show(found)
-    if dryRun { return session.interface.say("nothing was changed") }
+    try ValueOutput.write(
+      found.changes.map { ValueDifference($0, of: found).reverted }, as: rehearsal.form ?? .rows)
+    if rehearsal.dryRun { return }
     if !yes {
       try Confirmation.require(
         "set \(Words.counted(found.changes.count, "key")) of '\(suite)' back on all machines?",
@@ -56,13 +56,6 @@ struct SyncRevertCommand: SyncSubcommand {
       try reporting(store, session) { try store.revert(found) }
     }
     session.interface.say("took back revision \(revision) of '\(suite)'")
-  }
-
-  private func show(_ found: StoreTransaction) throws {
-    let table = TextTable(
-      header: ValueDifference.header,
-      rows: found.changes.flatMap { ValueDifference($0, of: found).reverted.rows })
-    try StandardOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
   }
 
   /// Reports who has changed keys since.
