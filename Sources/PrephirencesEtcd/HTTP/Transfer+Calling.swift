@@ -40,13 +40,15 @@ extension Transfer {
           progress = self.progress
           silence = Deadline(after: configuration.timing.silence).limited(by: deadline)
         }
-        switch try next(silence, cancellation) {
+        // What is sent meanwhile ends no wait, so it is looked at now and then.
+        let step = Deadline(after: .seconds(1)).limited(by: silence)
+        switch try next(step, cancellation) {
         // An answer that never ends has no more time than others.
         case .data where deadline.hasPassed: throw .timedOut
         case .data: continue
         case .ended(let result): return result
         case .timedOut where deadline.hasPassed: throw .timedOut
-        case .timedOut where self.progress > progress: continue
+        case .timedOut where self.progress > progress || !silence.hasPassed: continue
         case .timedOut:
           throw EtcdError(.unreachable, "\(request.endpoint.authority) does not answer")
         }

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from etcd_cluster import RELEASES, EtcdCluster
+from preference_testing import Preferences
 from sync_testing import SUITE, Fleet, Machine
 
 PASSWORD = "for writing"
@@ -54,3 +55,22 @@ def test_running_machines_go_on(tmp_path, sync_tool, guarded):
     print(f"in step after {time.monotonic() - begin:.1f} s")
     rows = guarded.any.rows(f"fleet/{SUITE}/k/".encode())
     assert {row.key.decode().rsplit("/", 1)[1] for row in rows} == {"before", "lost", "after"}
+
+
+def test_a_watch_without_a_copy_goes_on(home, guarded):
+  preferences = Preferences(home)
+  store = [
+    "--store", guarded.store_url("fleet"), "--user", "web", "--password-file",
+    home.file("password", PASSWORD.encode())]
+  preferences.run("write", "state", "first", *store)
+  snapshot = guarded.snapshot()
+  with preferences.start("watch", "--initial", "--timeout", "40s", *store, text=True) as watching:
+    try:
+      assert watching.stdout.readline() == "set\tstate\tstring\tfirst\n"
+      guarded.restore(snapshot)
+      begin = time.monotonic()
+      preferences.run("write", "state", "second", *store)
+      assert watching.stdout.readline() == "set\tstate\tstring\tsecond\n"
+      assert time.monotonic() - begin < LIMIT
+    finally:
+      watching.kill()

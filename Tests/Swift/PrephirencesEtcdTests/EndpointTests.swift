@@ -57,6 +57,21 @@ import Testing
     #expect(silent.requests > 0)
   }
 
+  @Test func silenceIsNotWaitedForTwice() throws {
+    let silent = try FakeServer { connection, count in
+      guard connection.request() != nil else { return }
+      _ = count()
+      connection.waitForEnd()
+    }
+    var configuration = silent.configuration
+    configuration.timing.silence = .seconds(2)
+    let client = EtcdClient(configuration)
+    let begin = ContinuousClock.now
+    let error = failure { () throws(EtcdError) in _ = try client.put([1], [2], deadline: .test) }
+    #expect(error?.code == .unreachable && silent.requests == 1)
+    #expect(begin.duration(to: .now) < .milliseconds(3700))
+  }
+
   @Test func theFailureThatAPersonCanMendIsToldFirst() throws {
     let closed = try { try FakeServer { _, _ in }.port }()
     let strange = try FakeServer { connection, _ in
