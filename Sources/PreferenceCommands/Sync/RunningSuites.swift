@@ -24,15 +24,27 @@ final class RunningSuites {
 
   private let names: [String]
   private let interface: UserInterface
+  private let files: Int
   private var running: [String: Suite] = [:]
+  /// The suites that have no place, which somebody was told of.
+  private var refused: Set<String> = []
+
+  /// How many files a suite keeps open, and how many all of them share or need for a moment.
+  private static let filesOfSuite = 5
+  private static let filesOfAll = 64
 
   /// - Parameters:
   ///   - names: The suites; all that are shared if there is none.
   ///   - interface: Where failures are reported.
-  init(_ names: [String], _ interface: UserInterface) {
+  ///   - files: How many files this process may open.
+  init(_ names: [String], _ interface: UserInterface, files: Int) {
     self.names = names
     self.interface = interface
+    self.files = files
   }
+
+  /// With more, all of them would fail now and then.
+  private var greatestCount: Int { max((files - Self.filesOfAll) / Self.filesOfSuite, 1) }
 
   /// Begins with suites that are new, ends those that are no longer shared, and begins anew with those
   /// whose settings are others.
@@ -46,8 +58,18 @@ final class RunningSuites {
       suite.end(Deadline(after: .seconds(1)))
       running[name] = nil
     }
-    for (name, settings) in wanted where running[name] == nil {
-      running[name] = begin(name, settings)
+    for (name, settings) in wanted.sorted(by: { $0.key < $1.key }) {
+      if let suite = running[name] {
+        // What could not begin tries again.
+        if suite.shared.worker == nil { _ = SharedPreferences(suiteName: name) }
+      } else if running.count < greatestCount {
+        refused.remove(name)
+        running[name] = begin(name, settings)
+      } else if refused.insert(name).inserted {
+        interface.error(
+          "'\(name)' is not kept in step: this process may open \(files) files, enough for "
+            + "\(greatestCount) suites; raise LimitNOFILE= of its service, or 'ulimit -n'")
+      }
     }
   }
 
@@ -72,6 +94,8 @@ final class RunningSuites {
     do throws(PreferencesError) {
       return try SharingConfiguration.load(suiteName: name).map(Settings.usable)
     } catch {
+      // A file that cannot be read now ends nothing.
+      if error.code == .inputOutput, let suite = running[name] { return suite.settings }
       return .unusable(error.message)
     }
   }

@@ -1,10 +1,16 @@
 internal import GRDBSQLite
 internal import Glibc
 internal import Prephirences
+internal import PrephirencesFiles
+internal import SystemPackage
 
 /// Translates the errors of SQLite into what they mean for preferences.
 enum SQLiteErrors {
   static func error(_ extendedCode: CInt, _ path: String) -> PreferencesError {
+    // SQLite does not keep the system's reason.
+    if extendedCode & 0xFF == SQLITE_CANTOPEN, Errno.hasNoDescriptor {
+      return PreferencesError(.failed(.tooManyOpenFiles, "open", path))
+    }
     let (code, message) = meaning(extendedCode)
     return PreferencesError(code, "\(message) (SQLite error \(extendedCode)): \(path)")
   }

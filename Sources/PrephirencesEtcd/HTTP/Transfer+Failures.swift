@@ -1,4 +1,6 @@
 internal import CLibcurl
+internal import PrephirencesFiles
+internal import SystemPackage
 
 extension Transfer {
   /// What a result of libcurl means.
@@ -6,6 +8,9 @@ extension Transfer {
     let place = endpoint.authority
     let reason = reason(result)
     let files = configuration.map(CertificateFiles.init)
+    if result != CLIBCURL_OK, Errno.hasNoDescriptor {
+      return EtcdError(.unreachable, "\(place) cannot be reached: \(Errno.tooManyOpenFiles.words)")
+    }
     if unsafe answer.pointee.is_too_large != 0 {
       return EtcdError(.tooLarge, "the answer of \(place) is larger than what is read at once")
     }

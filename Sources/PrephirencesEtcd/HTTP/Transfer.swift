@@ -1,6 +1,7 @@
 internal import CLibcurl
 internal import Glibc
 internal import PrephirencesFiles
+internal import SystemPackage
 
 /// A connection of libcurl, for one request after the other.
 @safe
@@ -191,7 +192,12 @@ final class Transfer: @unchecked Sendable {
 }
 
 extension EtcdError {
-  static let noMemory = EtcdError(.noLibrary, "libcurl has no memory for a connection")
+  static var noMemory: EtcdError {
+    guard Errno.hasNoDescriptor else {
+      return EtcdError(.noLibrary, "libcurl has no memory for a connection")
+    }
+    return EtcdError(.unreachable, "there is no connection: \(Errno.tooManyOpenFiles.words)")
+  }
 
   static func option(_ result: UInt32, _ library: Libcurl) -> EtcdError {
     EtcdError(

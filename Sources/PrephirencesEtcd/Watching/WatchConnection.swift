@@ -24,6 +24,7 @@ struct WatchConnection {
   /// Watches until the connection should be renewed.
   ///
   /// - Parameter follow: Called when all watches are answered; returns whether to go on.
+  /// - Throws: ``Refusal``.
   mutating func run(_ follow: (Token?) -> Bool) throws(Refusal) {
     let endpoint = try caller.endpoint()
     token = try caller.token(patience, interruption)

@@ -7,7 +7,7 @@ internal import SystemPackage
 /// all of them, each from its own next revision.
 final class WatchHub: Sendable {
   /// The time between two connections, so that watches that begin together need few.
-  private static let rest: Duration = .milliseconds(50)
+  private static let rest: Duration = .milliseconds(100)
 
   private struct State {
     var watches: [WatchSubscription] = []
@@ -71,10 +71,13 @@ final class WatchHub: Sendable {
 
   private func run() {
     var attempts = Attempts(caller.configuration.endpoints.count)
-    while let (watches, interruption) = next() {
-      let rest = Deadline(after: Self.rest)
+    var rest = Deadline(after: .zero)
+    while next() != nil {
+      if !rest.hasPassed { _ = try? Waiting().wait(rest, nil) }
+      // With those that have come meanwhile.
+      guard let (watches, interruption) = next() else { return }
+      rest = Deadline(after: Self.rest)
       connect(watches, interruption, &attempts)
-      _ = try? Waiting().wait(rest, nil)
     }
   }
 
@@ -131,6 +134,6 @@ final class WatchHub: Sendable {
 
 extension EtcdError {
   fileprivate static func noThread(_ error: Errno) -> EtcdError {
-    EtcdError(.unreachable, "no thread can be started for the watch: \(error)")
+    EtcdError(.unreachable, "no thread can be started for the watch: \(error.wordsOfThread)")
   }
 }

@@ -10,7 +10,9 @@ final class WatchSubscription: Sendable {
 
   let keys: EtcdKeys
 
-  /// How much may wait, in bytes. With more, it is cheaper to read everything anew.
+  /// How much may wait, in bytes.
+  ///
+  /// With more, it is cheaper to read everything anew.
   static let greatestSize = 8 << 20
 
   fileprivate struct State {

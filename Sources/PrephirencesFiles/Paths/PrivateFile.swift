@@ -151,3 +151,14 @@ extension Stat {
     FileIdentity(device: UInt64(deviceID.rawValue), inode: UInt64(inode.rawValue))
   }
 }
+
+extension Errno {
+  /// Whether this process may open no more files, which not every library reports.
+  package static var hasNoDescriptor: Bool {
+    do throws(Errno) {
+      let file = try PrivateFile.open("/dev/null")
+      try? file.close()
+      return false
+    } catch { return error == .tooManyOpenFiles }
+  }
+}

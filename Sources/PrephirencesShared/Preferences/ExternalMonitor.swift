@@ -17,6 +17,8 @@ final class ExternalMonitor: Sendable {
   struct State {
     /// Whether the file is shared.
     var isActive = false
+    /// Whether this process sends and receives, and so reports all failures itself.
+    var isSender = false
     var changes: [Int: ChangeHandler] = [:]
     var failures: [Int: FailureHandler] = [:]
     var lastNumber = 0
@@ -101,7 +103,13 @@ final class ExternalMonitor: Sendable {
   /// How often to look for failures: what another process says of the network is no change of the
   /// values, and signals nobody.
   private var period: DispatchTimeInterval? {
-    state.withLock { $0.failures.isEmpty ? nil : .seconds(2) }
+    state.withLock { $0.failures.isEmpty || $0.isSender ? nil : .seconds(2) }
+  }
+
+  /// This process has begun or ended to send and receive.
+  func isSender(_ isSender: Bool) {
+    state.withLock { $0.isSender = isSender }
+    look()
   }
 
   // MARK: - Thread
@@ -143,7 +151,8 @@ final class ExternalMonitor: Sendable {
       }
     } catch {
       run.end()
-      throw PreferencesError(.inputOutput, "no thread can be started", systemCode: error.rawValue)
+      throw PreferencesError(
+        .inputOutput, Trouble.noThread(error).message, systemCode: error.rawValue)
     }
     // What has come since.
     run.signal()

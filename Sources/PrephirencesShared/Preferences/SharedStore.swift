@@ -125,7 +125,11 @@ final class SharedStore: Sendable {
     options.place = configuration.settings.place
     options.machine = configuration.machineName
     options.didLoseFile = { [weak self] in self?.follow() }
-    options.didReport = { [weak monitor] _ in monitor?.look() }
+    options.didReport = { [weak monitor] report, isRecorded in
+      if !isRecorded, let failure = PreferencesError(report) { monitor?.report(failure) }
+      monitor?.look()
+    }
+    options.didTakeTurn = { [weak monitor] in monitor?.isSender($0) }
     let worker = SyncWorker(
       replica: replica, cluster: client, prefix: prefix, resolver: decides ? resolver : nil,
       options: options)

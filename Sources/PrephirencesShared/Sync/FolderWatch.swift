@@ -28,13 +28,20 @@ final class FolderWatch: Sendable {
   }
 
   private let folder: FilePath
+  private let process = getpid()
   private let state = PosixMutex(State())
 
   private struct Entry {
     weak var watch: FolderWatch?
   }
 
-  private static let all = PosixMutex<[FilePath: Entry]>([:])
+  /// A forked child has none of its parent's threads.
+  private struct Place: Hashable {
+    let folder: FilePath
+    let process: pid_t
+  }
+
+  private static let all = PosixMutex<[Place: Entry]>([:])
 
   private init(_ folder: FilePath) { self.folder = folder }
 
@@ -43,6 +50,7 @@ final class FolderWatch: Sendable {
   /// - Parameters:
   ///   - path: The file.
   ///   - handler: Called under a lock, on the thread of the folder: it must not wait.
+  /// - Returns: What ends the observation; it does not end by itself.
   /// - Throws: `Errno`, if no thread can be started.
   static func observe(
     _ path: String, _ handler: @escaping Handler
@@ -50,11 +58,12 @@ final class FolderWatch: Sendable {
     var folder = FilePath(path)
     let name = folder.lastComponent?.string ?? ""
     folder.removeLastComponent()
+    let place = Place(folder: folder, process: getpid())
     let watch = all.withLock { all in
-      if let watch = all[folder]?.watch { return watch }
+      if let watch = all[place]?.watch { return watch }
       all = all.filter { $1.watch != nil }
       let watch = FolderWatch(folder)
-      all[folder] = Entry(watch: watch)
+      all[place] = Entry(watch: watch)
       return watch
     }
     let (number, needsThread) = watch.state.withLock { state in
@@ -78,6 +87,7 @@ final class FolderWatch: Sendable {
 
   /// Returns when the closure is not running.
   private func remove(_ name: String, _ number: Int) {
+    guard getpid() == process else { return }
     let watch: FileWatch? = state.withLock { state in
       state.handlers[name]?[number] = nil
       if state.handlers[name]?.isEmpty ?? false { state.handlers[name] = nil }
@@ -127,14 +137,14 @@ final class FolderWatch: Sendable {
     }
     var found: [String: Changes] = [:]
     for change in changes {
-      if change.name.hasSuffix(SenderLock.suffix) {
-        found[String(change.name.dropLast(SenderLock.suffix.count)), default: []]
-          .formUnion(change.isWrite ? .lockText : [.lockText, .lock])
-      } else {
-        let isLock = change.name.hasSuffix(Self.lockSuffix)
-        found[isLock ? String(change.name.dropLast(Self.lockSuffix.count)) : change.name, default: []]
-          .formUnion(.file)
+      var (name, kind) = (change.name, Changes.file)
+      if name.hasSuffix(SenderLock.suffix) {
+        name.removeLast(SenderLock.suffix.count)
+        kind = change.isWrite ? .lockText : [.lockText, .lock]
+      } else if name.hasSuffix(Self.lockSuffix) {
+        name.removeLast(Self.lockSuffix.count)
       }
+      found[name, default: []].formUnion(kind)
     }
     state.withLock { state in
       for (name, changes) in found {

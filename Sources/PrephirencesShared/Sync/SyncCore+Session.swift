@@ -20,6 +20,7 @@ extension SyncCore {
     }
     ends.withLock { $0.session = session }
     if isStopping { session.end() }
+    options.didTakeTurn?(true)
     runInSession("prefs-receive", session) { _ in
       Receiver(session: session).run()
       session.end()
@@ -32,6 +33,7 @@ extension SyncCore {
     // With the lock, nobody else may still use the file for this process.
     requests.withLock { $0 = nil }
     signals.wait(nil) { $0.sessionThreads == 0 }
+    options.didTakeTurn?(false)
     return session.hasLostFile
   }
 

@@ -18,10 +18,12 @@ final class SyncReports: Sendable {
   }
 
   private let replica: SharedReplica
-  private let didRecord: (@Sendable (SharingReport) -> Void)?
+  private let didRecord: (@Sendable (SharingReport, _ isRecorded: Bool) -> Void)?
   private let state = PosixMutex(State())
 
-  init(_ replica: SharedReplica, didRecord: (@Sendable (SharingReport) -> Void)?) {
+  init(
+    _ replica: SharedReplica, didRecord: (@Sendable (SharingReport, _ isRecorded: Bool) -> Void)?
+  ) {
     self.replica = replica
     self.didRecord = didRecord
   }
@@ -65,9 +67,13 @@ final class SyncReports: Sendable {
         date: Date(), lastContact: state.lastContact, code: trouble?.code.rawValue,
         message: trouble?.message, process: getpid())
     }
-    // What cannot be recorded is found again with the next change.
     guard let report else { return }
-    try? replica.record(report)
-    didRecord?(report)
+    do throws(PreferencesError) {
+      try replica.record(report)
+      didRecord?(report, true)
+    } catch {
+      // Other processes find it with the next change.
+      didRecord?(report, false)
+    }
   }
 }

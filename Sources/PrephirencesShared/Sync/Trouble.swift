@@ -1,5 +1,6 @@
 internal import Prephirences
 internal import PrephirencesEtcd
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// Why a file is not in step with the engine.
@@ -51,6 +52,6 @@ struct Trouble: Error, Hashable {
 
 extension Trouble {
   static func noThread(_ error: Errno) -> Self {
-    Trouble(.file, "no thread can be started: \(error)")
+    Trouble(.file, "no thread can be started: \(error.wordsOfThread)")
   }
 }

@@ -145,6 +145,8 @@ import Testing
             began: { _ in cancellation.cancel() }, handler: { _ in })
         }
       }
+      // The thread of the connection ends a moment later.
+      for _ in 0..<500 where try count("/proc/self/fd") != descriptors { usleep(10_000) }
       #expect(try count("/proc/self/fd") == descriptors, "open files")
       #expect(try count("/proc/self/task") <= threads, "threads")
     }

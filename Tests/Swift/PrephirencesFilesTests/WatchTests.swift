@@ -86,6 +86,29 @@ struct WatchTests {
     }
   }
 
+  @Test func allFilesOfAFolderAreWatched() throws {
+    let folder = try Folder()
+    let watch = try FileWatch(withSuffixes: nil, noticesEachWrite: true) {
+      [path = folder.path + "/any"] in path
+    }
+    defer { watch.close() }
+    #expect(watch.takeChanges() == [])
+    write(folder.path + "/one")
+    #expect(watch.wait() == .changed)
+    let changes = watch.takeChanges()
+    #expect(changes?.map(\.name) == ["one", "one"])
+    #expect(Set(changes?.map(\.isWrite) ?? []) == [false, true])
+    #expect(watch.wait(1) == .changed)
+    #expect(watch.takeChanges() == [])
+    let away = folder.path + "-away"
+    #expect(rename(folder.path, away) == 0)
+    #expect(watch.wait() == .changed)
+    #expect(watch.takeChanges() == nil)
+    #expect(rename(away, folder.path) == 0)
+    #expect(watch.wait() == .changed)
+    #expect(watch.takeChanges() == nil)
+  }
+
   @Test func failedFoldersAreReported() async throws {
     await #expect(processExitsWith: .success) {
       let folder = try Folder()

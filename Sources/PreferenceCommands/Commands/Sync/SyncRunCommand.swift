@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import Prephirences
 internal import PrephirencesCommandLine
 internal import PrephirencesFiles
@@ -34,11 +35,22 @@ struct SyncRunCommand: SyncSubcommand {
     // Before there are other threads, which would get the signals.
     let signals = EndingSignals()
     _ = try session.someSuites(suites)
-    let running = RunningSuites(suites, session.interface)
+    let running = RunningSuites(suites, session.interface, files: Self.raisedFileLimit())
     running.update()
     ServiceNotice.send("READY=1")
     while !signals.wait(seconds: Self.secondsBetweenLooks) { running.update() }
     ServiceNotice.send("STOPPING=1")
     running.end(Deadline(after: Self.patience))
+  }
+
+  /// Lets this process open as many files as it may, and returns their number: a service begins with
+  /// 1024.
+  private static func raisedFileLimit() -> Int {
+    let files = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+    var limit = rlimit()
+    guard getrlimit(files, &limit) == 0 else { return 1024 }
+    let present = limit.rlim_cur
+    limit.rlim_cur = limit.rlim_max
+    return Int(clamping: setrlimit(files, &limit) == 0 ? limit.rlim_cur : present)
   }
 }
