@@ -125,7 +125,7 @@ final class GenerationCounter: Sendable {
       throw PreferencesError(.failed(error, "lock", path))
     }
     guard isLocked else {
-      throw .timedOut("another process used the preferences for too long", path)
+      throw .timedOut(FileLock.holder(of: descriptor), path)
     }
     return try verify()
   }

@@ -15,6 +15,20 @@ extension PreferencesError {
       Code(error), error.message + advice, systemCode: error.systemError.map { $0.rawValue })
   }
 
+  /// The failure that another process has the writers' lock; `nil` if it cannot be seen which.
+  static func timedOut(_ holder: RunningProcess?, _ path: String) -> Self {
+    guard let holder else {
+      return .timedOut("another process used the preferences for too long", path)
+    }
+    guard holder.isStopped else {
+      return .timedOut("process \(holder.number) used the preferences for too long", path)
+    }
+    return Self(
+      .timedOut,
+      "process \(holder.number) uses the preferences, but it is stopped; continue it (SIGCONT) or end "
+        + "it, and try again: \(path)")
+  }
+
   static func timedOut(_ reason: String, _ path: String) -> Self {
     Self(
       .timedOut,

@@ -92,4 +92,21 @@ package struct FileLock: ~Copyable {
     }
     return true
   }
+
+  /// Returns the process that holds an exclusive lock on an open file; `nil` if that cannot be seen.
+  package static func holder(of descriptor: FileDescriptor) -> RunningProcess? {
+    guard let inode = try? Stat(descriptor).identity.inode else { return nil }
+    // See proc_locks(5): number, kind, whether it is binding, access, process, device and inode. Those
+    // who wait have an arrow before the kind. Some file systems report another device for the file.
+    let holders = (SystemText.contents(of: "/proc/locks") ?? "").split(separator: "\n").compactMap {
+      line -> Int32? in
+      let fields = line.split(separator: " ")
+      guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE",
+        let end = fields[5].lastIndex(of: ":"), UInt64(fields[5][end...].dropFirst()) == inode
+      else { return nil }
+      return Int32(fields[4])
+    }
+    guard holders.count == 1, let holder = holders.first, holder > 0 else { return nil }
+    return RunningProcess(holder)
+  }
 }

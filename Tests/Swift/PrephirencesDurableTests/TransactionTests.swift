@@ -1,6 +1,7 @@
 import Foundation
 import Prephirences
 import PrephirencesDurable
+import PrephirencesFiles
 import Testing
 
 @Suite struct TransactionTests {
@@ -130,5 +131,40 @@ import Testing
     #expect(message.contains("waits for that of this thread"))
     #expect(message.contains("always in the same order: /"))
     #expect(message.hasSuffix(".preferences"))
+  }
+
+  /// It was reported as transactions of several suites that wait for each other.
+  @Test func processThatHoldsTheLockIsNamed() throws {
+    let folder = try TestFolder()
+    let store = DurablePreferences(
+      suiteName: "suite", folder: folder.path, patience: .milliseconds(50))
+    try store.storeObject(1, forKey: "key")
+    let holder = Process()
+    holder.executableURL = URL(filePath: "/usr/bin/env")
+    holder.arguments = [
+      "flock", "--no-fork", folder.path + "/suite.preferences-lock", "sh", "-c", "echo; exec cat",
+    ]
+    let (input, output) = (Pipe(), Pipe())
+    (holder.standardInput, holder.standardOutput) = (input, output)
+    try holder.run()
+    defer {
+      kill(holder.processIdentifier, SIGKILL)
+      holder.waitUntilExit()
+    }
+    #expect(output.fileHandleForReading.availableData.count > 0)
+    let number = holder.processIdentifier
+    let busy = #expect(throws: PreferencesError.self) { try store.storeObject(2, forKey: "key") }
+    #expect(busy?.code == .timedOut)
+    #expect(busy?.message.hasPrefix("process \(number) used the preferences for too long") == true)
+    kill(number, SIGSTOP)
+    while !RunningProcess(number).isStopped { usleep(1000) }
+    let stopped = #expect(throws: PreferencesError.self) {
+      try store.storeObject(2, forKey: "key")
+    }
+    #expect(stopped?.code == .timedOut)
+    #expect(
+      stopped?.message.hasPrefix("process \(number) uses the preferences, but it is stopped; ")
+        == true)
+    #expect(stopped?.message.contains("transaction") == false)
   }
 }
