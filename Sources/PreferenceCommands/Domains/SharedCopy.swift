@@ -55,11 +55,7 @@ final class SharedCopy {
 
   /// Whether a process keeps the copy in step.
   private func isFollowed() throws -> Bool {
-    guard try suite.replica.isShared() else { return false }
-    let status = try SyncStatus.of(suite.replica)
-    guard status.process != nil, status.state.revision > 0, let report = status.state.report
-    else { return false }
-    return report.code == nil
+    try suite.replica.isShared() && SyncStatus.of(suite.replica).isFollowed
   }
 
   // MARK: - Changing

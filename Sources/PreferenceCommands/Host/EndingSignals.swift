@@ -14,9 +14,10 @@ struct EndingSignals {
   }
 
   /// Returns `true` when one of them has come, and `false` after a time.
-  func wait(seconds: Int) -> Bool {
+  func wait(_ duration: Duration) -> Bool {
     var set = set
-    var time = timespec(tv_sec: seconds, tv_nsec: 0)
+    let (seconds, attoseconds) = duration.components
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
     while sigtimedwait(&set, nil, &time) < 0 {
       if errno == EAGAIN { return false }
     }

@@ -19,6 +19,7 @@ extension PreferencesError: CommandFailure {
     .unsupportedFormat: ExitCodes.refused,
     .invalidAddress: ExitCodes.usage, .unreachable: ExitCodes.noStore,
     .accessDenied: ExitCodes.refused, .overQuota: ExitCodes.refused,
+    .certificate: ExitCodes.refused,
     .locked: ExitCodes.locked, .wrongPassword: ExitCodes.incorrectSecret,
     .foreignStore: ExitCodes.badData,
     .outcomeUnknown: ExitCodes.outcomeUnknown,

@@ -3,6 +3,18 @@ internal import PrephirencesCommandLine
 
 /// Tells the service manager, if one has started this process, about its state.
 enum ServiceNotice {
+  /// How long the manager waits for a sign of life; `nil` if it wants none of this process.
+  static var watchdogPeriod: Duration? {
+    guard let microseconds = Environment.value("WATCHDOG_USEC").flatMap(Int64.init),
+      microseconds > 0
+    else { return nil }
+    if let process = Environment.value("WATCHDOG_PID"), pid_t(process) != getpid() { return nil }
+    return .microseconds(microseconds)
+  }
+
+  /// Whether somebody wants to know.
+  static var isWanted: Bool { Environment.value("NOTIFY_SOCKET") != nil }
+
   /// Sends a line of systemd's notification protocol; nothing if nobody asked for it.
   static func send(_ text: String) {
     guard let path = Environment.value("NOTIFY_SOCKET") else { return }
@@ -22,7 +34,8 @@ enum ServiceNotice {
     withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         _ = sendto(
-          socket, text, text.utf8.count, Int32(MSG_NOSIGNAL), address, socklen_t(size))
+          socket, text, text.utf8.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address,
+          socklen_t(size))
       }
     }
   }

@@ -2,6 +2,7 @@ internal import Prephirences
 internal import PrephirencesCommandLine
 internal import PrephirencesFiles
 internal import PrephirencesShared
+internal import PrephirencesText
 
 /// The suites that a process keeps in step, as their settings are now.
 final class RunningSuites {
@@ -23,7 +24,7 @@ final class RunningSuites {
   }
 
   private let names: [String]
-  private let interface: UserInterface
+  private let session: SharingSession
   private let files: Int
   private var running: [String: Suite] = [:]
   /// The suites that have no place, which somebody was told of.
@@ -33,14 +34,48 @@ final class RunningSuites {
   private static let filesOfSuite = 5
   private static let filesOfAll = 64
 
+  /// After how long a thread hangs: every call has a deadline, and none of more than two minutes.
+  private static let greatestWork = Duration.seconds(240)
+
+  /// How long a change may be unsent before that is a trouble.
+  private static let unsentLimit = Duration.seconds(300)
+
   /// - Parameters:
   ///   - names: The suites; all that are shared if there is none.
-  ///   - interface: Where failures are reported.
+  ///   - session: Where failures are reported.
   ///   - files: How many files this process may open.
-  init(_ names: [String], _ interface: UserInterface, files: Int) {
+  init(_ names: [String], _ session: SharingSession, files: Int) {
     self.names = names
-    self.interface = interface
+    self.session = session
     self.files = files
+  }
+
+  var isEmpty: Bool { running.isEmpty }
+
+  /// Whether a thread of one of them hangs, which only a new process mends.
+  var isHung: Bool {
+    running.values.contains { $0.shared.worker?.isHung(after: Self.greatestWork) ?? false }
+  }
+
+  /// How they stand, in one line.
+  var status: String {
+    guard !running.isEmpty else { return "no suite is shared" }
+    let problems = running.sorted { $0.key < $1.key }.compactMap { name, suite in
+      health(suite.shared).problem.map { "'\(name)': \($0.message)" }
+    }
+    guard let first = problems.first else {
+      return "\(Words.counted(running.count, "suite")) in step"
+    }
+    return "\(problems.count) of \(running.count) in trouble: \(first.visible)"
+  }
+
+  private func health(_ shared: SharedPreferences) -> SuiteHealth {
+    do throws(PreferencesError) {
+      let status = try shared.replica.isShared() ? try SyncStatus.of(shared.replica) : nil
+      return SuiteHealth(status, unsentWithin: Self.unsentLimit, path: session.path)
+    } catch {
+      return SuiteHealth(error)
+    }
   }
 
   /// With more, all of them would fail now and then.
@@ -66,7 +101,7 @@ final class RunningSuites {
         refused.remove(name)
         running[name] = begin(name, settings)
       } else if refused.insert(name).inserted {
-        interface.error(
+        session.interface.error(
           "'\(name)' is not kept in step: this process may open \(files) files, enough for "
             + "\(greatestCount) suites; raise LimitNOFILE= of its service, or 'ulimit -n'")
       }
@@ -80,7 +115,7 @@ final class RunningSuites {
 
   private func begin(_ name: String, _ settings: Settings) -> Suite {
     let shared = SharedPreferences(suiteName: name)
-    let interface = interface
+    let interface = session.interface
     let failures = shared.observeFailures { failure in
       // Sharing was ended, which is found soon.
       if failure.code == .notFound { return }

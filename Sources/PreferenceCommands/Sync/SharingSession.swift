@@ -37,11 +37,13 @@ struct SharingSession {
   /// The suites of a command that needs at least one.
   func someSuites(_ names: [String]) throws -> [SharedSuite] {
     let suites = try suites(names)
-    guard !suites.isEmpty else {
-      throw CommandLineError(
-        ExitCodes.notFound, "no preferences are shared",
-        hint: "'\(path) add SUITE ADDRESS' shares those of a program")
-    }
+    guard !suites.isEmpty else { throw nothingShared }
     return suites
+  }
+
+  var nothingShared: CommandLineError {
+    CommandLineError(
+      ExitCodes.notFound, "no preferences are shared",
+      hint: "'\(path) add SUITE ADDRESS' shares those of a program")
   }
 }

@@ -6,16 +6,20 @@ internal import PrephirencesShared
 
 /// How a suite stands, in words and in JSON.
 struct SuiteReport {
+  let health: SuiteHealth
   private let suite: SharedSuite
   /// `nil` as long as no program has begun to share it.
   private let status: SyncStatus?
   /// The newest changes that were given up, the newest first.
   private let lost: [JournalEntry]
 
-  init(_ suite: SharedSuite) throws(PreferencesError) {
+  init(
+    _ suite: SharedSuite, unsentWithin limit: Duration, path: String
+  ) throws(PreferencesError) {
     self.suite = suite
     status = try suite.replica.isShared() ? try SyncStatus.of(suite.replica) : nil
     lost = try status == nil ? [] : suite.replica.recentConflicts(Self.greatestLost)
+    health = SuiteHealth(status, unsentWithin: limit, path: path)
   }
 
   private static let greatestLost = 5
@@ -31,6 +35,9 @@ struct SuiteReport {
     }
     let state = status.state
     facts.append(("sender", status.process.map { "process \($0)" } ?? "none; '\(path) run' sends"))
+    if let failure = status.senderFailure, status.process != nil {
+      facts.append(("not well", failure.message))
+    }
     facts.append(("in step", state.report?.lastContact.map(DateText.text) ?? "never"))
     facts.append(("unsent", unsent(state)))
     for conflict in status.conflicts {
@@ -85,6 +92,7 @@ struct SuiteReport {
       ("suite", .string(suite.name)), ("store", .string(suite.store)),
       ("address", .string(suite.configuration.address)), ("hasBegun", .bool(status != nil)),
     ]
+    members += health.json
     guard let status else { return .object(members) }
     let state = status.state
     members += [
@@ -132,6 +140,16 @@ struct SuiteReport {
     case .tooLarge: "size"
     case .noSpace: "space"
     }
+  }
+}
+
+extension SuiteHealth {
+  /// The members of a suite's JSON that programs look at to know whether all is well.
+  var json: [(String, JSONValue)] {
+    [
+      ("healthy", .bool(problem == nil)), ("code", .number("\(code)")),
+      ("problem", problem.map { .string($0.message) } ?? .null),
+    ]
   }
 }
 

@@ -21,22 +21,20 @@ struct SyncWaiting {
     do throws(PreferencesError) {
       let worker = try worker()
       worker.wake()
-      // Before asking: the worker may give an empty store its identity meanwhile.
-      let known = try shared.replica.state().identity
-      let (newest, identity) = try suite.direct().newestRevision(deadline)
-      if let known, known != identity {
-        throw PreferencesError(
-          .foreignStore,
-          "the store of '\(suite.name)' is another one than this machine was in step with, or has no "
-            + "identity; nothing was sent or deleted")
-      }
-      let mark = try shared.replica.logMark()
+      var comparison = try CopyComparison(suite, shared.replica, deadline)
+      var mark = try shared.replica.logMark()
+      var hasAll = false
       let refusal = Refusal(shared.replica)
       while true {
-        let hasAll = try shared.replica.state().revision >= newest
+        if !hasAll, try comparison.isInStep(deadline) {
+          hasAll = true
+          // What an engine that was restored has lost is sent again.
+          mark = try shared.replica.logMark()
+        }
         let isUnsent = try isUnsent(upTo: mark, worker)
         if hasAll, !isUnsent { return shared.replica.recordContact() }
         try refusal.check(isUnsent: isUnsent)
+        if let stopped = PreferencesError.stoppedSender(of: shared.replica) { throw stopped }
         guard !deadline.hasPassed else {
           try worker.flush(Deadline(after: .zero))
           throw worker.failure
@@ -46,12 +44,9 @@ struct SyncWaiting {
       }
     } catch {
       shared.replica.recordFailure(error)
-      switch error.code {
-      case .unreachable, .timedOut, .conflict, .outcomeUnknown:
-        throw CommandLineError.notInStep(suite.name, error, unsent)
-      case .foreignStore: throw CommandLineError.foreignStore(suite.name, error)
-      default: throw error
-      }
+      throw error.code == .foreignStore
+        ? CommandLineError.foreignStore(suite.name, error)
+        : CommandLineError.notInStep(suite.name, error, unsent)
     }
   }
 
@@ -97,13 +92,16 @@ extension CommandLineError {
     let kept = unsent.map {
       $0 == 0 ? "; nothing is unsent" : "; \(Words.counted($0, "key")) \(Words.are($0)) unsent"
     }
+    let isTemporary = [.unreachable, .timedOut, .conflict, .outcomeUnknown].contains(error.code)
+    let hint =
+      error.code == .conflict
+      ? "'\(path) sync status' says what waits for whom"
+      : isTemporary
+        ? "what is unsent is kept, and sent later"
+        : "what is unsent is kept, and sent when this is mended"
     return Self(
-      error.code == .outcomeUnknown ? ExitCodes.outcomeUnknown : ExitCodes.tryAgain,
+      error.code == .unreachable ? ExitCodes.tryAgain : error.exitCode,
       "'\(suite)' is not in step: \(error.message)\(kept ?? "")",
-      hint: unsent == 0
-        ? nil
-        : error.code == .conflict
-          ? "'\(path) sync status' says what waits for whom"
-          : "what is unsent is kept, and sent later")
+      hint: (unsent ?? 0) == 0 ? nil : hint)
   }
 }

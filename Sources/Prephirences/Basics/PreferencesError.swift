@@ -34,7 +34,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
       case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
       case invalidName, noPlace, insecure, unsupportedFormat, timedOut, conflict, forked
       case locked, invalidAddress, unreachable, accessDenied, wrongPassword, foreignStore, overQuota
-      case outcomeUnknown
+      case outcomeUnknown, certificate
     }
 
     private let storage: Storage
@@ -96,6 +96,10 @@ public struct PreferencesError: Error, Hashable, Sendable {
 
     /// The shared store does not allow the user to read or change the preferences.
     public static var accessDenied: Self { Self(storage: .accessDenied) }
+
+    /// The certificate of the shared store, or that of this machine, is not accepted: it has expired,
+    /// or is for another name, or of another authority.
+    public static var certificate: Self { Self(storage: .certificate) }
 
     /// The shared store does not accept the name and password.
     public static var wrongPassword: Self { Self(storage: .wrongPassword) }

@@ -39,6 +39,12 @@ final class ReplicaTransaction {
   }
 
   func allShadows() throws(PreferencesError) -> [KeyBytes: SharedRow] {
+    try Self.shadows(connection)
+  }
+
+  static func shadows(
+    _ connection: SQLiteConnection
+  ) throws(PreferencesError) -> [KeyBytes: SharedRow] {
     var all: [KeyBytes: SharedRow] = [:]
     try connection.run("SELECT key, revision, row FROM shadow") { row throws(PreferencesError) in
       let key = try OpenDatabase.key(row)

@@ -35,6 +35,12 @@ extension SharedReplica {
     }
   }
 
+  /// The rows that the engine had last, also removals, by the bytes of their keys.
+  package func shadow() throws(PreferencesError) -> [[UInt8]: SharedRow] {
+    let rows = try inspect { try ReplicaTransaction.shadows($0.connection) }
+    return Dictionary(rows.map { ($0.key.bytes, $0.value) }) { $1 }
+  }
+
   private static func setAside(
     _ connection: SQLiteConnection
   ) throws(PreferencesError) -> [(keys: [PreferenceKey], reason: SetAsideReason, message: String)] {

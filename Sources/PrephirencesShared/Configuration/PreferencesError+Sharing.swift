@@ -20,7 +20,8 @@ extension PreferencesError.Code {
       switch error.code {
       case _ where error.mayHaveHappened: .outcomeUnknown
       case .invalidAddress: .invalidAddress
-      case .noLibrary, .unreachable, .certificate: .unreachable
+      case .noLibrary, .unreachable: .unreachable
+      case .certificate: .certificate
       case .timedOut, .cancelled: .timedOut
       case .wrongPassword: .wrongPassword
       case .passwordUnavailable: .locked

@@ -192,7 +192,8 @@ final class DirectCommit {
         mayHaveHappened = mayHaveHappened || error.mayHaveHappened
         let isRepeatable = mayHaveHappened || error.code == .timedOut || error.code == .unreachable
         guard isRepeatable, !deadline.hasPassed else {
-          throw mayHaveHappened ? .unsettled(error) : unchanged(PreferencesError(error))
+          throw mayHaveHappened
+            ? .unsettled(error) : unchanged(store.described(error, ofChange: true))
         }
       } catch {
         throw .converting(error, "the shared store cannot be used")

@@ -58,21 +58,31 @@ package final class DirectStore: Sendable {
   /// known.
   package var isWithoutAuthentication: Bool? { client.isWithoutAuthentication }
 
-  /// Returns the revision of the last change of the store, which is 0 if it has no rows, and the row
-  /// `id`.
-  package func newestRevision(
-    _ deadline: Deadline
-  ) throws(PreferencesError) -> (revision: Int64, identity: [UInt8]?) {
+  /// What a copy is compared with: the rows of all keys, the revision of the last change of the store,
+  /// which is 0 if it has no rows, and the row `id`.
+  package struct Contents: Sendable {
+    package var rows: [[UInt8]: SharedRow] = [:]
+    package var revision: Int64 = 0
+    package var identity: [UInt8]?
+  }
+
+  /// Returns everything that the store has, at one revision.
+  package func contents(_ deadline: Deadline) throws(PreferencesError) -> Contents {
     try reporting {
-      var newest: Int64 = 0
-      var identity: [UInt8]?
+      var contents = Contents()
       _ = try client.snapshot(layout.all, deadline: deadline) { page in
         for row in page {
-          newest = max(newest, row.modRevision)
-          if row.key == layout.identity { identity = row.value }
+          contents.revision = max(contents.revision, row.modRevision)
+          switch layout.name(of: row.key) {
+          case .identity: contents.identity = row.value
+          case .key(let key):
+            contents.rows[Array(key.utf8)] = SharedRow(
+              key: key, revision: row.modRevision, bytes: row.value)
+          case .floor, .writer, .unknown: break
+          }
         }
       }
-      return (newest, identity)
+      return contents
     }
   }
 
@@ -115,6 +125,21 @@ package final class DirectStore: Sendable {
     if values.count > 1 { _ = try transaction.fetchReadablePairs() }
     for (key, value) in values { transaction.storeObject(value, forKey: key) }
     try DirectCommit(self, deadline).rehearse(transaction.changes())
+  }
+
+  /// Performs calls of the engine, and reports their failures; a refusal names the user and the store.
+  private func reporting<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
+    try PrephirencesShared.reporting {
+      do { return try body() } catch let error as EtcdError { throw described(error) }
+    }
+  }
+
+  /// Returns a failure of the engine, to read or to change.
+  func described(_ error: EtcdError, ofChange isChange: Bool = false) -> PreferencesError {
+    guard error.code == .permissionDenied else { return PreferencesError(error) }
+    let user = client.configuration.user
+    return PreferencesError(
+      .accessDenied, isChange ? layout.noChange(by: user) : layout.noRights(of: user))
   }
 
   /// Returns the row `id`; `nil` if nobody has begun to use the store.

@@ -51,7 +51,7 @@ package final class DirectWatch: Sendable {
       } catch let error as PreferencesError {
         failed(error)
       } catch let error as EtcdError {
-        if error.code != .cancelled { failed(PreferencesError(error)) }
+        if error.code != .cancelled { failed(store.described(error)) }
       } catch {
         failed(.converting(error, "the shared store cannot be watched"))
       }

@@ -75,6 +75,22 @@ package struct StoreLayout: Hashable, Sendable {
     return key == floor ? .floor : .unknown
   }
 
+  /// Says who has no rights, which etcd leaves out.
+  func noRights(of user: String?) -> String {
+    "\(Self.subject(user)) has no rights to '\(text)' (any more); etcd's operator grants them"
+  }
+
+  /// Says who may read, but not change.
+  func noChange(by user: String?) -> String {
+    "\(Self.subject(user)) may not make this change in '\(text)'"
+  }
+
+  private var text: String { String(decoding: prefix, as: UTF8.self) }
+
+  private static func subject(_ user: String?) -> String {
+    user.map { "the user '\($0)'" } ?? "this machine"
+  }
+
   private static let keys = Array("k/".utf8)
   private static let writers = Array("w/".utf8)
   private static let machines = Array("who/".utf8)

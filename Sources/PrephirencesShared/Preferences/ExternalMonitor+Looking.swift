@@ -58,7 +58,7 @@ extension ExternalMonitor {
 
 extension PreferencesError {
   /// Why changes wait.
-  fileprivate init(_ waiting: SharedPreferences.Waiting) {
+  init(_ waiting: SharedPreferences.Waiting) {
     let code: Code =
       switch waiting.reason {
       case .decision: .conflict

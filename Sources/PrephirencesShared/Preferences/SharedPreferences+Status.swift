@@ -68,7 +68,8 @@ extension SharedPreferences {
   public func status() throws(PreferencesError) -> Status {
     guard try store.replica.isShared() else { return Status(failure: store.problem) }
     return Status(
-      try store.replica.state(), try store.replica.conflicts(), failure: store.problem)
+      try store.replica.state(), try store.replica.conflicts(),
+      failure: store.problem ?? .stoppedSender(of: store.replica))
   }
 }
 
@@ -148,6 +149,9 @@ extension Trouble.Code {
   fileprivate init?(_ code: PreferencesError.Code) {
     switch code {
     case .unreachable, .timedOut, .outcomeUnknown: self = .unreachable
+    case .certificate: self = .certificate
+    case .overQuota: self = .noSpace
+    case .unsupportedFormat: self = .newerForm
     case .wrongPassword: self = .wrongPassword
     case .locked: self = .passwordUnavailable
     case .accessDenied: self = .permissionDenied
@@ -177,7 +181,8 @@ extension PreferencesError.Code {
   fileprivate init(_ word: String) {
     self =
       switch Trouble.Code(rawValue: word) {
-      case .unreachable, .certificate, .noLibrary, nil: .unreachable
+      case .unreachable, .noLibrary, nil: .unreachable
+      case .certificate: .certificate
       case .wrongPassword: .wrongPassword
       case .passwordUnavailable: .locked
       case .permissionDenied: .accessDenied

@@ -125,8 +125,8 @@ final class SharedStore: Sendable {
     options.place = configuration.settings.place
     options.machine = configuration.machineName
     options.didLoseFile = { [weak self] in self?.follow() }
-    options.didReport = { [weak monitor] report, isRecorded in
-      if !isRecorded, let failure = PreferencesError(report) { monitor?.report(failure) }
+    options.didReport = { [weak monitor] report, unrecorded in
+      if let unrecorded { monitor?.report(PreferencesError(report) ?? unrecorded) }
       monitor?.look()
     }
     options.didTakeTurn = { [weak monitor] in monitor?.isSender($0) }

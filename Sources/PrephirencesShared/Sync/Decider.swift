@@ -42,6 +42,9 @@ struct Decider {
   /// - Returns: Whether the conflict is decided; otherwise the file says why, if it can.
   private func decide(_ conflict: ReplicaConflict) -> Bool {
     let decision: ReplicaDecision
+    // The closure may take its time.
+    signals.rest()
+    defer { signals.advance() }
     do {
       decision = try resolver(conflict)
     } catch {

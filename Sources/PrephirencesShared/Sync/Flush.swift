@@ -36,13 +36,22 @@ struct Flush {
         guard mayBeDecided, !deadline.hasPassed else { throw waiting(unsent) }
       }
       guard !deadline.hasPassed else { throw timedOut(unsent) }
-      if endsWhenRefused { try refusal.check(isUnsent: true) }
+      if endsWhenRefused { try checkRefusal(refusal) }
       if let watch {
         // A notification can be lost, the deadline must not.
         _ = watch.wait(min(deadline.milliseconds, 1000))
       } else {
         Deadline.pause(upTo: 50)
       }
+    }
+  }
+
+  private func checkRefusal(_ refusal: Refusal) throws(PreferencesError) {
+    do throws(PreferencesError) {
+      try refusal.check(isUnsent: true)
+    } catch {
+      throw PreferencesError(
+        error.code, "\(error.message); what is unsent stays on this machine")
     }
   }
 
@@ -64,7 +73,9 @@ struct Flush {
 
   private func timedOut(_ unsent: UnsentChanges) -> PreferencesError {
     let report = (try? core.replica.state())?.report
-    let reason = report?.message.map { "; the last failure: \($0)" } ?? ""
+    let reason =
+      PreferencesError.stoppedSender(of: core.replica).map { "; \($0.message)" }
+      ?? report?.message.map { "; the last failure: \($0)" } ?? ""
     let isOne = unsent.keys.count == 1
     let outcome =
       unsent.mayHaveHappened

@@ -36,7 +36,7 @@ struct Receiver {
       // Somebody wants everything to be read anew.
       return session.pause(backoff.delay())
     }
-    let trouble = Trouble(error)
+    let trouble = session.trouble(error)
     session.reports.report(trouble, of: .receiver)
     if trouble.isOfThisProcess { return session.end() }
     if trouble.code == .foreignStore || trouble.code == .newerForm {
@@ -66,6 +66,7 @@ struct Receiver {
   /// - Returns: The revision that the file has now.
   private func readEverything(_ connection: EtcdCancellation) throws -> Int64 {
     for _ in 0..<5 {
+      signals.advance()
       let reading = signals.read { $0.readings }
       let contents = try StoreContents(session, connection)
       guard let identity = contents.identity else {
@@ -119,9 +120,12 @@ struct Receiver {
     from revision: Int64, _ connection: EtcdCancellation, _ didReceive: () -> Void
   ) throws {
     let layout = session.layout
+    signals.advance()
     try session.client.watch(layout.all, from: revision, cancellation: connection) { _ in
+      signals.advance()
       didReceive()
     } handler: { answer in
+      signals.advance()
       try apply(answer, layout)
       didReceive()
     }

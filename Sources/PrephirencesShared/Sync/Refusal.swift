@@ -18,27 +18,24 @@ package struct Refusal {
   package func check(isUnsent: Bool) throws(PreferencesError) {
     guard let report = try replica.state().report,
       let code = report.code.flatMap(Trouble.Code.init), code.isForAPerson,
-      // Who may only read gets what others change.
-      isUnsent || code != .readOnly,
+      // What others have changed comes nevertheless.
+      isUnsent || code != .readOnly && code != .noSpace,
       // Another process may lack what this one has.
       report.process == getpid() || !Trouble(code, "").isOfThisProcess,
       report.date >= begin || begin.timeIntervalSinceNow < -3,
       let error = PreferencesError(report)
     else { return }
-    throw PreferencesError(
-      error.code, "\(error.message); what is unsent stays on this machine")
+    throw error
   }
 }
 
 extension Trouble.Code {
   fileprivate var isForAPerson: Bool {
     switch self {
-    case .wrongPassword, .passwordUnavailable, .readOnly, .foreignStore, .newerForm,
-      .invalidAddress:
+    case .certificate, .wrongPassword, .passwordUnavailable, .permissionDenied, .readOnly, .noSpace,
+      .foreignStore, .newerForm, .invalidAddress:
       true
-    case .unreachable, .certificate, .permissionDenied, .noSpace, .damaged, .protocolViolation,
-      .noLibrary, .file:
-      false
+    case .unreachable, .damaged, .protocolViolation, .noLibrary, .file: false
     }
   }
 }

@@ -6,7 +6,9 @@ internal import SystemPackage
 /// The lock of the process that sends and receives for a file.
 ///
 /// It is taken on the file `SUITE.preferences-sync`. That has the number of the process that took
-/// it last, and a number that others change when retries shall not be waited for.
+/// it last, a number that others change when retries shall not be waited for, one that changes when the
+/// engine has taken changes, and why that process cannot record how the file stands: this needs no
+/// space, because these bytes are there already.
 ///
 /// Unchecked because one thread takes and releases it, and others only read the descriptor between.
 final class SenderLock: @unchecked Sendable {
@@ -36,6 +38,7 @@ final class SenderLock: @unchecked Sendable {
     _ = try? descriptor.writeAll(toAbsoluteOffset: 0, Self.text(getpid()))
     // Later, the file would become longer, which looks like a request.
     announce()
+    keep(failure: nil)
     return true
   }
 
@@ -75,6 +78,24 @@ final class SenderLock: @unchecked Sendable {
     _ = try? file?.descriptor.writeAll(toAbsoluteOffset: Self.announcementOffset, number)
   }
 
+  /// Keeps why nothing can be recorded, for other processes; `nil` if it can.
+  func keep(failure: String?) {
+    var bytes = Array((failure ?? "").utf8.prefix(Self.failureCount))
+    bytes += Array(repeating: 0, count: Self.failureCount - bytes.count)
+    guard let descriptor = file?.descriptor,
+      Self.read(descriptor, at: Self.failureOffset, Self.failureCount) != bytes
+    else { return }
+    _ = try? descriptor.writeAll(toAbsoluteOffset: Self.failureOffset, bytes)
+  }
+
+  /// Why the process that has the lock can record nothing; `nil` if it can.
+  static func failure(besides path: String) -> String? {
+    guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return nil }
+    defer { try? descriptor.close() }
+    let bytes = read(descriptor, at: failureOffset, failureCount).prefix { $0 != 0 }
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Lets the process that sends try again at once.
   static func requestRetry(besides path: String) {
     guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return }
@@ -96,6 +117,8 @@ final class SenderLock: @unchecked Sendable {
   private static let numberCount = 15
   private static let requestOffset: Int64 = 16
   private static let announcementOffset: Int64 = 24
+  private static let failureOffset: Int64 = 32
+  private static let failureCount = 256
 
   private static func text(_ process: pid_t) -> [UInt8] {
     let digits = Array(String(process).utf8)

@@ -18,6 +18,8 @@ extension SyncCore {
     ) {
       lock.announce()
     }
+    reports.keepFailures(with: { lock.keep(failure: $0?.message) })
+    defer { reports.keepFailures(with: nil) }
     ends.withLock { $0.session = session }
     if isStopping { session.end() }
     options.didTakeTurn?(true)
@@ -57,9 +59,11 @@ extension SyncCore {
   func noticeChanges(_ path: String) throws {
     guard ends.withLock({ $0.observation == nil }) else { return }
     do throws(Errno) {
-      let observation = try FolderWatch.observe(path) { [signals, requests] changes in
+      let observation = try FolderWatch.observe(path) { [signals, requests, reports] changes in
         let isAsked =
           changes.contains(.lockText) && requests.withLock { $0?.isNew() ?? false }
+        // Whoever asked waits for the answer, also if it is as before.
+        if isAsked { reports.expire() }
         signals.change { state in
           if changes.contains(.file) { state.fileChanges += 1 }
           if changes.contains(.lock) { state.lockChanges += 1 }

@@ -65,6 +65,7 @@ final class SyncCore: Sendable {
 
   /// Lets whoever sends try again at once, in whichever process.
   func wake() {
+    reports.expire()
     signals.change { $0.wakes += 1 }
     if let path = try? replica.filePath() { SenderLock.requestRetry(besides: path) }
   }
@@ -83,7 +84,9 @@ final class SyncCore: Sendable {
     signals.change { $0.threads += 1 }
     do throws(Errno) {
       try DetachedThread.start(named: name) { [self] in
+        signals.advance()
         body(self)
+        signals.rest()
         signals.change { $0.threads -= 1 }
       }
       return true

@@ -1,4 +1,4 @@
-package import PrephirencesDurable
+package import Prephirences
 
 /// How a worker works; the numbers are others in tests.
 package struct SyncOptions: Sendable {
@@ -20,9 +20,9 @@ package struct SyncOptions: Sendable {
   /// Called on a thread of the worker when the file is not shared at its place, once for each way in
   /// which it is shared otherwise.
   package var didLoseFile: (@Sendable () -> Void)?
-  /// Called on a thread of the worker when it has recorded how the file stands with the engine, or
-  /// cannot record it.
-  package var didReport: (@Sendable (SharingReport, _ isRecorded: Bool) -> Void)?
+  /// Called on a thread of the worker when it has recorded how the file stands with the engine, or with
+  /// the reason why it could not.
+  package var didReport: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
   /// Called on a thread of the worker when it has begun, or ended, to send and receive.
   package var didTakeTurn: (@Sendable (Bool) -> Void)?
   package init() {}

@@ -15,14 +15,17 @@ final class SyncReports: Sendable {
     var hasRecorded = false
     var lastContact: Date?
     var lastRecord = ContinuousClock.now
+    /// Keeps, where that is possible on a full disk, why nothing could be recorded.
+    var keepFailure: (@Sendable (PreferencesError?) -> Void)?
   }
 
   private let replica: SharedReplica
-  private let didRecord: (@Sendable (SharingReport, _ isRecorded: Bool) -> Void)?
+  private let didRecord: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
   private let state = PosixMutex(State())
 
   init(
-    _ replica: SharedReplica, didRecord: (@Sendable (SharingReport, _ isRecorded: Bool) -> Void)?
+    _ replica: SharedReplica,
+    didRecord: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
   ) {
     self.replica = replica
     self.didRecord = didRecord
@@ -38,6 +41,11 @@ final class SyncReports: Sendable {
 
   /// Records the next report, also if it is as the last one: the file may be shared anew.
   func expire() { state.withLock { $0.hasRecorded = false } }
+
+  /// Calls a closure, while this process has the lock, with why a report could not be recorded.
+  func keepFailures(with body: (@Sendable (PreferencesError?) -> Void)?) {
+    state.withLock { $0.keepFailure = body }
+  }
 
   func report(_ trouble: Trouble, of place: Place) {
     record { $0.troubles[place] = trouble }
@@ -68,12 +76,19 @@ final class SyncReports: Sendable {
         message: trouble?.message, process: getpid())
     }
     guard let report else { return }
-    do throws(PreferencesError) {
-      try replica.record(report)
-      didRecord?(report, true)
-    } catch {
-      // Other processes find it with the next change.
-      didRecord?(report, false)
-    }
+    let failure = Result { () throws(PreferencesError) in try replica.record(report) }.failure
+    // It is tried again with the next report.
+    if failure != nil { state.withLock { $0.hasRecorded = false } }
+    // What says that the file is not shared any more is no failure to record.
+    guard failure?.code != .notFound else { return }
+    state.withLock { $0.keepFailure }?(failure)
+    didRecord?(report, failure)
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    guard case .failure(let failure) = self else { return nil }
+    return failure
   }
 }

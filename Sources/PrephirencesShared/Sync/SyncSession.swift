@@ -68,6 +68,12 @@ final class SyncSession: Sendable {
     return true
   }
 
+  /// Why reading the store failed; a refusal names the user and the store.
+  func trouble(_ error: any Error) -> Trouble {
+    guard (error as? EtcdError)?.code == .permissionDenied else { return Trouble(error) }
+    return Trouble(.permissionDenied, layout.noRights(of: client.configuration.user))
+  }
+
   /// Waits for the next attempt, or until somebody asks for one.
   func pause(_ duration: Duration) {
     let wakes = signals.read { $0.wakes }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 
 /// What the threads of a worker tell each other.
 ///
@@ -26,6 +27,9 @@ final class SyncSignals: @unchecked Sendable {
     /// How often everything was asked for anew, and which of these requests was answered last.
     var readings = 0
     var lastReading = 0
+
+    /// Since when each thread works without waiting for others, without the time of sleep.
+    fileprivate var work: [UInt: SuspendingClock.Instant] = [:]
   }
 
   private let condition = NSCondition()
@@ -49,6 +53,8 @@ final class SyncSignals: @unchecked Sendable {
   func wait(_ duration: Duration?, until isMet: (State) -> Bool) -> Bool {
     let end = duration.map { ContinuousClock.now + $0 }
     return condition.withLock {
+      let works = state.work.removeValue(forKey: Self.thread) != nil
+      defer { if works { state.work[Self.thread] = .now } }
       while !isMet(state) {
         guard let end else {
           condition.wait()
@@ -61,5 +67,21 @@ final class SyncSignals: @unchecked Sendable {
       }
       return true
     }
+  }
+
+  // MARK: - Progress
+
+  private static var thread: UInt { UInt(pthread_self()) }
+
+  /// This thread gets on: it begins, or has an answer.
+  func advance() { condition.withLock { state.work[Self.thread] = .now } }
+
+  /// This thread ends, or waits for what may take as long as it likes.
+  func rest() { condition.withLock { state.work[Self.thread] = nil } }
+
+  /// Whether a thread has not come to an end or an answer for so long.
+  func isHung(after limit: Duration) -> Bool {
+    let now = SuspendingClock.now
+    return condition.withLock { state.work.values.contains { $0.duration(to: now) > limit } }
   }
 }

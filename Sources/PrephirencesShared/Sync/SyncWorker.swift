@@ -75,6 +75,13 @@ package final class SyncWorker: Sendable {
   /// Why this worker does not get on; `nil` if it does, or if another process sends.
   package var failure: PreferencesError? { core.reports.trouble.map { PreferencesError($0) } }
 
+  /// Whether one of its threads hangs, in a call that should have ended long ago.
+  ///
+  /// A thread that waits for the engine, the file or another process does not.
+  package func isHung(after limit: Duration) -> Bool {
+    !core.isForked && core.signals.isHung(after: limit)
+  }
+
   /// Takes the identity of the store that the engine has now, or gives it a new one.
   ///
   /// Any process can do that, also if another one sends.

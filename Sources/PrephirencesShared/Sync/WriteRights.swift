@@ -14,13 +14,27 @@ struct WriteRights {
   mutating func expire() { known = nil }
 
   /// Returns whether the user may write at all, and records it for all processes.
+  ///
+  /// - Throws: ``Trouble`` if the user may not read either, which is not the same: changes wait then.
   mutating func mayWrite() throws -> Bool {
     if let known, known.isAllowed || ContinuousClock.now < known.end { return known.isAllowed }
     let state = try session.replica.state()
     let isAllowed = try isAllowed(session.layout.writer(state.writer))
+    if !isAllowed { try checkReading() }
     if state.isReadOnly == isAllowed { try session.replica.setReadOnly(!isAllowed) }
     known = (isAllowed, .now + .seconds(50))
     return isAllowed
+  }
+
+  private func checkReading() throws {
+    do throws(EtcdError) {
+      _ = try session.client.range(
+        .one(session.layout.identity), deadline: Deadline(after: .seconds(15)),
+        cancellation: session.cancellation)
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
+      throw session.trouble(error)
+    }
   }
 
   /// Returns the keys that the user may not change.
@@ -29,6 +43,7 @@ struct WriteRights {
   }
 
   private func isAllowed(_ key: [UInt8]) throws -> Bool {
+    session.signals.advance()
     do throws(EtcdError) {
       try session.client.requireRights(
         toPut: [key], session.layout, deadline: Deadline(after: .seconds(15)),

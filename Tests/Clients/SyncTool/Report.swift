@@ -45,7 +45,7 @@ func described(_ error: any Error) -> [String: Any] {
     (.locked, "locked"), (.invalidAddress, "invalidAddress"), (.unreachable, "unreachable"),
     (.accessDenied, "accessDenied"), (.wrongPassword, "wrongPassword"),
     (.foreignStore, "foreignStore"), (.overQuota, "overQuota"),
-    (.outcomeUnknown, "outcomeUnknown"),
+    (.outcomeUnknown, "outcomeUnknown"), (.certificate, "certificate"),
   ]
   let name = codes.first { $0.0 == error.code }?.1 ?? "other"
   return ["error": name, "message": error.message]

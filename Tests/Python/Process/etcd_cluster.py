@@ -334,6 +334,24 @@ class EtcdCluster:
       "role": role, "key": base64.b64encode(key).decode(),
       "range_end": base64.b64encode(key[:-1] + bytes([key[-1] + 1])).decode()})
 
+  # Space
+
+  def fill(self) -> None:
+    """Fills the database, until the cluster takes only deletions."""
+    for number in range(100):
+      try:
+        self.any.put(b"other/%d" % number, b"x" * 100_000)
+      except EtcdRefusal:
+        return
+    raise AssertionError("the engine takes more than its quota")
+
+  def make_room(self) -> None:
+    """Removes what `fill` has written, as an operator does."""
+    self.any.delete(b"other/", prefix=True)
+    self.compact()
+    self.any.call("maintenance/defragment", {}, 30)
+    self.ctl("alarm", "disarm")
+
   # Snapshots
 
   def snapshot(self) -> Path:

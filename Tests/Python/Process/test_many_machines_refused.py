@@ -90,29 +90,13 @@ def test_a_full_engine_is_waited_for(tmp_path, sync_tool, release):
     machine = fleet.add(Machine(tmp_path / "a", sync_tool, cluster.store_url("fleet"))).start()
     machine.do("set", "color", "red")
     machine.flush()
-    fill(cluster)
+    cluster.fill()
     machine.do("set", "color", "blue")
     until(machine, lambda status: status["failure"] or status["waiting"], "failure")
     assert machine.values() == {"color": "blue"}
-    empty(cluster)
+    cluster.make_room()
     machine.flush(60)
     assert cluster.any.rows(f"{STORE}k/color".encode())[0].value.endswith(b"blue")
-
-
-def fill(cluster: EtcdCluster) -> None:
-  for number in range(100):
-    try:
-      cluster.any.put(b"other/%d" % number, b"x" * 100_000)
-    except EtcdRefusal:
-      return
-  raise AssertionError("the engine takes more than its quota")
-
-
-def empty(cluster: EtcdCluster) -> None:
-  cluster.any.delete(b"other/", prefix=True)
-  cluster.compact()
-  cluster.any.call("maintenance/defragment", {}, 30)
-  cluster.ctl("alarm", "disarm")
 
 
 def test_a_newer_form_stays_as_it_is(tmp_path, sync_tool):

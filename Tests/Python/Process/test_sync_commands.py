@@ -14,8 +14,8 @@ import time
 import pytest
 
 from etcd_cluster import EtcdCluster
-from prefs_testing import LIMIT, ended, hinted
-from shared_machine import Machine
+from prefs_testing import ended, hinted
+from shared_machine import Machine, Running, until
 
 numbers = itertools.count()
 
@@ -183,41 +183,6 @@ def test_now_without_shared_suites(machine):
 # MARK: run
 
 
-def until(what: str, condition) -> None:
-  deadline = time.monotonic() + LIMIT
-  while not condition():
-    assert time.monotonic() < deadline, f"not in {LIMIT} s: {what}"
-    time.sleep(0.02)
-
-
-class Running:
-  """`sync run` within a `with` block, which begins when it says that it is ready."""
-
-  def __init__(self, machine: Machine, *arguments: str) -> None:
-    self.machine = machine
-    self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    path = str(machine.home.folder / f"notify{next(numbers)}")
-    self.socket.bind(path)
-    self.socket.settimeout(LIMIT)
-    machine.home.environment["NOTIFY_SOCKET"] = path
-    self.process = machine.start("sync", "run", *arguments, domain=None)
-    del machine.home.environment["NOTIFY_SOCKET"]
-
-  def __enter__(self):
-    assert self.socket.recv(100) == b"READY=1"
-    return self
-
-  def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-    self.process.send_signal(number)
-    _, error = self.process.communicate(timeout=LIMIT)
-    return self.process.returncode, error.decode()
-
-  def __exit__(self, *_):
-    self.process.kill()
-    self.process.communicate()
-    self.socket.close()
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_run_keeps_in_step_until_it_is_ended(make_machine, number):
   one, other = make_machine(), make_machine()
@@ -264,9 +229,27 @@ def test_run_follows_the_settings(make_machine, cluster):
   assert error == "" or re.fullmatch(r"prefs: error: 'web': .*; adopt it if that is meant\n", error)
 
 
-def test_run_needs_something_to_do(machine):
-  refused = machine.sync("run", code=44)
-  assert "prefs sync add SUITE ADDRESS" in hinted(refused)
+def test_run_waits_for_the_first_suite(machine):
+  """A service that was enabled before must not end for good."""
+  assert "prefs sync add web ADDRESS" in hinted(machine.sync("run", "web", code=44))
+  with Running(machine) as running:
+    assert running.told("STATUS=") == "no suite is shared"
+    machine.add()
+    until("the first suite", lambda: machine.status["sender"] == running.process.pid)
+    code, error = running.end()
+  assert code == 0 and error.count("no preferences are shared yet") == 1
+
+
+def test_run_keeps_the_others_if_one_cannot_be_used(machine):
+  machine.add()
+  broken = machine.configuration.with_name("broken.json")
+  broken.touch(0o600)
+  broken.write_text("junk")
+  with Running(machine) as running:
+    until("the suite that can be used", lambda: machine.sync(
+      "status", "web", "--json").json[0]["sender"] == running.process.pid)
+    until("a trouble", lambda: running.told("STATUS=").startswith("1 of 2 in trouble: 'broken': "))
+    assert "'broken'" in running.end()[1]
 
 
 def test_run_reports_failures(machine):

@@ -12,7 +12,8 @@ struct PreferenceExitCodeTests {
     (.damaged, 65), (.typeMismatch, 65), (.noPlace, 69), (.forked, 70), (.inputOutput, 74),
     (.timedOut, 75), (.conflict, 75), (.readOnly, 79), (.insecure, 79), (.unsupportedFormat, 79),
     (.invalidAddress, 64), (.foreignStore, 65), (.unreachable, 69), (.locked, 77),
-    (.wrongPassword, 78), (.accessDenied, 79), (.overQuota, 79), (.outcomeUnknown, 81),
+    (.wrongPassword, 78), (.accessDenied, 79), (.overQuota, 79), (.certificate, 79),
+    (.outcomeUnknown, 81),
   ]
 
   @Test(arguments: promised)

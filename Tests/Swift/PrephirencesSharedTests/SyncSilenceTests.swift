@@ -29,4 +29,30 @@ struct SyncSilenceTests {
     try two.set("answer", "key")
     try one.waitFor("answer", "key")
   }
+
+  /// The watchdog of a service must hear nothing then, but of a cluster that is away.
+  @Test func callThatNeverEndsIsAHang() throws {
+    let cluster = try EtcdServer.any
+    let end = DispatchSemaphore(value: 0)
+    let hung = try SyncMachine(
+      cluster, EtcdServer.newPrefix(),
+      change: { configuration in
+        configuration.user = "web"
+        configuration.password = {
+          end.wait()
+          end.signal()
+          return Array("secret".utf8)
+        }
+      })
+    let away = try SyncMachine(
+      cluster, EtcdServer.newPrefix(),
+      change: { $0.endpoints = [.init(host: "127.0.0.1", port: 1)] })
+    try away.waitFor(code: "unreachable")
+    try hung.wait("the hang") { hung.worker.isHung(after: .milliseconds(200)) }
+    // It rests between its attempts.
+    try away.wait("a rest") { !away.worker.isHung(after: .milliseconds(1)) }
+    #expect(hung.worker.isHung(after: .milliseconds(200)))
+    end.signal()
+    try hung.wait("the end of the hang") { !hung.worker.isHung(after: .milliseconds(200)) }
+  }
 }

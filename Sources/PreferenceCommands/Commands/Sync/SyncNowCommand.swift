@@ -12,8 +12,9 @@ struct SyncNowCommand: SyncSubcommand {
     discussion: """
       What waits for a retry is tried at once. The command ends when everything that was changed before \
       is sent and everything that others had changed is here, or with 75 at the end of the time; changes \
-      that are not sent then stay, and are sent later. It ends with 81 if one of them may have arrived. \
-      Changes of this machine that were given up for those of others are named.
+      that are not sent then stay, and are sent later. It ends with 81 if one of them may have arrived. It \
+      ends at once if a person must mend something (65, 77, 78 or 79), or if the process that sends is \
+      stopped (75). Changes of this machine that were given up for those of others are named.
 
       Example:
         \(preferencesPath) sync now --timeout 10s

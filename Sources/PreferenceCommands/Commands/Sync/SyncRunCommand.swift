@@ -13,8 +13,9 @@ struct SyncRunCommand: SyncSubcommand {
     discussion: """
       For machines on which programs change shared preferences without sharing them themselves, such as \
       'write', or end soon. It runs in the foreground, as a service of systemd does, which it tells \
-      when it is ready. It follows suites that are shared, changed or removed later; if suites are \
-      named, only those.
+      when it is ready, how it stands, and as long as it gets on, if its watchdog wants to know that. It \
+      follows suites that are shared, changed or removed later, and waits for the first one; if suites \
+      are named, it follows only those.
 
       Example:
         \(preferencesPath) sync run
@@ -26,7 +27,7 @@ struct SyncRunCommand: SyncSubcommand {
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
   /// How long a change of the settings may stay unnoticed.
-  private static let secondsBetweenLooks = 2
+  private static let pause = Duration.seconds(2)
 
   /// How long the end waits for calls that are on their way.
   private static let patience: Duration = .seconds(5)
@@ -34,11 +35,27 @@ struct SyncRunCommand: SyncSubcommand {
   func perform(in session: SharingSession) throws {
     // Before there are other threads, which would get the signals.
     let signals = EndingSignals()
-    _ = try session.someSuites(suites)
-    let running = RunningSuites(suites, session.interface, files: Self.raisedFileLimit())
+    // One that cannot be used is reported, and the others are kept in step.
+    for name in suites { _ = try session.suite(name) }
+    let running = RunningSuites(suites, session, files: Self.raisedFileLimit())
     running.update()
+    if running.isEmpty {
+      session.interface.say(
+        "no preferences are shared yet; '\(session.path) add SUITE ADDRESS' shares those of a program"
+      )
+    }
     ServiceNotice.send("READY=1")
-    while !signals.wait(seconds: Self.secondsBetweenLooks) { running.update() }
+    let watchdog = ServiceNotice.watchdogPeriod
+    var status = ""
+    repeat {
+      if ServiceNotice.isWanted, case let now = running.status, now != status {
+        status = now
+        ServiceNotice.send("STATUS=\(now)")
+      }
+      // A manager that hears nothing starts the service again.
+      if watchdog != nil, !running.isHung { ServiceNotice.send("WATCHDOG=1") }
+      running.update()
+    } while !signals.wait(min(Self.pause, watchdog.map { $0 / 3 } ?? Self.pause))
     ServiceNotice.send("STOPPING=1")
     running.end(Deadline(after: Self.patience))
   }

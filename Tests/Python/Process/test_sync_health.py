@@ -1,0 +1,334 @@
+"""What the commands say when sharing is not well, and what monitoring gets."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from etcd_certificates import make_certificates
+from etcd_cluster import EtcdCluster
+from prefs_testing import LIMIT, hinted
+from shared_machine import Machine, Running, until
+
+numbers = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+  with EtcdCluster() as cluster:
+    yield cluster
+
+
+@pytest.fixture
+def machine(make_home, cluster) -> Machine:
+  machine = Machine(make_home(), cluster.store_url(f"health{next(numbers)}"))
+  machine.add()
+  return machine
+
+
+def there(machine: Machine, command: str, *arguments: str, **options):
+  return machine.run(command, *arguments, "--store", machine.address, **options)
+
+
+def check(machine: Machine, code: int, *arguments: str) -> str:
+  outcome = machine.sync("status", "--check", *arguments, code=code)
+  assert outcome.error == ""
+  return outcome.out.decode()
+
+
+def value_in(cluster: EtcdCluster, key: str) -> bytes:
+  (row,) = cluster.any.rows(b"fleet/web/k/" + key.encode())
+  return row.value
+
+
+# MARK: An engine that has gone backwards
+
+
+@pytest.fixture
+def restored(make_home):
+  """A machine that has a later state than its cluster, whose revisions are as great again."""
+  with EtcdCluster() as cluster:
+    machine = Machine(make_home(), cluster.store_url("fleet"))
+    machine.add()
+    machine.run("write", "k", "1")
+    machine.now()
+    old = cluster.snapshot()
+    machine.run("write", "k", "2")
+    machine.now()
+    yield machine, cluster, old
+
+
+def test_now_waits_until_an_engine_that_went_back_has_everything_again(restored):
+  machine, cluster, old = restored
+  cluster.restore(old)
+  assert value_in(cluster, "k").endswith(b"1")
+  machine.now()
+  assert value_in(cluster, "k").endswith(b"2") and machine.read("k") == b"2\n"
+  cluster.restore(old)
+  for number in range(20):
+    cluster.any.put(b"fleet/web/k/other", b"\x01\x02" + b"o" * 16 + bytes(7) + bytes([number]) + b"x")
+  # Now the numbers of the revisions say nothing.
+  machine.now()
+  assert value_in(cluster, "k").endswith(b"2")
+
+
+def test_now_sees_an_engine_that_went_back_behind_a_stopped_sender(restored):
+  machine, cluster, old = restored
+  with Running(machine) as running:
+    until("the sender", lambda: machine.status["sender"])
+    running.stop()
+    cluster.restore(old)
+    told = machine.now(code=75)
+    assert f"process {running.process.pid}, which keeps it in step, is stopped" in told.error
+    running.go_on()
+    machine.now()
+    assert value_in(cluster, "k").endswith(b"2")
+
+
+# MARK: A sender that is stopped
+
+
+def test_a_copy_behind_a_stopped_sender_says_how_old_it_is(make_home, machine):
+  other = Machine(make_home(), machine.address)
+  with Running(machine) as running:
+    there(other, "write", "k", "1")
+    machine.wait_for("k", "1")
+    check(machine, 0)
+    running.stop()
+    # What is in step needs no word.
+    assert there(machine, "read", "k").error == ""
+    there(other, "write", "k", "2")
+    begin = time.monotonic()
+    told = there(machine, "read", "k")
+    assert time.monotonic() - begin < 5
+    assert told.out == b"1\n" and "is stopped" in told.error and "this is the copy of 20" in told.error
+    assert "is stopped" in check(machine, 75)
+    assert "is stopped" in machine.sync("status").out.decode()
+    running.go_on()
+    machine.wait_for("k", "2")
+    check(machine, 0)
+
+
+# MARK: What a person must mend
+
+
+def test_a_full_database_is_79_at_once(make_home):
+  with EtcdCluster(quota=1 << 20) as cluster:
+    copy, direct = (Machine(make_home(), cluster.store_url("fleet")) for _ in range(2))
+    copy.add()
+    copy.run("write", "k", "1")
+    copy.now()
+    cluster.fill()
+    begin = time.monotonic()
+    assert "is full" in there(direct, "write", "k", "3", code=79).error
+    told = there(copy, "write", "k", "2", code=79)
+    assert "is full" in told.error and "what is unsent stays on this machine" in told.error
+    assert "1 key is unsent" in copy.now(code=79).error
+    assert time.monotonic() - begin < 15
+    assert "is full" in check(copy, 79)
+    cluster.make_room()
+    copy.now()
+    assert value_in(cluster, "k").endswith(b"2")
+
+
+def with_password(machine: Machine, user: str) -> list[str]:
+  return ["--user", user, "--password-file", machine.home.file(f"{user}.password", b"secret")]
+
+
+def test_a_revoked_role_is_not_a_role_that_reads(make_home):
+  with EtcdCluster() as cluster:
+    cluster.enable_authentication("for root")
+    cluster.add_user("web", "secret", "fleet/")
+    cluster.add_user("reader", "secret", "fleet/", "READ")
+    machine, reader = (Machine(make_home(), cluster.store_url("fleet")) for _ in range(2))
+    machine.add(*with_password(machine, "web"))
+    machine.run("write", "k", "1")
+    machine.now()
+    reader.add(*with_password(reader, "reader"))
+    reader.now()
+    with Running(reader):
+      until("the refusal", lambda: reader.status["readOnly"])
+      # Who may only read is in step.
+      until("being in step", lambda: reader.status["healthy"])
+    refused = there(reader, "write", "k", "3", *with_password(reader, "reader"), code=79)
+    assert "no rights" not in refused.error
+    with Running(machine):
+      until("the sender", lambda: machine.status["healthy"])
+      cluster.revoke("web", "fleet/")
+      machine.run("write", "k", "2")
+      until("the trouble", lambda: machine.status["trouble"])
+      status = machine.status
+      assert status["trouble"]["code"] == "permissionDenied" and not status["readOnly"]
+      says = "the user 'web' has no rights to 'fleet/web/' (any more)"
+      assert says in status["problem"] and status["code"] == 79 and says in check(machine, 79)
+      begin = time.monotonic()
+      told = machine.now(code=79)
+      assert says in told.error and "1 key is unsent" in told.error
+      assert says in there(machine, "write", "k", "4", code=79).error
+      assert time.monotonic() - begin < 15
+      cluster.grant("web", "fleet/", "READWRITE")
+      machine.now()
+    assert value_in(cluster, "k").endswith(b"4")
+
+
+def test_a_certificate_that_is_not_accepted_is_79_at_once(make_home, tmp_path):
+  with EtcdCluster(tls=True) as cluster:
+    machine, direct = (Machine(make_home(), cluster.store_url("fleet")) for _ in range(2))
+    authority = Path(machine.home.file("ca.crt", cluster.certificates.authority.read_bytes()))
+    foreign = make_certificates(tmp_path, ["127.0.0.1"]).authority
+    begin = time.monotonic()
+    direct.add("--cacert", str(foreign), code=79)
+    there(direct, "read", "k", "--cacert", str(foreign), code=79)
+    machine.add("--cacert", str(authority))
+    machine.run("write", "k", "1")
+    machine.now()
+    authority.write_bytes(foreign.read_bytes())
+    told = there(machine, "write", "k", "2", code=79)
+    assert "what is unsent stays on this machine" in told.error
+    told = machine.now(code=79)
+    assert "1 key is unsent" in told.error and "sent when this is mended" in hinted(told)
+    assert machine.status["trouble"]["code"] == "certificate"
+    machine.sync("adopt", "web", "--yes", code=79)
+    assert time.monotonic() - begin < 30
+    authority.write_bytes(cluster.certificates.authority.read_bytes())
+    machine.now()
+    assert value_in(cluster, "k").endswith(b"2")
+
+
+# MARK: Checks
+
+
+def test_check_says_what_is_not_well(machine):
+  assert "no process keeps it in step" in check(machine, 75)
+  with Running(machine) as running:
+    assert running.told("STATUS=")
+    until("being in step", lambda: machine.status["healthy"])
+    assert check(machine, 0) == ""
+    status = machine.status
+    assert (status["healthy"], status["code"], status["problem"]) == (True, 0, None)
+    until("a line for systemd", lambda: running.told("STATUS=") == "1 suite in step")
+    # One that cannot be used hides no other, and is the worst.
+    broken = machine.configuration.with_name("broken.json")
+    broken.touch(0o600)
+    broken.write_text("junk")
+    line, = check(machine, 64).splitlines()
+    assert line.startswith("broken: ") and line.endswith("(64)")
+    all_of_them = {each["suite"]: each for each in machine.sync("status", "--json", "--check", code=64).json}
+    assert all_of_them["web"]["healthy"] and all_of_them["broken"]["code"] == 64
+    told = machine.sync("status", code=64)
+    assert b"web" in told.out and b"broken" in told.out
+    broken.unlink()
+    running.end()
+  assert "no process keeps it in step, last in step 20" in check(machine, 75)
+  assert machine.status["problem"].endswith("'prefs sync run' does")
+
+
+def test_check_minds_what_is_unsent_for_long(machine):
+  machine.now()
+  machine.run("write", "k", "1")
+  assert "1 key is unsent" not in check(machine, 75)
+  with Running(machine) as running:
+    until("the sender", lambda: machine.status["healthy"])
+    running.stop()
+    machine.run("write", "k", "2")
+    time.sleep(0.02)
+    status, = machine.sync("status", "--json", "--unsent-within", "10ms").json
+    assert not status["healthy"] and status["code"] == 75
+
+
+def test_check_of_a_cluster_that_is_away_and_of_nothing(make_home):
+  machine = Machine(make_home(), "etcd+http://127.0.0.1:1/fleet")
+  assert "no preferences are shared" in machine.sync("status", "--check", code=44).error
+  machine.add("--offline")
+  with Running(machine):
+    until("the trouble", lambda: machine.status["trouble"])
+    assert "127.0.0.1:1" in check(machine, 75)
+  machine.sync("status", "--check", "other", code=44)
+
+
+def test_what_cannot_be_recorded_is_said(machine):
+  """As on a full disk: the file cannot grow any more."""
+  signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+  try:
+    running = Running(machine)
+  finally:
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+  with running:
+    until("being in step", lambda: machine.status["healthy"])
+    resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+    machine.run("write", "k", "1")
+    until("the failure", lambda: "cannot record" in (machine.status["problem"] or ""))
+    assert machine.status["code"] == 74 and "cannot record" in machine.sync("status").out.decode()
+    resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    machine.run("write", "k", "2")
+    machine.now()
+    until("being in step again", lambda: machine.status["healthy"])
+    assert "prefs: error: 'web': " in running.end()[1]
+
+
+# MARK: The service
+
+
+def test_the_watchdog_hears_of_a_service_that_gets_on(make_home):
+  """Also if the cluster is away, which a restart does not mend."""
+  machine = Machine(make_home(), "etcd+http://127.0.0.1:1/fleet")
+  machine.add("--offline")
+  with Running(machine, WATCHDOG_USEC="300000") as running:
+    running.told("STATUS=1 of 1 in trouble: 'web': ")
+    for _ in range(3):
+      running.told("WATCHDOG=1")
+  with Running(machine, WATCHDOG_USEC="300000", WATCHDOG_PID="1") as running:
+    running.end()
+    said = []
+    while not said or said[-1] != b"STOPPING=1":
+      said.append(running.socket.recv(4096))
+    assert b"WATCHDOG=1" not in said
+
+
+SCRIPTS = Path(__file__).resolve().parents[3] / "Scripts"
+UNIT = SCRIPTS / "systemd/prefs-sync.service"
+
+
+def settings(text: str) -> dict[str, str]:
+  return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and line[0] not in "#[")
+
+
+def test_the_unit_names_what_the_program_does(machine):
+  unit = settings(UNIT.read_text())
+  assert unit["Type"] == "notify" and int(unit["WatchdogSec"]) > 3 * 2
+  command = unit["ExecStart"].split()
+  assert command[0].endswith("/prefs") and command[1:] == ["sync", "run"]
+  # A start that would fail again in the same way ends with these.
+  prevented = {int(code) for code in unit["RestartPreventExitStatus"].split()}
+  assert prevented == {
+    machine.sync("run", "nowhere", code=44).code, machine.sync("run", "--junk", code=64).code}
+
+
+@pytest.mark.parametrize("path", ["/home/a b/.local/bin/prefs", '/o"dd/100%/b\\in/prefs'])
+def test_quickstart_installs_the_unit_with_its_path(tmp_path, path):
+  script = (SCRIPTS / "quickstart").read_text()
+  function = script[script.index("make_unit() {"):].partition("\n}\n")[0] + "\n}\n"
+  made = subprocess.run(
+    ["bash", "-euc", function + "make_unit", "bash"], env={"root": str(SCRIPTS.parent), "prefs": path},
+    capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+  escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+  assert settings(made) == settings(UNIT.read_text()) | {"ExecStart": f'"{escaped}" sync run'}
+
+
+def test_systemd_knows_every_setting_of_the_unit(tmp_path):
+  if shutil.which("systemd-analyze") is None:
+    pytest.skip("systemd-analyze is not needed for anything else")
+  path = tmp_path / "prefs-sync.service"
+  path.write_text(UNIT.read_text().replace("/usr/local/bin/prefs", "/bin/true"))
+  told = subprocess.run(
+    ["systemd-analyze", "verify", "--user", "--man=no", str(path)], capture_output=True, text=True,
+    timeout=LIMIT)
+  assert told.returncode == 0 and "prefs-sync" not in told.stderr, told
