@@ -78,7 +78,7 @@ package final class DirectStore: Sendable {
           case .key(let key):
             contents.rows[Array(key.utf8)] = SharedRow(
               key: key, revision: row.modRevision, bytes: row.value)
-          case .floor, .writer, .unknown: break
+          case .floor, .writer, .machine, .unknown: break
           }
         }
       }
