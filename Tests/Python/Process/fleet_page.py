@@ -14,7 +14,9 @@ from etcd_cluster import end_with_parent, free_port
 from prefs_testing import LIMIT
 from servers_page import unit
 
-DOCUMENTATION = Path(__file__).resolve().parents[3] / "Documentation"
+ROOT = Path(__file__).resolve().parents[3]
+DOCUMENTATION = ROOT / "Documentation"
+UNIT = ROOT / "Scripts/systemd/prefs-sync.service"
 PAGE = (DOCUMENTATION / "Fleet.md").read_text()
 OPERATION = (DOCUMENTATION / "FleetOperation.md").read_text()
 
@@ -191,7 +193,7 @@ class Machine:
     return self.fleet.shell(text, self.environment, self.home.folder)
 
   def start_service(self) -> None:
-    settings = dict(unit(block("ini", "A machine")))
+    settings = dict(unit(UNIT.read_text()))
     assert settings["Type"] == "notify"
     name = str(self.home.folder / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:

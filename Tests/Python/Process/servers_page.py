@@ -25,7 +25,7 @@ def blocks(language: str, section: str = "") -> list[str]:
 
 def unit(text: str) -> list[tuple[str, str]]:
   """The settings of a unit of systemd."""
-  lines = [line for line in text.splitlines() if line and not line.startswith("[")]
+  lines = [line for line in text.splitlines() if line and line[0] not in "[#"]
   return [tuple(line.split("=", 1)) for line in lines]
 
 
