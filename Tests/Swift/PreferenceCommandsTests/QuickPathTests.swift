@@ -55,7 +55,7 @@ struct QuickPathTests {
 
   @Test func everySpellingIsKnown() {
     let commands = PreferencesCommand.subcommands + SyncCommand.configuration.subcommands
-    #expect(commands.count == 15)
+    #expect(commands.count == 17)
     for command in commands.compactMap({ $0 as? any PackageCommand.Type }) {
       #expect(
         command.spellings == [command._commandName] + command.configuration.aliases, "\(command)")

@@ -103,34 +103,6 @@ import Testing
     #expect(try client.range(.one(bytes("w/a")), deadline: .test).rows.map(\.version) == [2])
   }
 
-  /// A cluster that was restored waits for the change whose number is in an older token.
-  @Test func aTokenThatNobodyAnswersIsForgotten() throws {
-    let logins = Counter()
-    let server = try FakeServer { connection, _ in
-      while let request = connection.request() {
-        if request.path.hasSuffix("authenticate") {
-          logins.add()
-          connection.answer(#"{\#(FakeServer.header),"token":"abc.\#(logins.value)"}"#)
-        } else if logins.value > 1 {
-          connection.answer("{\(FakeServer.header)}")
-        } else {
-          return connection.waitForEnd()
-        }
-      }
-    }
-    var configuration = server.configuration
-    configuration.user = "fleet"
-    configuration.password = { Array("secret".utf8) }
-    let client = EtcdClient(configuration)
-    let error = failure {
-      _ = try client.range(.one(bytes("a")), deadline: Deadline(after: .milliseconds(200)))
-    }
-    #expect(error?.code == .timedOut)
-    // Sooner than a server that is silent counts as gone.
-    _ = try client.range(.one(bytes("a")), deadline: Deadline(after: .seconds(5)))
-    #expect(logins.value == 2)
-  }
-
   @Test func aWatchEndsWhenTheRoleIsTakenAway() throws {
     let server = try cluster()
     defer { server.end() }
