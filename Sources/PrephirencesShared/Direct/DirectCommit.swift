@@ -64,7 +64,7 @@ final class DirectCommit {
     do throws(EtcdError) {
       try client.requireRights(toPut: keys, layout, deadline: deadline)
     } catch {
-      throw unchanged(PreferencesError(error))
+      throw unchanged(store.described(error, ofChange: true))
     }
   }
 

@@ -154,7 +154,8 @@ package struct StoreHistory {
   ) throws(PreferencesError) -> StoreTransaction? {
     let history = StoreHistory(store)
     do {
-      guard try revision > 0 && revision <= history.newestRevision() else { return nil }
+      // The first revision is that of an empty engine; and asked for 0, it answers as of now.
+      guard try revision > 1 && revision <= history.newestRevision() else { return nil }
       let rows = try store.client.changed(store.values, in: revision, deadline: history.deadline)
         .rows
       let found =

@@ -336,7 +336,7 @@ def test_another_authority_is_not_trusted(home, guarded):
   given = options(store, guarded, "web")
   del store.variables["ETCDCTL_CACERT"]
   store.home.environment.pop("ETCDCTL_CACERT", None)
-  refused = store.run("read", "port", *given, code=69)
+  refused = store.run("read", "port", *given, code=79)
   assert "certificate" in refused.error
 
 
