@@ -35,7 +35,7 @@ struct Watch {
     defer { if !ForkGuard.isForked { hub.remove(subscription) } }
     var hasBegun = false
     while true {
-      let items = try subscription.take(Deadline(after: timing.checking), cancellation)
+      let items = try arrived()
       for item in items {
         try (cancellation as EtcdCancellation?).check()
         switch item {
@@ -55,6 +55,19 @@ struct Watch {
       if missed == nil {
         try handler(EtcdEvents(header: EtcdHeader(revision: next - 1), events: []))
       }
+    }
+  }
+
+  private func arrived() throws(EtcdError) -> [WatchSubscription.Item] {
+    do throws(EtcdError) {
+      return try subscription.take(Deadline(after: timing.checking), cancellation)
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
+      // etcd 3.5 says the same of a token that it has forgotten; a call gets another one.
+      _ = try asking { () throws(EtcdError) in
+        try caller.look(subscription.keys, patience, cancellation)
+      }
+      throw EtcdError(.unreachable, "etcd ended the watch")
     }
   }
 

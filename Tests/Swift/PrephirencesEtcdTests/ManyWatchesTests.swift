@@ -139,6 +139,26 @@ import Testing
     good.cancellation.cancel()
   }
 
+  /// As etcd 3.5 does with a token that it has forgotten.
+  @Test func aWatchThatIsDeniedWhereReadingIsAllowedIsNotARefusal() throws {
+    let server = try FakeServer { connection, _ in
+      while let request = connection.request() {
+        guard request.path == "/v3/watch" else {
+          connection.answer("{\(FakeServer.header)}")
+          continue
+        }
+        let denied =
+          #""cancel_reason":"rpc error: code = PermissionDenied desc = etcdserver: permission denied""#
+        return connection.watch([
+          "\(FakeServer.header),\"created\":true,\"canceled\":true,\(denied)"
+        ])
+      }
+    }
+    let watching = Watching(server.client, "a/", from: 1)
+    wait("the end") { watching.end != nil }
+    #expect(watching.end?.code == .unreachable)
+  }
+
   /// Who waits for a connection is bound by its own deadline, and gets one as soon as it is free.
   @Test func callsWaitForAConnection() throws {
     let (connections, gate) = (Counter(), DispatchSemaphore(value: 0))
