@@ -12,6 +12,7 @@ package struct ReplicaConflict: Sendable {
   package let isTransaction: Bool
   /// Why an earlier decision failed.
   package let message: String?
+  /// Its first unit.
   let unit: Int64
   /// What `resolve` compares.
   package let token: [UInt8]

@@ -52,7 +52,7 @@ extension SharedReplica {
 extension ReplicaTransaction {
   /// Returns a conflict as it is now, if nothing has changed since it was listed.
   fileprivate func find(_ conflict: ReplicaConflict) throws(PreferencesError) -> Conflict? {
-    // Programs decide the oldest first, so that there is one to look at for the most part.
+    // Programs decide the oldest first, so most of the time there is only one to look at.
     try conflicts(upTo: conflict.unit).first { $0.token == conflict.token }
   }
 }

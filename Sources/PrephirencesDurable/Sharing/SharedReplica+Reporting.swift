@@ -131,7 +131,3 @@ extension SharedReplica {
     }
   }
 }
-
-extension Date {
-  init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
-}

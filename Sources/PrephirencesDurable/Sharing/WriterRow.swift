@@ -16,7 +16,7 @@ package enum WriterRow {
 
   /// Returns what follows the number.
   static func newNonce() -> [UInt8] {
-    BigEndian.bytes(Int64(Date().timeIntervalSince1970 * 1000))
+    BigEndian.bytes(Date().milliseconds)
       + (0..<8).map { _ in UInt8.random(in: 0...255) }
   }
 
@@ -31,14 +31,8 @@ package enum WriterRow {
 
   /// When the unit was numbered; `nil` if the row is damaged, or has a newer form.
   package static func date(_ row: [UInt8]) -> Date? {
-    guard isReadable(row), case let time = BigEndian.number(row[9..<17]),
-      time >= 0, time < endOfTime
-    else { return nil }
-    return Date(milliseconds: time)
+    isReadable(row) ? Date(foreignMilliseconds: BigEndian.number(row[9..<17])) : nil
   }
-
-  /// The end of the year 9999: a later time is none that a clock has.
-  private static let endOfTime: Int64 = 253_402_300_800_000
 
   private static func isReadable(_ row: [UInt8]) -> Bool { row.count == count && row[0] == form }
 }

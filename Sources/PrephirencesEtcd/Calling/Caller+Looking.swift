@@ -1,6 +1,28 @@
 internal import PrephirencesFiles
 
 extension Caller {
+  /// Reads a range.
+  ///
+  /// - Parameters:
+  ///   - keys: The range.
+  ///   - deadline: How long to try.
+  ///   - cancellation: What ends the call.
+  ///   - options: Writes the other fields of the request.
+  /// - Returns: The answer.
+  /// - Throws: ``EtcdError``.
+  func range(
+    _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
+    _ options: (inout JSONWriter) -> Void
+  ) throws(EtcdError) -> EtcdRangeAnswer {
+    let body = JSONWriter.object { request in
+      request.keys(keys)
+      options(&request)
+    }
+    return try call("/v3/kv/range", body, .none, deadline, cancellation) {
+      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
+    }
+  }
+
   /// Reads as little as possible of some keys, to know whether they may be read.
   ///
   /// - Returns: The revision of the cluster.
@@ -24,14 +46,10 @@ extension Caller {
     _ keys: EtcdKeys, from revision: Int64, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    let body = JSONWriter.object { writer in
-      writer.keys(keys)
-      writer.integer("limit", 1)
-      writer.integer("min_mod_revision", revision)
-      writer.flag("keys_only", true)
-    }
-    return try call("/v3/kv/range", body, .none, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
+    try range(keys, deadline, cancellation) { request in
+      request.integer("limit", 1)
+      request.integer("min_mod_revision", revision)
+      request.flag("keys_only", true)
     }
   }
 }

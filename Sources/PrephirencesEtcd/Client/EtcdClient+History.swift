@@ -7,16 +7,12 @@ extension EtcdClient {
   package func newest(
     _ keys: EtcdKeys, revision: Int64, deadline: Deadline
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    let body = JSONWriter.object { writer in
-      writer.keys(keys)
-      writer.integer("revision", revision)
-      writer.integer("limit", 1)
-      writer.word("sort_order", "DESCEND")
-      writer.word("sort_target", "MOD")
-      writer.flag("keys_only", true)
-    }
-    return try caller.call("/v3/kv/range", body, .none, deadline, nil) {
-      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
+    try caller.range(keys, deadline, nil) { request in
+      request.integer("revision", revision)
+      request.integer("limit", 1)
+      request.word("sort_order", "DESCEND")
+      request.word("sort_target", "MOD")
+      request.flag("keys_only", true)
     }
   }
 
@@ -24,14 +20,10 @@ extension EtcdClient {
   package func changed(
     _ keys: EtcdKeys, in revision: Int64, deadline: Deadline
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    let body = JSONWriter.object { writer in
-      writer.keys(keys)
-      writer.integer("revision", revision)
-      writer.integer("min_mod_revision", revision)
-      writer.integer("max_mod_revision", revision)
-    }
-    return try caller.call("/v3/kv/range", body, .none, deadline, nil) {
-      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
+    try caller.range(keys, deadline, nil) { request in
+      request.integer("revision", revision)
+      request.integer("min_mod_revision", revision)
+      request.integer("max_mod_revision", revision)
     }
   }
 
@@ -39,14 +31,10 @@ extension EtcdClient {
   package func names(
     _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    let body = JSONWriter.object { writer in
-      writer.keys(keys)
-      writer.integer("revision", revision)
-      writer.integer("limit", limit)
-      writer.flag("keys_only", true)
-    }
-    return try caller.call("/v3/kv/range", body, .none, deadline, nil) {
-      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
+    try caller.range(keys, deadline, nil) { request in
+      request.integer("revision", revision)
+      request.integer("limit", limit)
+      request.flag("keys_only", true)
     }
   }
 }

@@ -43,14 +43,10 @@ package final class EtcdClient: Sendable {
     _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0, isSerializable: Bool = false,
     deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    let body = JSONWriter.object { writer in
-      writer.keys(keys)
-      writer.integer("revision", revision)
-      writer.integer("limit", limit)
-      writer.flag("serializable", isSerializable)
-    }
-    return try caller.call("/v3/kv/range", body, .none, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
+    try caller.range(keys, deadline, cancellation) { request in
+      request.integer("revision", revision)
+      request.integer("limit", limit)
+      request.flag("serializable", isSerializable)
     }
   }
 

@@ -73,7 +73,8 @@ struct Watch {
 
   /// Refuses a watch that begins in the future.
   ///
-  /// It would leave out revisions that a restored cluster issues again. A member that is behind the others only looks like that.
+  /// It would leave out revisions that a restored cluster issues again. A member that is behind the
+  /// others only looks like that.
   private func accept(_ header: EtcdHeader) throws(EtcdError) {
     guard header.revision < next - 1 else { return }
     let revision = try asking { () throws(EtcdError) in
@@ -87,7 +88,7 @@ struct Watch {
   /// Checks a silent watch.
   ///
   /// One whose role was taken away, or whose connection swallows changes, only goes silent. With a new
-  /// token, it is renewed.
+  /// token, the connection is renewed.
   private mutating func check() throws(EtcdError) {
     if let missed, missed.revision >= next, missed.deadline.hasPassed {
       caller.skipEndpoint()

@@ -12,7 +12,7 @@ final class WatchSubscription: Sendable {
 
   /// How much may wait, in bytes.
   ///
-  /// With more, it is cheaper to read everything anew.
+  /// With more, it is cheaper to read everything again.
   static let greatestSize = 8 << 20
 
   fileprivate struct State {

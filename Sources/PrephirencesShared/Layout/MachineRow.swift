@@ -1,5 +1,6 @@
 package import Foundation
 internal import Glibc
+internal import PrephirencesDurable
 internal import PrephirencesFiles
 
 /// The row `who/<tag>`: what the machine of a writer says of itself, which proves nothing.
@@ -19,7 +20,7 @@ package struct MachineRow: Hashable, Sendable, Codable {
   ) {
     self.name = name
     self.release = release
-    self.contact = Int64(contact.timeIntervalSince1970 * 1000)
+    self.contact = contact.milliseconds
     self.unsent = unsent
   }
 
@@ -28,7 +29,7 @@ package struct MachineRow: Hashable, Sendable, Codable {
     guard row.count <= Self.greatestSize, row.first == StoreRow.form,
       let read = try? JSONDecoder().decode(Self.self, from: Data(row.dropFirst())),
       Self.isName(read.name), Self.isName(read.release), read.unsent >= 0,
-      read.contact >= 0, read.contact < Self.endOfTime
+      Date(foreignMilliseconds: read.contact) != nil
     else { return nil }
     self = read
   }
@@ -40,11 +41,9 @@ package struct MachineRow: Hashable, Sendable, Codable {
     return [StoreRow.form] + (try encoder.encode(self))
   }
 
-  package var date: Date { Date(timeIntervalSince1970: Double(contact) / 1000) }
+  package var date: Date { Date(milliseconds: contact) }
 
   private static let greatestSize = 1024
-  /// The end of the year 9999, in milliseconds.
-  private static let endOfTime: Int64 = 253_402_300_800_000
 
   // MARK: - Names
 
