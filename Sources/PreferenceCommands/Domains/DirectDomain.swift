@@ -29,7 +29,11 @@ struct DirectDomain: DomainStore {
 
   func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {
     if kind != .conditional { try copy?.rehearse(changes, kind) }
-    try store.rehearse(changes)
+    try store.change(isRehearsal: true) { transaction in
+      // One call for the rows of all.
+      if changes.count > 1 { _ = try transaction.fetchReadablePairs() }
+      for (key, value) in changes { transaction.storeObject(value, forKey: key) }
+    }
   }
 
   func observe(

@@ -1,18 +1,19 @@
+internal import Prephirences
 internal import PrephirencesCommandLine
 
 // The failures of the commands for shared suites.
 extension CommandLineError {
-  static func revisionUnknown(_ revision: Int64, _ store: String, _ path: String) -> Self {
+  static func revisionUnknown(_ revision: Int64, _ store: String, _ command: String) -> Self {
     Self(
       ExitCodes.notFound, "revision \(revision) has changed nothing in the store '\(store)'",
-      hint: "'\(path) log' lists those that have")
+      hint: "'\(command)' lists those that have")
   }
 
   static func revisionCompacted(_ revision: Int64) -> Self {
     Self(
       ExitCodes.notFound,
       "etcd has compacted what was there before revision \(revision), so it is not known what to go "
-        + "back to; nothing was changed")
+        + "back to; nothing was changed", hint: "write the values again, as a change")
   }
 
   static func changedSince(_ changes: [String], _ command: String) -> Self {
@@ -30,7 +31,8 @@ extension CommandLineError {
 
   static func severalMachines(_ name: String, _ tags: [String]) -> Self {
     Self(
-      ExitCodes.ambiguous, "\(tags.count) machines have the name '\(name)'; nothing was changed",
+      ExitCodes.ambiguous,
+      "\(tags.count) machines have the name or tag '\(name)'; nothing was changed",
       hint: "name one by its tag: \(tags.joined(separator: ", "))")
   }
 
@@ -46,5 +48,12 @@ extension CommandLineError {
       "\(Words.counted(count, "key")) of '\(suite)' \(Words.are(count)) not sent yet; nothing was "
         + "changed",
       hint: "'\(path) now' sends them; --yes keeps them on this machine alone")
+  }
+}
+
+extension PreferencesError {
+  /// The same failure, with the name of the suite, for a command that works on several.
+  func naming(suite: String) -> Self {
+    Self(code, "'\(suite)': \(message)", systemCode: systemCode)
   }
 }

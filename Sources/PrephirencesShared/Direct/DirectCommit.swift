@@ -32,13 +32,7 @@ final class DirectCommit {
   func perform(
     _ changes: [DirectTransaction.Change], asOne: Bool
   ) throws(PreferencesError) -> Bool {
-    for change in changes { try check(change) }
-    guard !asOne || changes.count <= SharedUnit.greatestKeys else {
-      throw PreferencesError(
-        .overQuota,
-        "etcd changes at most \(SharedUnit.greatestKeys) keys as one, and these are "
-          + "\(changes.count); nothing was changed")
-    }
+    try check(changes, asOne: asOne)
     let identity = try identity()
     var rest = changes[...]
     while !rest.isEmpty {
@@ -50,14 +44,13 @@ final class DirectCommit {
   }
 
   /// Fails as changes would, without making them.
-  func rehearse(_ changes: [DirectTransaction.Change]) throws(PreferencesError) {
+  func rehearse(
+    _ changes: [DirectTransaction.Change], asOne: Bool
+  ) throws(PreferencesError) {
     guard !changes.isEmpty else { return }
-    for change in changes { try check(change) }
+    try check(changes, asOne: asOne)
+    _ = try knownIdentity()
     let (client, layout) = (store.client, store.layout)
-    if try store.identity(deadline) == nil {
-      let values = try reporting { try client.range(store.values, limit: 1, deadline: deadline) }
-      guard values.rows.isEmpty else { throw .otherStore }
-    }
     // The rights for a piece are those for all, unless a role opens single keys.
     let keys =
       [layout.writer(writer)] + changes.prefix(Self.greatestKeys).map { layout.key($0.key) }
@@ -69,6 +62,18 @@ final class DirectCommit {
   }
 
   // MARK: - Pieces
+
+  private func check(
+    _ changes: [DirectTransaction.Change], asOne: Bool
+  ) throws(PreferencesError) {
+    for change in changes { try check(change) }
+    guard !asOne || changes.count <= SharedUnit.greatestKeys else {
+      throw PreferencesError(
+        .overQuota,
+        "etcd changes at most \(SharedUnit.greatestKeys) keys as one, and these are "
+          + "\(changes.count); nothing was changed")
+    }
+  }
 
   private func check(_ change: DirectTransaction.Change) throws(PreferencesError) {
     guard change.value != nil else { return }
@@ -88,7 +93,7 @@ final class DirectCommit {
     try SharedRow(key: change.key, value: change.value, writer: writer, number: number + 1)
   }
 
-  /// Returns the first changes, as many as one transaction takes.
+  /// Returns the first changes, as many as one transaction takes, or all of them.
   private func piece(
     of changes: ArraySlice<DirectTransaction.Change>, isWhole: Bool
   ) throws(PreferencesError) -> [SharedUnit.Change] {
@@ -143,12 +148,20 @@ final class DirectCommit {
 
   // MARK: - The store and the writer
 
+  /// Returns the row `id`; `nil` if there is no store yet.
+  private func knownIdentity() throws(PreferencesError) -> [UInt8]? {
+    if let identity = try store.identity(deadline) { return identity }
+    let values = try store.reporting {
+      try store.client.range(store.layout.values, limit: 1, deadline: deadline)
+    }
+    guard values.rows.isEmpty else { throw .otherStore }
+    return nil
+  }
+
   /// Returns the row `id`, which the first writer of a store makes.
   private func identity() throws(PreferencesError) -> [UInt8] {
-    if let identity = try store.identity(deadline) { return identity }
+    if let identity = try knownIdentity() { return identity }
     let (client, layout) = (store.client, store.layout)
-    let values = try reporting { try client.range(store.values, limit: 1, deadline: deadline) }
-    guard values.rows.isEmpty else { throw .otherStore }
     let made = StoreRow.newIdentity()
     let transaction = EtcdTransaction(
       compares: [.absent(layout.identity)],

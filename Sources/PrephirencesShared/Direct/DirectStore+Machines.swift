@@ -15,7 +15,7 @@ package struct StoreMachine: Sendable {
 extension DirectStore {
   /// Returns the machines of the store, in the order of their names.
   ///
-  /// Without a copy are only those of which none has the name; of each name, the last.
+  /// Of machines without a copy, the last of each name is listed, unless one with a copy has the name.
   package func machines() throws(PreferencesError) -> [StoreMachine] {
     let deadline = Deadline(after: patience)
     var found: [StoreMachine] = []
@@ -45,37 +45,9 @@ extension DirectStore {
 
   /// Removes what a machine says of itself; if it is still there, it says so again.
   package func forget(_ machine: StoreMachine) throws(PreferencesError) {
-    try reporting {
+    try reporting(ofChange: true) {
       _ = try client.delete(
         .one(layout.machine(machine.tag)), deadline: Deadline(after: patience))
-    }
-  }
-
-  /// Keys that were changed again, so that a transaction was not taken back.
-  package struct ChangedSince: Error {
-    /// The rows that they have now; `nil` if it was deleted.
-    package let keys: [(key: PreferenceKey, row: SharedRow?)]
-  }
-
-  /// Sets each key of a transaction to what it had before, if none was changed since; all or nothing.
-  ///
-  /// - Parameters:
-  ///   - reverted: The transaction.
-  ///   - onlyChecking: Whether to change nothing.
-  /// - Throws: ``ChangedSince``, or ``PreferencesError``, with
-  ///   ``PreferencesError/Code/outcomeUnknown`` if it may have happened.
-  package func revert(_ reverted: StoreTransaction, onlyChecking: Bool = false) throws {
-    try change(asOne: true) { transaction in
-      var changed: [(key: PreferenceKey, row: SharedRow?)] = []
-      for change in reverted.changes {
-        let row = try transaction.row(change.key)
-        if row != change.new { changed.append((change.key, row)) }
-      }
-      guard changed.isEmpty else { throw ChangedSince(keys: changed) }
-      for change in reverted.changes {
-        let value = try change.old?.storedValue()
-        if !onlyChecking { transaction.storeObject(value, forKey: change.key) }
-      }
     }
   }
 }

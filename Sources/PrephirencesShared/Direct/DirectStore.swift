@@ -94,16 +94,21 @@ package final class DirectStore: Sendable {
   ///
   /// - Parameters:
   ///   - asOne: Whether to fail instead of sending them in pieces.
+  ///   - isRehearsal: Whether to fail as the changes would, also if the user may not make them, without
+  ///     making them.
   ///   - body: Reads and changes values. If it throws, nothing is changed.
   /// - Throws: What the closure throws, or ``PreferencesError``, with
   ///   ``PreferencesError/Code/outcomeUnknown`` if a change may have happened.
-  package func change(asOne: Bool = false, _ body: (DirectTransaction) throws -> Void) throws {
+  package func change(
+    asOne: Bool = false, isRehearsal: Bool = false, _ body: (DirectTransaction) throws -> Void
+  ) throws {
     let deadline = Deadline(after: patience)
     let commit = DirectCommit(self, deadline)
     while true {
       let transaction = DirectTransaction(self, deadline)
       try body(transaction)
       let changes = try transaction.changes()
+      if isRehearsal { return try commit.rehearse(changes, asOne: asOne) }
       if try changes.isEmpty || commit.perform(changes, asOne: asOne) { return }
       guard !deadline.hasPassed else {
         throw PreferencesError(
@@ -113,24 +118,15 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Fails as changes would, without making them.
-  ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
-  /// - Throws: ``PreferencesError``, also if the user may not make the changes.
-  package func rehearse(
-    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
-  ) throws(PreferencesError) {
-    let deadline = Deadline(after: patience)
-    let transaction = DirectTransaction(self, deadline)
-    if values.count > 1 { _ = try transaction.fetchReadablePairs() }
-    for (key, value) in values { transaction.storeObject(value, forKey: key) }
-    try DirectCommit(self, deadline).rehearse(transaction.changes())
-  }
-
-  /// Performs calls of the engine, and reports their failures; a refusal names the user and the store.
-  private func reporting<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
+  /// Performs calls of the engine, to read or to change, and reports their failures; a refusal names the
+  /// user and the store.
+  func reporting<Result>(
+    ofChange isChange: Bool = false, _ body: () throws -> Result
+  ) throws(PreferencesError) -> Result {
     try PrephirencesShared.reporting {
-      do { return try body() } catch let error as EtcdError { throw described(error) }
+      do { return try body() } catch let error as EtcdError {
+        throw described(error, ofChange: isChange)
+      }
     }
   }
 
@@ -161,15 +157,12 @@ package final class DirectStore: Sendable {
   ) throws(PreferencesError) -> (rows: [SharedRow], revision: Int64) {
     try reporting {
       var rows: [SharedRow] = []
-      let header = try client.snapshot(values, deadline: deadline) { page in
+      let header = try client.snapshot(layout.values, deadline: deadline) { page in
         rows += page.compactMap(sharedRow)
       }
       return (rows, header.revision)
     }
   }
-
-  /// The rows of all keys.
-  var values: EtcdKeys { layout.values }
 
   /// Returns the row of a key; `nil` if the key is not text, and so not one of this store's.
   func sharedRow(_ row: EtcdRow) -> SharedRow? {

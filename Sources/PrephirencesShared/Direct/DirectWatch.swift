@@ -82,7 +82,7 @@ package final class DirectWatch: Sendable {
         if isBehind { try readAnew(&known) }
         isBehind = false
         try store.client.watch(
-          store.values, from: known.revision + 1, cancellation: cancellation,
+          store.layout.values, from: known.revision + 1, cancellation: cancellation,
           began: { _ in hasBegun = true }
         ) { events in
           for event in events.events {

@@ -53,8 +53,7 @@ package struct StoreHistory {
       (isCompacted, revision) = (true, 0)
       return nil
     } catch {
-      throw (error as? EtcdError).map { PreferencesError($0) }
-        ?? .converting(error, "the history of the shared store cannot be read")
+      return try store.reporting { throw error }
     }
   }
 
@@ -91,7 +90,7 @@ package struct StoreHistory {
       return nil
     }
     // Nothing was put since, so that rows can only have been deleted.
-    let then = try store.client.changed(store.values, in: last, deadline: deadline)
+    let then = try store.client.changed(store.layout.values, in: last, deadline: deadline)
     let left = try last == now ? then.count : count(now)
     if then.count > left { return try deletion(between: last, and: now, left) }
     revision = last - 1
@@ -105,7 +104,8 @@ package struct StoreHistory {
   // MARK: - Deletions, which leave no row
 
   private func count(_ revision: Int64) throws(EtcdError) -> Int64 {
-    try store.client.names(store.values, revision: revision, limit: 1, deadline: deadline).count
+    try store.client.names(store.layout.values, revision: revision, limit: 1, deadline: deadline)
+      .count
   }
 
   /// Finds when the store was there, of which nothing is left.
@@ -133,8 +133,9 @@ package struct StoreHistory {
 
   /// Returns what a revision has deleted.
   private func deletion(_ revision: Int64) throws -> StoreTransaction {
-    let before = try store.client.names(store.values, revision: revision - 1, deadline: deadline)
-    let after = try store.client.names(store.values, revision: revision, deadline: deadline)
+    let before = try store.client.names(
+      store.layout.values, revision: revision - 1, deadline: deadline)
+    let after = try store.client.names(store.layout.values, revision: revision, deadline: deadline)
     let left = Set(after.rows.map(\.key))
     let keys = before.rows.filter { !left.contains($0.key) }.compactMap { store.sharedRow($0)?.key }
     return StoreTransaction(
@@ -156,8 +157,10 @@ package struct StoreHistory {
     do {
       // The first revision is that of an empty engine; and asked for 0, it answers as of now.
       guard try revision > 1 && revision <= history.newestRevision() else { return nil }
-      let rows = try store.client.changed(store.values, in: revision, deadline: history.deadline)
-        .rows
+      let rows = try store.client.changed(
+        store.layout.values, in: revision, deadline: history.deadline
+      )
+      .rows
       let found =
         try rows.isEmpty ? history.deletion(revision) : history.transaction(revision, rows)
       return found.changes.isEmpty ? nil : found
@@ -165,8 +168,7 @@ package struct StoreHistory {
       throw PreferencesError(
         .notFound, "etcd has compacted revision \(revision), and what was there before it")
     } catch {
-      throw (error as? EtcdError).map { PreferencesError($0) }
-        ?? .converting(error, "the history of the shared store cannot be read")
+      return try store.reporting { throw error }
     }
   }
 

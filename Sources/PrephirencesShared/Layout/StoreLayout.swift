@@ -82,7 +82,7 @@ package struct StoreLayout: Hashable, Sendable {
 
   /// Says who may read, but not change.
   func noChange(by user: String?) -> String {
-    "\(Self.subject(user)) may not make this change in '\(text)'"
+    "\(Self.subject(user)) may not make this change in '\(text)'; etcd's operator grants rights"
   }
 
   private var text: String { String(decoding: prefix, as: UTF8.self) }

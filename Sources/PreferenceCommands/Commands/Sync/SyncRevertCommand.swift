@@ -39,10 +39,11 @@ struct SyncRevertCommand: SyncSubcommand {
     let shared = try session.suite(suite)
     let store = try shared.direct()
     guard let found = try StoreHistory.transaction(revision, of: store) else {
-      throw CommandLineError.revisionUnknown(revision, shared.store, session.path)
+      throw CommandLineError.revisionUnknown(
+        revision, shared.store, "\(session.path) log \(ShellText.quoted(suite))")
     }
     guard found.hasOld else { throw CommandLineError.revisionCompacted(revision) }
-    try reporting(store, session) { try store.revert(found, onlyChecking: true) }
+    try reporting(store, session) { try store.revert(found, isRehearsal: true) }
     try ValueOutput.write(
       found.changes.map { ValueDifference($0, of: found).reverted }, as: rehearsal.form ?? .rows)
     if rehearsal.dryRun { return }
