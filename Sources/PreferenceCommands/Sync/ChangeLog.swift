@@ -9,6 +9,9 @@ struct ChangeLog {
   /// As much as a log keeps in memory.
   private static let greatestSize = 64 << 20
 
+  /// How many entries of the copy's journal are read to find those of a key.
+  private static let greatestSearch = 10_000
+
   private let key: String?
   /// The oldest first.
   private var transactions: [LoggedTransaction] = []
@@ -51,15 +54,18 @@ struct ChangeLog {
 
   /// Reads what the copy noted of changes that came from elsewhere.
   mutating func readJournal(_ replica: SharedReplica, last: Int) throws(PreferencesError) {
-    transactions = try replica.recentJournal(key == nil ? last : 10_000)
+    transactions = try replica.recentJournal(searched(last))
       .filter { !$0.isConflict && isMeant($0.key) }.suffix(last).map(LoggedTransaction.init)
   }
 
   /// Reads what was given up, and what is unsent.
   mutating func readOwn(_ replica: SharedReplica, last: Int) throws(PreferencesError) {
-    lost = try replica.recentConflicts(last).filter { isMeant($0.key) }.reversed()
+    lost = try replica.recentConflicts(searched(last)).filter { isMeant($0.key) }.prefix(last)
+      .reversed()
     unsent = try replica.unsent().filter { isMeant($0.key) }
   }
+
+  private func searched(_ last: Int) -> Int { key == nil ? last : Self.greatestSearch }
 
   private func isMeant(_ other: String) -> Bool { key?.utf8.elementsEqual(other.utf8) ?? true }
 

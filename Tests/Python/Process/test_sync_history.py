@@ -97,6 +97,19 @@ def test_log_says_who_when_and_what(make_machine):
   assert code == 0 and "MACHINE" in shown and re.search(r"other +\+ +interval +int +60", shown)
 
 
+def test_the_log_of_a_key_has_what_was_given_up(make_machine):
+  """Also if other keys were given up after it."""
+  one, other = make_machine("one"), make_machine("other")
+  one.now()
+  for machine, value in (other, 1), (one, 2):
+    for key in "a", "b":
+      machine.run("write", key, str(value), "--type", "int")
+    machine.now()
+  for key in "a", "b":
+    (lost,) = log(one, key, "--last", "1")["lost"]
+    assert lost["key"] == key and lost["value"] == {"type": "int", "value": 2}
+
+
 def test_writers_without_a_copy_and_other_tools(make_machine, make_home, cluster):
   one = make_machine("one")
   write(one, "a", 1)
@@ -135,7 +148,10 @@ def test_compaction(make_machine, cluster):
   one.sync("revert", "web", str(revisions[0]), "--yes", code=44)
   refused = one.sync("revert", "web", str(revisions[2]), "--yes", code=44)
   assert "compacted what was there before" in refused.error
-  one.sync("revert", "web", str(revisions[3] + 1000), "--yes", code=44)
+  unknown = one.sync("revert", "web", str(revisions[3] + 1000), "--yes", code=44)
+  assert "'prefs sync log web'" in hinted(unknown)
+  # Also in a pipe, nobody takes the oldest line for the first change.
+  assert "etcd has compacted" in one.sync("log", "web").error
 
 
 def test_without_etcd_the_log_is_that_of_the_copy(make_home):
@@ -308,6 +324,17 @@ def test_who_may_only_read(make_home):
     reader.now()
     assert [line[2] for line in lines(reader)] == ["web", "web", "web"]
     assert set(machines(reader)) == {"web"}
-    reader.sync("revert", "web", last_revision(reader), "--yes", code=79)
-    reader.sync("machines", "web", "--forget", "web", code=79)
+    # Before anybody is asked, and in a dry run as without.
+    for option in "--dry-run", "--yes":
+      refused = reader.sync("revert", "web", last_revision(reader), option, code=79)
+      assert "the user 'reader' may not make this change" in refused.error
+    refused = reader.sync("machines", "web", "--forget", "web", code=79)
+    assert "the user 'reader' may not make this change" in refused.error
     assert len(log(web)["transactions"]) == 2
+    cluster.revoke("web", "fleet/")
+    told = web.sync("log", "web")
+    assert "the user 'web' has no rights to 'fleet/web/'" in told.error
+    refused = web.sync("revert", "web", "2", "--yes", code=79)
+    assert "the user 'web' has no rights to 'fleet/web/'" in refused.error
+    refused = web.sync("machines", code=79)
+    assert "error: 'web': the user 'web' has no rights" in refused.error

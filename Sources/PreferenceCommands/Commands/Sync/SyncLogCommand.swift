@@ -59,9 +59,7 @@ struct SyncLogCommand: SyncSubcommand {
     }
     if isShared { try log.readOwn(shared.replica, last: last) }
     if json { return try ValueOutput.write(log.json) }
-    let table = log.table
-    guard StandardOutput.isTerminal else { return try StandardOutput.write(table.lines) }
-    if !table.rows.isEmpty { try StandardOutput.write(table.columns) }
+    try ValueOutput.write(log.table)
     if let end = log.end { session.interface.say(end) }
   }
 }

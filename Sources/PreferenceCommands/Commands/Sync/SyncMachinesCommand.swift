@@ -42,10 +42,13 @@ struct SyncMachinesCommand: SyncSubcommand {
     let isThis: Bool
     let unsent: Int
 
-    init(_ suite: SharedSuite, _ machine: StoreMachine) {
-      self.suite = suite.name
+    /// - Parameters:
+    ///   - suite: The name of the suite.
+    ///   - machine: The machine.
+    ///   - state: How this machine's copy stands; `nil` if there is none.
+    init(_ suite: String, _ machine: StoreMachine, _ state: SharingState?) {
+      self.suite = suite
       self.machine = machine
-      let state = try? suite.replica.state()
       isThis = state?.writer == machine.tag
       // What waits for the network here is known, too.
       unsent = (isThis ? state?.unsentKeys : nil) ?? machine.row.unsent
@@ -81,22 +84,19 @@ struct SyncMachinesCommand: SyncSubcommand {
     var failures: [any Error] = []
     for suite in shared {
       do throws(PreferencesError) {
-        lines += try suite.direct().machines().map { Line(suite, $0) }
+        let state = try? suite.replica.state()
+        lines += try suite.direct().machines().map { Line(suite.name, $0, state) }
       } catch {
-        failures.append(error)
+        failures.append(error.naming(suite: suite.name))
       }
     }
     if json {
       try ValueOutput.write(.array(lines.map(\.json)))
     } else {
-      let table = TextTable(
-        header: ["SUITE", "MACHINE", "TAG", "CONTACT", "RELEASE", "UNSENT", ""],
-        rows: lines.map(\.fields))
-      if !StandardOutput.isTerminal {
-        try StandardOutput.write(table.lines)
-      } else if !lines.isEmpty {
-        try StandardOutput.write(table.columns)
-      }
+      try ValueOutput.write(
+        TextTable(
+          header: ["SUITE", "MACHINE", "TAG", "CONTACT", "RELEASE", "UNSENT", ""],
+          rows: lines.map(\.fields)))
     }
     try session.interface.fail(with: failures)
   }
