@@ -55,7 +55,7 @@ final class SharedCopy {
 
   /// Whether a process keeps the copy in step.
   private func isFollowed() throws -> Bool {
-    try suite.replica.isShared() && SyncStatus.of(suite.replica).isFollowed
+    try SyncStatus.of(suite.replica)?.isFollowed ?? false
   }
 
   // MARK: - Changing

@@ -55,14 +55,14 @@ struct FirstContact {
   private static func entry(
     _ key: String, _ value: Any
   ) -> ([UInt8], KeyOutcome.Values.Value) {
-    (Array(key.utf8), (key, StoredValue(value)))
+    (Array(key.utf8), (key, ShownValue(object: value)))
   }
 }
 
 /// What the first contact will do to a key.
 private struct KeyOutcome {
-  /// The values by the bytes of their keys; one is `nil` if it has a type that is not known.
-  typealias Values = [[UInt8]: (key: PreferenceKey, value: StoredValue?)]
+  /// The values by the bytes of their keys.
+  typealias Values = [[UInt8]: (key: PreferenceKey, value: ShownValue)]
 
   enum Word: String, CaseIterable {
     case sent, comes, waits, lost
@@ -89,7 +89,7 @@ private struct KeyOutcome {
         return KeyOutcome(word: .comes, here: nil, store: store[key])
       }
       guard let theirs = store[key] else { return KeyOutcome(word: .sent, here: ours, store: nil) }
-      if let one = ours.value, let other = theirs.value, one.isSame(as: other) { return nil }
+      if ours.value.isSame(as: theirs.value) { return nil }
       return KeyOutcome(word: isDecided ? .waits : .lost, here: ours, store: theirs)
     }
   }
@@ -103,16 +103,14 @@ private struct KeyOutcome {
 
   private var rows: [[String]] {
     [("here", here), ("store", store)].compactMap { place, entry in
-      entry.map { key, value in
-        [word.rawValue, key, place, value?.kind.rawValue ?? "", value?.line ?? ""]
-      }
+      entry.flatMap { key, value in value.words.map { [word.rawValue, key, place] + $0 } }
     }
   }
 
   private var json: JSONValue {
     .object([
       ("key", .string((here ?? store)?.key ?? "")), ("change", .string(word.rawValue)),
-      ("here", ShownValue(here?.value).json), ("store", ShownValue(store?.value).json),
+      ("here", (here?.value ?? .absent).json), ("store", (store?.value ?? .absent).json),
     ])
   }
 }

@@ -76,6 +76,6 @@ struct LoggedTransaction {
 }
 
 extension WriterTag {
-  /// So many digits that tell the writers of a fleet apart.
+  /// As many digits as distinguish the writers of a fleet.
   var shortText: String { String(hexadecimal.prefix(8)) }
 }

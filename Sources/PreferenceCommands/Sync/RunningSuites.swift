@@ -27,7 +27,7 @@ final class RunningSuites {
   private let session: SharingSession
   private let files: Int
   private var running: [String: Suite] = [:]
-  /// The suites that have no place, which somebody was told of.
+  /// The suites that have no place, which was reported.
   private var refused: Set<String> = []
 
   /// How many files a suite keeps open, and how many all of them share or need for a moment.
@@ -36,9 +36,6 @@ final class RunningSuites {
 
   /// After how long a thread hangs: every call has a deadline, and none of more than two minutes.
   private static let greatestWork = Duration.seconds(240)
-
-  /// How long a change may be unsent before that is a trouble.
-  private static let unsentLimit = Duration.seconds(300)
 
   /// - Parameters:
   ///   - names: The suites; all that are shared if there is none.
@@ -60,19 +57,25 @@ final class RunningSuites {
   /// How they stand, in one line.
   var status: String {
     guard !running.isEmpty else { return "no suite is shared" }
-    let problems = running.sorted { $0.key < $1.key }.compactMap { name, suite in
-      health(suite.shared).problem.map { "'\(name)': \($0.message)" }
-    }
-    guard let first = problems.first else {
-      return "\(Words.counted(running.count, "suite")) in step"
-    }
-    return "\(problems.count) of \(running.count) in trouble: \(first.visible)"
+    let count = running.count + refused.count
+    let problems =
+      running.sorted { $0.key < $1.key }.compactMap { name, suite in
+        health(suite.shared).problem.map { "'\(name)': \($0.message)" }
+      } + refused.sorted().map(noPlace)
+    guard let first = problems.first else { return "\(Words.counted(count, "suite")) in step" }
+    return "\(problems.count) of \(count) in trouble: \(first.visible)"
+  }
+
+  private func noPlace(_ name: String) -> String {
+    "'\(name)' is not kept in step: this process may open \(files) files, enough for "
+      + "\(Words.counted(greatestCount, "suite")); raise LimitNOFILE= of its service, or 'ulimit -n'"
   }
 
   private func health(_ shared: SharedPreferences) -> SuiteHealth {
     do throws(PreferencesError) {
-      let status = try shared.replica.isShared() ? try SyncStatus.of(shared.replica) : nil
-      return SuiteHealth(status, unsentWithin: Self.unsentLimit, path: session.path)
+      return SuiteHealth(
+        try SyncStatus.of(shared.replica), unsentWithin: SuiteHealth.unsentLimit,
+        path: session.path)
     } catch {
       return SuiteHealth(error)
     }
@@ -81,8 +84,8 @@ final class RunningSuites {
   /// With more, all of them would fail now and then.
   private var greatestCount: Int { max((files - Self.filesOfAll) / Self.filesOfSuite, 1) }
 
-  /// Begins with suites that are new, ends those that are no longer shared, and begins anew with those
-  /// whose settings are others.
+  /// Begins with suites that are new, ends those that are no longer shared, and begins again with those
+  /// whose settings were changed.
   func update() {
     // A folder that cannot be read now ends nothing.
     guard let names = names.isEmpty ? try? SharingConfiguration.suiteNames() : names else { return }
@@ -93,6 +96,7 @@ final class RunningSuites {
       suite.end(Deadline(after: .seconds(1)))
       running[name] = nil
     }
+    refused.formIntersection(wanted.keys)
     for (name, settings) in wanted.sorted(by: { $0.key < $1.key }) {
       if let suite = running[name] {
         // What could not begin tries again.
@@ -101,9 +105,7 @@ final class RunningSuites {
         refused.remove(name)
         running[name] = begin(name, settings)
       } else if refused.insert(name).inserted {
-        session.interface.error(
-          "'\(name)' is not kept in step: this process may open \(files) files, enough for "
-            + "\(greatestCount) suites; raise LimitNOFILE= of its service, or 'ulimit -n'")
+        session.interface.error(noPlace(name))
       }
     }
   }

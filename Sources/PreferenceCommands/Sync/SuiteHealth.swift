@@ -11,6 +11,9 @@ struct SuiteHealth {
     let message: String
   }
 
+  /// How long a change may be unsent before that is a problem, unless somebody says otherwise.
+  static let unsentLimit = Duration.seconds(300)
+
   /// The worst problem; `nil` if all is well.
   private(set) var problem: Problem?
 

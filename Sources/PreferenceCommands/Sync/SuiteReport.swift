@@ -17,7 +17,7 @@ struct SuiteReport {
     _ suite: SharedSuite, unsentWithin limit: Duration, path: String
   ) throws(PreferencesError) {
     self.suite = suite
-    status = try suite.replica.isShared() ? try SyncStatus.of(suite.replica) : nil
+    status = try SyncStatus.of(suite.replica)
     lost = try status == nil ? [] : suite.replica.recentConflicts(Self.greatestLost)
     health = SuiteHealth(status, unsentWithin: limit, path: path)
   }

@@ -17,12 +17,18 @@ enum ShownValue {
   }
 
   /// The words for type and value; `nil` if there is no value.
-  fileprivate var words: [String]? {
+  var words: [String]? {
     switch self {
     case .absent: nil
     case .value(let value): [value.kind.rawValue, value.line]
     case .hidden(let reason): [reason, ""]
     }
+  }
+
+  /// Whether both are known, and have the same type and value.
+  func isSame(as other: Self) -> Bool {
+    guard case .value(let one) = self, case .value(let other) = other else { return false }
+    return one.isSame(as: other)
   }
 
   var json: JSONValue {

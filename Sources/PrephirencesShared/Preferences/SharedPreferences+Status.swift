@@ -136,8 +136,8 @@ extension SharedReplica {
   }
 
   private func recordUnlessOthersSend(_ report: SharingReport) {
-    guard let status = try? SyncStatus.of(self),
-      status.process == nil || status.process == getpid()
+    guard let path = try? filePath(),
+      [nil, getpid()].contains(SenderLock.holder(besides: path))
     else { return }
     // What cannot be recorded is found again with the next attempt.
     try? record(report)

@@ -5,10 +5,13 @@ internal import SystemPackage
 
 /// The lock of the process that sends and receives for a file.
 ///
-/// It is taken on the file `SUITE.preferences-sync`. That has the number of the process that took
-/// it last, a number that others change when retries shall not be waited for, one that changes when the
-/// engine has taken changes, and why that process cannot record how the file stands: this needs no
-/// space, because these bytes are there already.
+/// It is taken on the file `SUITE.preferences-sync`, which has
+///
+/// - the number of the process that took it last,
+/// - a number that others change to ask for a retry at once,
+/// - a number that changes when the engine has taken changes,
+/// - and why that process cannot record how the file stands. That needs no space on a full disk, since
+///   these bytes are there already.
 ///
 /// Unchecked because one thread takes and releases it, and others only read the descriptor between.
 final class SenderLock: @unchecked Sendable {
@@ -90,7 +93,7 @@ final class SenderLock: @unchecked Sendable {
 
   /// Why the process that has the lock can record nothing; `nil` if it can.
   static func failure(besides path: String) -> String? {
-    guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return nil }
+    guard let descriptor = try? PrivateFile.open(path + suffix) else { return nil }
     defer { try? descriptor.close() }
     let bytes = read(descriptor, at: failureOffset, failureCount).prefix { $0 != 0 }
     return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)

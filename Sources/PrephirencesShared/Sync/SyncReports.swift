@@ -76,19 +76,13 @@ final class SyncReports: Sendable {
         message: trouble?.message, process: getpid())
     }
     guard let report else { return }
-    let failure = Result { () throws(PreferencesError) in try replica.record(report) }.failure
+    var failure: PreferencesError?
+    do throws(PreferencesError) { try replica.record(report) } catch { failure = error }
     // It is tried again with the next report.
     if failure != nil { state.withLock { $0.hasRecorded = false } }
     // What says that the file is not shared any more is no failure to record.
     guard failure?.code != .notFound else { return }
     state.withLock { $0.keepFailure }?(failure)
     didRecord?(report, failure)
-  }
-}
-
-extension Result {
-  fileprivate var failure: Failure? {
-    guard case .failure(let failure) = self else { return nil }
-    return failure
   }
 }

@@ -19,8 +19,9 @@ package struct SyncStatus: Sendable {
   /// 30 seconds, and records that at most every 60.
   package static let greatestSilence = Duration.seconds(150)
 
-  /// - Throws: ``PreferencesError``, also if the file is not shared.
-  package static func of(_ replica: SharedReplica) throws(PreferencesError) -> SyncStatus {
+  /// Returns how a file stands; `nil` if it is not shared, or no program has begun to share it.
+  package static func of(_ replica: SharedReplica) throws(PreferencesError) -> SyncStatus? {
+    guard try replica.isShared() else { return nil }
     let state = try replica.state()
     let path = try replica.filePath()
     let process = SenderLock.holder(besides: path)

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import subprocess
 import time
 from contextlib import contextmanager
@@ -120,8 +121,15 @@ def test_many_suites_share_a_connection(machine, cluster):
 def test_a_limit_is_named_and_others_go_on(machine, cluster):
   """Seven suites have a place under a hard limit of 100 open files; ten want one."""
   suites = share(machine, cluster, 10)
-  with running(machine, soft=60, hard=100) as (process, errors):
+  path = str(machine.home.folder / "notify")
+  machine.home.environment["NOTIFY_SOCKET"] = path
+  with (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices,
+        running(machine, soft=60, hard=100) as (process, errors)):
+    notices.settimeout(LIMIT)
+    notices.bind(path)
     wait("seven suites are in step", lambda: stores(cluster) == 7)
+    status = b"STATUS=3 of 10 in trouble: 's007' is not kept in step: "
+    wait("the service manager knows", lambda: notices.recv(4096).startswith(status))
     told = errors.read_text()
     assert re.findall(r"error: '(s\d+)'", told) == suites[7:]
     assert "may open 100 files, enough for 7 suites; raise LimitNOFILE=" in told and "ulimit -n" in told

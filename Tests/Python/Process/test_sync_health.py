@@ -224,7 +224,11 @@ def test_check_says_what_is_not_well(machine):
     all_of_them = {each["suite"]: each for each in machine.sync("status", "--json", "--check", code=64).json}
     assert all_of_them["web"]["healthy"] and all_of_them["broken"]["code"] == 64
     told = machine.sync("status", code=64)
-    assert b"web" in told.out and b"broken" in told.out
+    assert b"web" in told.out and b"broken" in told.out and "error: 'broken': " in told.error
+    # A line is a line, and nothing in it is for the terminal.
+    broken.write_text('{"\\u001b[2J\\n": 1}')
+    line, = check(machine, 64).splitlines()
+    assert "'\\u{1b}[2J\\n'" in line
     broken.unlink()
     running.end()
   assert "no process keeps it in step, last in step 20" in check(machine, 75)

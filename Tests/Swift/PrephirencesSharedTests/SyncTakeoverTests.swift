@@ -94,7 +94,7 @@ struct SyncTakeoverTests {
     let one = try SyncMachine(cluster, prefix)
     try one.set("1", "key")
     try one.flush()
-    let status = try SyncStatus.of(one.replica)
+    let status = try #require(try SyncStatus.of(one.replica))
     #expect(status.process == getpid() && status.conflicts.isEmpty)
     #expect(status.state.unsentKeys == 0 && status.state.report?.lastContact != nil)
   }

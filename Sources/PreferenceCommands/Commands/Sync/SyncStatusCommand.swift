@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Prephirences
 internal import PrephirencesCommandLine
 internal import PrephirencesShared
+internal import PrephirencesText
 
 /// Shows how shared suites stand.
 struct SyncStatusCommand: SyncSubcommand {
@@ -15,8 +16,9 @@ struct SyncStatusCommand: SyncSubcommand {
       first contact. Values are not shown.
 
       --check is for monitoring: it prints a line for each suite that is not well, and ends with 0 if \
-      all are, with 75 if one is not in step for now, and with 65, 69, 74, 77, 78 or 79 if a person \
-      must mend something; the worst counts. In JSON, healthy, code and problem say the same of each suite.
+      all are, with 75 if one is not in step for now, and with 64, 65, 69, 74, 77, 78 or 79 if a person \
+      must mend something; the worst counts. If nothing is shared, it ends with 44. In JSON, healthy, \
+      code and problem say the same of each suite.
 
       Example:
         \(preferencesPath) sync status
@@ -36,7 +38,7 @@ struct SyncStatusCommand: SyncSubcommand {
     help: .init(
       "How long a change may be unsent before that is not well (default: 5m)", valueName: "time"),
     transform: WatchCommand.duration)
-  var unsentWithin: Duration = .seconds(300)
+  var unsentWithin = SuiteHealth.unsentLimit
 
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
@@ -69,7 +71,7 @@ struct SyncStatusCommand: SyncSubcommand {
     } else if check {
       try StandardOutput.write(
         all.compactMap { suite in
-          suite.health.problem.map { "\(suite.name): \($0.message) (\($0.code))\n" }
+          suite.health.problem.map { "\(suite.name): \($0.message) (\($0.code))".visible + "\n" }
         }.joined())
     } else if all.isEmpty {
       session.interface.say("no preferences are shared")
@@ -83,7 +85,11 @@ struct SyncStatusCommand: SyncSubcommand {
     } else {
       try session.interface.fail(
         with: all.compactMap { suite in
-          if case .failure(let failure) = suite.report { failure } else { nil }
+          if case .failure(let failure) = suite.report {
+            failure.naming(suite: suite.name)
+          } else {
+            nil
+          }
         })
     }
   }
