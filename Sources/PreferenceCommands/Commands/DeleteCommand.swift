@@ -10,8 +10,8 @@ struct DeleteCommand: RehearsableSubcommand, QuickCommand {
     abstract: "Delete preferences",
     discussion: """
       All of the keys are deleted, or none if one is missing. --all deletes every preference of the \
-      domain, and asks before that. --dry-run deletes nothing; it prints a line \
-      for each value that would go: '-', key, type and value.
+      domain, and asks before that. --dry-run deletes nothing; it prints a line for each value that \
+      would go: '-', key, type and value.
 
       Example:
         \(preferencesPath) delete port\(domainExample) --if-exists

@@ -71,7 +71,7 @@ struct Attempts {
 }
 
 extension EtcdError.Code {
-  /// The least is told first: what doesn't pass by itself.
+  /// The least is reported first: what doesn't pass by itself.
   fileprivate var urgency: Int {
     switch self {
     case .timedOut: 3

@@ -82,7 +82,7 @@ extension Refusal {
       return Refusal(EtcdError(.protocolViolation, said), .noLogin)
     case 5: return Refusal(EtcdError(.notFound, said))
     case 11: return Refusal(EtcdError(.compacted, said))
-    // Only these two are told before anything is done.
+    // Only these two are reported before anything is done.
     case 14 where text == "etcdserver: no leader":
       return Refusal(EtcdError(.unreachable, "the cluster has no leader"), .later)
     case 14 where text.contains("not supported for learner"):

@@ -5,12 +5,15 @@ internal import Synchronization
 
 /// Says in the store which machine has the file, when it was last in touch, and what it cannot send.
 ///
-/// Who may only read cannot say so. A failure is no trouble of the file: the next contact says it.
+/// Who may only read cannot say so. A failure is not reported: it is said again at the next contact.
 final class MachineNotice: Sendable {
   private struct State {
     /// The row that was said last, and when to say it again.
     var said: (tag: WriterTag, row: MachineRow)?
-    /// What another machine had said under that tag, which then is perhaps not this machine's.
+    /// The row that another machine had put under that tag.
+    ///
+    /// If this machine takes another tag later, the file was a copy of that machine's, which gets its
+    /// row back.
     var replaced: MachineRow?
     var next = ContinuousClock.now
     /// Before that, not even another row.
@@ -37,12 +40,11 @@ final class MachineNotice: Sendable {
     max(.seconds(1), ContinuousClock.now.duration(to: state.withLock(\.next)))
   }
 
-  /// Says it at the first contact, unless the store has the same since a short time.
+  /// Says it at the first contact, unless the store has had the same row for less than five minutes.
   func begin(_ session: SyncSession, _ cancellation: EtcdCancellation) {
     let (said, replaced) = state.withLock { ($0.said, $0.replaced) }
     guard let (tag, row) = try? self.row(session), said?.tag != tag else { return }
     if let said, let replaced {
-      // The file was a copy of that machine's.
       put(replaced, said.tag, session, cancellation)
     }
     let key = EtcdKeys.one(session.layout.machine(tag))

@@ -53,7 +53,7 @@ extension SyncCore {
     session.end()
   }
 
-  /// Tells the threads of changes of the file, as soon as it can.
+  /// Begins to notify the threads of changes of the file, unless that has begun.
   ///
   /// - Throws: ``Trouble`` if no thread can be started.
   func noticeChanges(_ path: String) throws {

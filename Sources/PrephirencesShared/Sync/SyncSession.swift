@@ -17,7 +17,7 @@ final class SyncSession: Sendable {
   /// Tells all processes that the engine has taken changes.
   let announce: @Sendable () -> Void
 
-  /// What the store is told of this machine.
+  /// What the store learns about this machine.
   let notice = MachineNotice()
 
   /// Ends every call of the session.

@@ -76,10 +76,10 @@ final class SyncSignals: @unchecked Sendable {
   /// This thread gets on: it begins, or has an answer.
   func advance() { condition.withLock { state.work[Self.thread] = .now } }
 
-  /// This thread ends, or waits for what may take as long as it likes.
+  /// This thread ends, or waits for what has no limit of time.
   func rest() { condition.withLock { state.work[Self.thread] = nil } }
 
-  /// Whether a thread has not come to an end or an answer for so long.
+  /// Whether a thread has neither ended nor got an answer for longer than a limit.
   func isHung(after limit: Duration) -> Bool {
     let now = SuspendingClock.now
     return condition.withLock { state.work.values.contains { $0.duration(to: now) > limit } }

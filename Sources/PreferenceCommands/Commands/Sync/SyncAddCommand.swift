@@ -19,8 +19,9 @@ struct SyncAddCommand: SyncSubcommand {
       The connection is tried, and what will happen is reported. Keys that only this machine has are \
       sent, keys that only the store has come, and for keys that both have, the store's value counts, \
       unless --program-decides lets a program that shares the suite decide. Values are never deleted by \
-      the first contact. The settings lie in prephirences/shared/SUITE.json in $XDG_CONFIG_HOME. --dry-run prints what would happen to each key, as \
-      'adopt' does, and changes nothing.
+      the first contact. The settings lie in prephirences/shared/SUITE.json in $XDG_CONFIG_HOME.
+
+      --dry-run prints what would happen to each key, as 'adopt' does, and changes nothing.
 
       Example:
         \(preferencesPath) sync add com.example.web etcd+https://etcd.example.com:2379/fleet --user web --password-file ~/.config/fleet.password
