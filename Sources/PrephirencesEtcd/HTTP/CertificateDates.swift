@@ -75,9 +75,10 @@ struct CertificateDates: Hashable {
 
   /// Reads `YYMMDDHHMMSSZ`, or the same with a year of four digits.
   private static func time(_ element: Elements.Element) -> Int? {
+    // More digits could be no number.
+    guard element.content.count <= 15, element.content.last == UInt8(ascii: "Z") else { return nil }
     let digits = element.content.dropLast().map { Int($0) - 0x30 }
-    guard element.content.last == UInt8(ascii: "Z"), digits.allSatisfy({ (0...9).contains($0) })
-    else { return nil }
+    guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
     let number = digits.reduce(0) { $0 * 10 + $1 }
     switch (element.tag, digits.count) {
     case (0x17, 12): return number + (digits[0] < 5 ? 20 : 19) * 1_000_000_000_000
