@@ -53,7 +53,7 @@ final class DirectCommit {
     let (client, layout) = (store.client, store.layout)
     // The rights for a piece are those for all, unless a role opens single keys.
     let keys =
-      [layout.writer(writer)] + changes.prefix(Self.greatestKeys).map { layout.key($0.key) }
+      [layout.writer(writer)] + changes.prefix(SharedUnit.greatestKeys).map { layout.key($0.key) }
     do throws(EtcdError) {
       try client.requireRights(toPut: keys, layout, deadline: deadline)
     } catch {

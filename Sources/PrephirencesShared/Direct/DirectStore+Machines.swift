@@ -18,8 +18,15 @@ extension DirectStore {
   /// Of machines without a copy, the last of each name is listed, unless one with a copy has the name.
   package func machines() throws(PreferencesError) -> [StoreMachine] {
     let deadline = Deadline(after: patience)
-    var found: [StoreMachine] = []
+    var found = try allMachines(deadline)
+    found.sort { ($0.row.name, $1.contact) < ($1.row.name, $0.contact) }
+    var direct = Set(found.filter { !$0.tag.isForgotten }.map(\.row.name))
+    return found.filter { !$0.tag.isForgotten || direct.insert($0.row.name).inserted }
+  }
+
+  private func allMachines(_ deadline: Deadline) throws(PreferencesError) -> [StoreMachine] {
     try reporting {
+      var found: [StoreMachine] = []
       var dates: [WriterTag: Date] = [:]
       _ = try client.snapshot(layout.writers, deadline: deadline) { page in
         for row in page {
@@ -37,17 +44,22 @@ extension DirectStore {
           found.append(StoreMachine(tag: tag, row: row, contact: contact))
         }
       }
+      return found
     }
-    found.sort { ($0.row.name, $1.contact) < ($1.row.name, $0.contact) }
-    var direct = Set(found.filter { !$0.tag.isForgotten }.map(\.row.name))
-    return found.filter { !$0.tag.isForgotten || direct.insert($0.row.name).inserted }
   }
 
-  /// Removes what a machine says of itself; if it is still there, it says so again.
+  /// Removes what a machine says of itself, also what it said without a copy, which it says with each
+  /// change; if it is still there, it says so again.
   package func forget(_ machine: StoreMachine) throws(PreferencesError) {
+    let deadline = Deadline(after: patience)
+    let all = try allMachines(deadline).filter { other in
+      other.tag == machine.tag
+        || other.tag.isForgotten && other.row.name.utf8.elementsEqual(machine.row.name.utf8)
+    }
     try reporting(ofChange: true) {
-      _ = try client.delete(
-        .one(layout.machine(machine.tag)), deadline: Deadline(after: patience))
+      for machine in all {
+        _ = try client.delete(.one(layout.machine(machine.tag)), deadline: deadline)
+      }
     }
   }
 }

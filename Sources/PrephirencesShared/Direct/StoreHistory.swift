@@ -131,17 +131,18 @@ package struct StoreHistory {
     return try deletion(after)
   }
 
-  /// Returns what a revision has deleted.
   private func deletion(_ revision: Int64) throws -> StoreTransaction {
+    StoreTransaction(revision: revision, changes: try deleted(revision), hasOld: true)
+  }
+
+  /// Returns what a revision has deleted.
+  private func deleted(_ revision: Int64) throws -> [StoreTransaction.Change] {
     let before = try store.client.names(
       store.layout.values, revision: revision - 1, deadline: deadline)
     let after = try store.client.names(store.layout.values, revision: revision, deadline: deadline)
     let left = Set(after.rows.map(\.key))
     let keys = before.rows.filter { !left.contains($0.key) }.compactMap { store.sharedRow($0)?.key }
-    return StoreTransaction(
-      revision: revision,
-      changes: try zip(keys, old(keys, revision)).map { .init(key: $0, old: $1, new: nil) },
-      hasOld: true)
+    return try zip(keys, old(keys, revision)).map { .init(key: $0, old: $1, new: nil) }
   }
 
   // MARK: - Transactions
@@ -163,7 +164,7 @@ package struct StoreHistory {
       .rows
       let found =
         try rows.isEmpty ? history.deletion(revision) : history.transaction(revision, rows)
-      return found.changes.isEmpty ? nil : found
+      return found.changes.contains(where: history.isMeant) ? found : nil
     } catch let error as EtcdError where error.code == .compacted {
       throw PreferencesError(
         .notFound, "etcd has compacted revision \(revision), and what was there before it")
@@ -186,7 +187,23 @@ package struct StoreHistory {
       changes: new.indices.map { index in
         .init(key: new[index].key, old: hasOld ? old[index] : nil, new: new[index])
       }, hasOld: hasOld)
-    guard let writer = new.lazy.compactMap(\.writer).first else { return transaction }
+    guard let found = try writer(of: new, revision) else {
+      // Only other tools delete rows and put others as one.
+      if hasOld { transaction.changes += try deleted(revision) }
+      return transaction
+    }
+    transaction.writer = found.tag
+    transaction.date = WriterRow.date(found.row)
+    transaction.machine = found.machine.flatMap { MachineRow($0)?.name }
+    return transaction
+  }
+
+  /// Returns who has put rows, with the row of the writer and that of its machine; `nil` if another tool
+  /// has.
+  private func writer(
+    of rows: [SharedRow], _ revision: Int64
+  ) throws -> (tag: WriterTag, row: [UInt8], machine: [UInt8]?)? {
+    guard let writer = rows.lazy.compactMap(\.writer).first else { return nil }
     let layout = store.layout
     let found = try ranges([
       .range(.one(layout.writer(writer)), revision: revision),
@@ -194,12 +211,8 @@ package struct StoreHistory {
       .range(.one(layout.machine(writer))),
     ])
     // Who copies a row with another tool is not its writer.
-    guard let row = found[0], row.modRevision == revision else { return transaction }
-    transaction.writer = writer
-    transaction.date = WriterRow.date(row.value)
-    let machine = found[1] ?? found[2]
-    transaction.machine = machine.flatMap { row in MachineRow(row.value)?.name }
-    return transaction
+    guard let row = found[0], row.modRevision == revision else { return nil }
+    return (writer, row.value, (found[1] ?? found[2])?.value)
   }
 
   /// Returns the rows of keys before a revision, by as few calls as etcd allows.

@@ -12,7 +12,7 @@ package struct StoreTransaction: Sendable {
   }
 
   package let revision: Int64
-  package let changes: [Change]
+  package var changes: [Change]
 
   /// When it was made by the clock of its machine; `nil` if that is not known.
   package var date: Date?

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import calendar
 import itertools
 import json
@@ -223,6 +224,23 @@ def test_machines_of_one_name(make_machine):
   assert left["writer"].startswith(tags[0])
 
 
+def test_forgetting_a_machine_without_a_copy(make_machine, make_home):
+  """It says its name with each change."""
+  one, direct = make_machine("one"), Machine(make_home(), "")
+  write(one, "a", 1)
+  for value in ("1", "2"):
+    direct.run("write", "b", value, "--store", one.address)
+  (name,) = set(machines(one)) - {"one"}
+  one.sync("machines", "web", "--forget", name)
+  assert set(machines(one)) == {"one"}
+  # With a copy, it has the same name.
+  one.add("--machine", name)
+  one.now()
+  direct.run("write", "b", "3", "--store", one.address)
+  one.sync("machines", "web", "--forget", name)
+  assert machines(one) == {}
+
+
 @pytest.mark.parametrize("name", ["", "x" * 65, "a\tb", "a\u200bb"])
 def test_names_that_cannot_be_shown(make_home, cluster, name):
   machine = Machine(make_home(), cluster.store_url("names"))
@@ -264,6 +282,42 @@ def test_revert(make_machine):
   refused = one.sync("revert", "web", revision, "--yes", code=75)
   assert "'interval' by other" in refused.error and "nothing was changed" in refused.error
   one.sync("revert", "web", "1", "--yes", code=44)
+
+
+def test_what_another_tool_changes_and_deletes_as_one(make_machine, cluster):
+  one = make_machine("one")
+  write(one, "a", 1)
+  write(one, "b", 2)
+  row = {"key": b64(prefix(one) + b"k/c"), "value": b64(cluster.any.get(prefix(one) + b"k/a"))}
+  done = cluster.any.call("kv/txn", {"success": [
+    {"requestPut": row}, {"requestDeleteRange": {"key": b64(prefix(one) + b"k/b")}}]})
+  for arguments in ((), ("b",)):
+    assert ["another tool", "-", "b", "int", "2"] in [line[2:] for line in lines(one, *arguments)]
+  shown = one.sync("revert", "web", done["header"]["revision"], "--dry-run").out.decode()
+  assert sorted(shown.splitlines()) == ["+\tb\tint\t2", "-\tc\tint\t1"]
+
+
+def b64(text: bytes) -> str:
+  return base64.b64encode(text).decode()
+
+
+def test_a_removal_that_is_collected_is_no_change(make_machine, cluster):
+  one = make_machine("one")
+  write(one, "a", 1)
+  one.run("delete", "a")
+  one.now()
+  collected = cluster.any.delete(prefix(one) + b"k/a")
+  assert "changed nothing" in one.sync("revert", "web", str(collected), "--yes", code=44).error
+
+
+def test_a_rehearsed_reversal_ends_as_the_reversal(make_machine, cluster):
+  one = make_machine("one")
+  one.run("import", "-", input=json.dumps({f"k{number}": 1 for number in range(121)}).encode())
+  one.now()
+  revision = str(cluster.any.delete(prefix(one) + b"k/", prefix=True))
+  dry = one.sync("revert", "web", revision, "--dry-run", code=79)
+  assert "these are 121; nothing was changed" in dry.error and dry.out == b""
+  assert one.sync("revert", "web", revision, "--yes", code=79).error == dry.error
 
 
 def test_revert_after_what_is_unsent(make_machine):
