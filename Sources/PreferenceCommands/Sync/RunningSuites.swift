@@ -13,6 +13,7 @@ final class RunningSuites {
   }
 
   private struct Suite {
+    let name: String
     let settings: Settings
     let shared: SharedPreferences
     let failures: PreferenceObservation
@@ -26,9 +27,10 @@ final class RunningSuites {
   private let names: [String]
   private let session: SharingSession
   private let files: Int
-  private var running: [String: Suite] = [:]
-  /// The suites that have no place, which was reported.
-  private var refused: Set<String> = []
+  /// By the bytes of their names: two that look the same are two.
+  private var running: [[UInt8]: Suite] = [:]
+  /// The names of the suites that have no place, which was reported.
+  private var refused: [[UInt8]: String] = [:]
 
   /// How many files a suite keeps open, and how many all of them share or need for a moment.
   private static let filesOfSuite = 5
@@ -59,9 +61,9 @@ final class RunningSuites {
     guard !running.isEmpty else { return "no suite is shared" }
     let count = running.count + refused.count
     let problems =
-      running.sorted { $0.key < $1.key }.compactMap { name, suite in
-        health(suite.shared).problem.map { "'\(name)': \($0.message)" }
-      } + refused.sorted().map(noPlace)
+      running.values.sorted { $0.name < $1.name }.compactMap { suite in
+        health(suite.shared).problem.map { "'\(suite.name)': \($0.message)" }
+      } + refused.values.sorted().map(noPlace)
     guard let first = problems.first else { return "\(Words.counted(count, "suite")) in step" }
     return "\(problems.count) of \(count) in trouble: \(first.visible)"
   }
@@ -90,21 +92,21 @@ final class RunningSuites {
     // A folder that cannot be read now ends nothing.
     guard let names = names.isEmpty ? try? SharingConfiguration.suiteNames() : names else { return }
     let wanted = Dictionary(
-      names.compactMap { name in settings(name).map { (name, $0) } }
+      names.compactMap { name in settings(name).map { (Array(name.utf8), (name, $0)) } }
     ) { $1 }
-    for (name, suite) in running where wanted[name] != suite.settings {
+    for (bytes, suite) in running where wanted[bytes]?.1 != suite.settings {
       suite.end(Deadline(after: .seconds(1)))
-      running[name] = nil
+      running[bytes] = nil
     }
-    refused.formIntersection(wanted.keys)
-    for (name, settings) in wanted.sorted(by: { $0.key < $1.key }) {
-      if let suite = running[name] {
+    refused = refused.filter { wanted[$0.key] != nil }
+    for (bytes, (name, settings)) in wanted.sorted(by: { $0.value.0 < $1.value.0 }) {
+      if let suite = running[bytes] {
         // What could not begin tries again.
         if suite.shared.worker == nil { _ = SharedPreferences(suiteName: name) }
       } else if running.count < greatestCount {
-        refused.remove(name)
-        running[name] = begin(name, settings)
-      } else if refused.insert(name).inserted {
+        refused[bytes] = nil
+        running[bytes] = begin(name, settings)
+      } else if refused.updateValue(name, forKey: bytes) == nil {
         session.interface.error(noPlace(name))
       }
     }
@@ -123,7 +125,7 @@ final class RunningSuites {
       if failure.code == .notFound { return }
       interface.error("'\(name)': \(failure.message)")
     }
-    return Suite(settings: settings, shared: shared, failures: failures)
+    return Suite(name: name, settings: settings, shared: shared, failures: failures)
   }
 
   /// Returns what the file of a suite says; `nil` if there is none.
@@ -132,7 +134,7 @@ final class RunningSuites {
       return try SharingConfiguration.load(suiteName: name).map(Settings.usable)
     } catch {
       // A file that cannot be read now ends nothing.
-      if error.code == .inputOutput, let suite = running[name] { return suite.settings }
+      if error.code == .inputOutput, let suite = running[Array(name.utf8)] { return suite.settings }
       return .unusable(error.message)
     }
   }

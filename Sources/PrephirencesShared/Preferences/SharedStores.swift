@@ -10,12 +10,15 @@ final class SharedStores: Sendable {
     weak var store: SharedStore?
   }
 
-  private let entries = PosixMutex<[String: Entry]>([:])
+  /// By the bytes of the path: names that look the same are those of two files.
+  private let entries = PosixMutex<[[UInt8]: Entry]>([:])
 
   /// Returns the store of a file; a new one if nobody has it.
   func store(of durable: DurablePreferences, _ environment: EnvironmentVariables) -> SharedStore {
     // Without a place, every call fails, and so does sharing.
-    guard let path = try? durable.expectedPath() else { return SharedStore(durable, environment) }
+    guard let path = (try? durable.expectedPath()).map({ Array($0.utf8) }) else {
+      return SharedStore(durable, environment)
+    }
     return entries.withLock { entries in
       if let store = entries[path]?.store { return store }
       entries = entries.filter { $1.store != nil }
