@@ -28,17 +28,13 @@ struct SharingSession {
     return SharedSuite(name, configuration)
   }
 
-  /// Returns the shared suites of these names; all if there is none.
-  func suites(_ names: [String]) throws -> [SharedSuite] {
-    let all = names.isEmpty
-    return try (all ? SharingConfiguration.suiteNames() : names).map { try suite($0) }
-  }
-
-  /// The suites of a command that needs at least one.
-  func someSuites(_ names: [String]) throws -> [SharedSuite] {
-    let suites = try suites(names)
-    guard !suites.isEmpty else { throw nothingShared }
-    return suites
+  /// Returns the shared suites of these names, all if there is none, and why others cannot be used.
+  func suites(_ names: [String]) throws -> (usable: [SharedSuite], failures: [any Error]) {
+    var found: (usable: [SharedSuite], failures: [any Error]) = ([], [])
+    for name in try names.isEmpty ? SharingConfiguration.suiteNames() : names {
+      do { found.usable.append(try suite(name)) } catch { found.failures.append(error) }
+    }
+    return found
   }
 
   var nothingShared: CommandLineError {

@@ -45,7 +45,8 @@ struct SuiteHealth {
       let keys = Words.counted(state.newerKeys.count, "key")
       add(ExitCodes.refused, "a newer release has written \(keys); install that release here")
     }
-    if let oldest = state.oldestUnsent, -oldest.timeIntervalSinceNow > limit / .seconds(1) {
+    // A time in the future is that of a clock that was set back: how long it was is not known.
+    if let oldest = state.oldestUnsent, abs(oldest.timeIntervalSinceNow) > limit / .seconds(1) {
       let keys = Words.counted(state.unsentKeys, "key")
       add(
         ExitCodes.tryAgain,
@@ -54,7 +55,10 @@ struct SuiteHealth {
   }
 
   /// The health of a suite whose settings or file cannot be used.
-  init(_ failure: PreferencesError) { add(failure) }
+  init(_ failure: any Error) {
+    let known = CommandHost.current.failure(of: failure)
+    add(known?.exitCode ?? ExitCodes.internalFailure, known?.message ?? "the suite cannot be used")
+  }
 
   private mutating func add(_ failure: PreferencesError) { add(failure.exitCode, failure.message) }
 

@@ -45,7 +45,8 @@ package struct SyncStatus: Sendable {
     guard let contact = state.report?.lastContact, state.revision > 0 else {
       return PreferencesError(.timedOut, "it has not been in step yet")
     }
-    guard -contact.timeIntervalSinceNow > Self.greatestSilence / .seconds(1) else { return nil }
+    // Far in the future, it says nothing: the clock was set back since, and the process is silent.
+    guard abs(contact.timeIntervalSinceNow) > Self.greatestSilence / .seconds(1) else { return nil }
     return PreferencesError(
       .timedOut, "process \(process) keeps it in step, but has not heard from etcd lately")
   }

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import fcntl
 import itertools
 import json
+import os
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -179,6 +184,19 @@ def test_a_revoked_role_is_not_a_role_that_reads(make_home):
     assert value_in(cluster, "k").endswith(b"4")
 
 
+def with_time(text: bytes) -> bytes:
+  """Returns the beginning of a certificate, up to the time from which it is valid."""
+  def element(tag: int, content: bytes) -> bytes:
+    return bytes([tag, len(content)]) + content
+  times = element(0x30, element(0x18, text) * 2)
+  return element(0x30, element(0x30, element(2, b"1") + element(0x30, b"") * 2 + times))
+
+
+def pem(certificate: bytes) -> bytes:
+  lines = b"-----%s CERTIFICATE-----\n"
+  return lines % b"BEGIN" + base64.encodebytes(certificate) + lines % b"END"
+
+
 def test_a_certificate_that_is_not_accepted_is_79_at_once(make_home, tmp_path):
   with EtcdCluster(tls=True) as cluster:
     machine, direct = (Machine(make_home(), cluster.store_url("fleet")) for _ in range(2))
@@ -187,6 +205,8 @@ def test_a_certificate_that_is_not_accepted_is_79_at_once(make_home, tmp_path):
     begin = time.monotonic()
     direct.add("--cacert", str(foreign), code=79)
     there(direct, "read", "k", "--cacert", str(foreign), code=79)
+    damaged = direct.home.file("damaged.crt", pem(with_time(b"9" * 30 + b"Z")))
+    assert "has no certificate in PEM" in direct.add("--cacert", damaged, code=79).error
     machine.add("--cacert", str(authority))
     machine.run("write", "k", "1")
     machine.now()
@@ -246,6 +266,56 @@ def test_check_minds_what_is_unsent_for_long(machine):
     time.sleep(0.02)
     status, = machine.sync("status", "--json", "--unsent-within", "10ms").json
     assert not status["healthy"] and status["code"] == 75
+
+
+def test_times_in_the_future_say_nothing(machine):
+  """Those of a clock that was set back since."""
+  machine.run("write", "k", "1")
+  machine.now()
+  machine.run("write", "k", "2")
+  with contextlib.closing(sqlite3.connect(machine.folder / "web.preferences")) as database, \
+      (machine.folder / "web.preferences-sync").open("r+b") as sender:
+    # A process that has the lock, and does nothing.
+    fcntl.flock(sender, fcntl.LOCK_EX)
+    check(machine, 0)
+    (old,) = database.execute("SELECT since FROM log").fetchone()
+    database.execute("UPDATE log SET since = since + 1000000")
+    database.commit()
+    assert "1 key is unsent, the oldest since" in check(machine, 75)
+    (report,) = database.execute("SELECT report FROM sync").fetchone()
+    report = json.loads(report)
+    report["lastContact"] += 1000
+    database.execute("UPDATE log SET since = ?", (old,))
+    database.execute("UPDATE sync SET report = ?", (json.dumps(report).encode(),))
+    database.commit()
+    assert "has not heard from etcd lately" in check(machine, 75)
+
+
+def test_one_suite_hides_no_other(machine, cluster):
+  """Whatever lies in the folder with the settings, and however it is called."""
+  alike = ["caf\u00e9", "cafe\u0301"]
+  for name in alike:
+    machine.sync("add", name, machine.address)
+  folder = os.fsencode(machine.configuration.parent)
+  machine.configuration.with_name("evil\n\x1b[2Jall is well.json").mkdir()
+  Path(os.fsdecode(folder + b"/\xff.json")).touch(0o600)
+  with Running(machine):
+    for number, name in enumerate(alike):
+      machine.run("write", "k", str(number), domain=name)
+    until("being in step", lambda: [
+      value_of(cluster, machine, f"{name}/k/k".encode())[-1:] for name in alike] == [b"0", b"1"])
+    until("the sender", lambda: len(check(machine, 79).splitlines()) == 2)
+    evil, unnamed = check(machine, 79).splitlines()
+    assert evil.startswith("evil\\n\\u{1b}[2Jall is well: ") and unnamed.endswith("(44)")
+    every = {each["suite"]: each for each in machine.sync("status", "--json", "--check", code=79).json}
+    assert all(every[name]["healthy"] for name in ["web", *alike])
+    assert "'web' is in step" in machine.now(code=79).error
+    listed = machine.sync("machines", code=79).out.decode()
+    assert {line.split("\t")[0] for line in listed.splitlines()} == {"web", *alike}
+
+
+def value_of(cluster: EtcdCluster, machine: Machine, key: bytes) -> bytes:
+  return cluster.any.get(machine.address.rpartition("/")[2].encode() + b"/" + key) or b""
 
 
 def test_check_of_a_cluster_that_is_away_and_of_nothing(make_home):

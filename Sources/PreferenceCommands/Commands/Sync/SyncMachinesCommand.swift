@@ -78,11 +78,13 @@ struct SyncMachinesCommand: SyncSubcommand {
   }
 
   func perform(in session: SharingSession) throws {
-    let shared = try session.suites(suites)
-    if let forget, let suite = shared.first { return try remove(forget, from: suite, session) }
+    let found = try session.suites(suites)
+    if let forget, let suite = found.usable.first {
+      return try remove(forget, from: suite, session)
+    }
     var lines: [Line] = []
-    var failures: [any Error] = []
-    for suite in shared {
+    var failures = found.failures
+    for suite in found.usable {
       do throws(PreferencesError) {
         let state = try? suite.replica.state()
         lines += try suite.direct().machines().map { Line(suite.name, $0, state) }

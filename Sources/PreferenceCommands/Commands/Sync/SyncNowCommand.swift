@@ -32,11 +32,13 @@ struct SyncNowCommand: SyncSubcommand {
 
   func perform(in session: SharingSession) throws {
     let deadline = Deadline(after: timeout)
+    let found = try session.suites(suites)
+    guard !found.usable.isEmpty || !found.failures.isEmpty else { throw session.nothingShared }
     // All begin before one is waited for.
-    let all = try session.someSuites(suites).map { suite in
+    let all = found.usable.map { suite in
       (suite, LostChanges(suite.replica), SharedPreferences(suiteName: suite.name))
     }
-    var failures: [any Error] = []
+    var failures = found.failures
     for (suite, lost, shared) in all {
       do {
         try SyncWaiting(suite, shared).bringInStep(deadline)

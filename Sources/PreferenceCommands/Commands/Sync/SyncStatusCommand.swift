@@ -45,7 +45,7 @@ struct SyncStatusCommand: SyncSubcommand {
   /// A suite, with its report or why there is none.
   private struct Standing {
     let name: String
-    let report: Result<SuiteReport, PreferencesError>
+    let report: Result<SuiteReport, any Error>
 
     var health: SuiteHealth {
       switch report {
@@ -65,7 +65,7 @@ struct SyncStatusCommand: SyncSubcommand {
   }
 
   func perform(in session: SharingSession) throws {
-    let all = try names(session).map { try standing($0, session) }
+    let all = try names(session).map { standing($0, session) }
     if json {
       try ValueOutput.write(.array(all.map(\.json)))
     } else if check {
@@ -103,13 +103,11 @@ struct SyncStatusCommand: SyncSubcommand {
   }
 
   /// One suite whose settings or file cannot be used hides no other.
-  private func standing(_ name: String, _ session: SharingSession) throws -> Standing {
-    do {
-      let report = try SuiteReport(
-        session.suite(name), unsentWithin: unsentWithin, path: session.path)
-      return Standing(name: name, report: .success(report))
-    } catch let failure as PreferencesError {
-      return Standing(name: name, report: .failure(failure))
-    }
+  private func standing(_ name: String, _ session: SharingSession) -> Standing {
+    Standing(
+      name: name,
+      report: Result {
+        try SuiteReport(session.suite(name), unsentWithin: unsentWithin, path: session.path)
+      })
   }
 }
