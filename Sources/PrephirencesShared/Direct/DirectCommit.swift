@@ -137,9 +137,10 @@ final class DirectCommit {
     switch unit.outcome(of: answer) {
     case .committed: break
     case .changed: return false
-    case .foreign, .cloned, .restored: throw .otherStore
+    case .foreign, .cloned, .restored: throw otherStore
     case .malformed:
-      throw PreferencesError(EtcdError(.protocolViolation, "an answer lacks what was asked for"))
+      throw unchanged(
+        PreferencesError(EtcdError(.protocolViolation, "an answer lacks what was asked for")))
     }
     number += 1
     writerRow = newRow
@@ -154,7 +155,7 @@ final class DirectCommit {
     let values = try store.reporting {
       try store.client.range(store.layout.values, limit: 1, deadline: deadline)
     }
-    guard values.rows.isEmpty else { throw .otherStore }
+    guard values.rows.isEmpty else { throw otherStore }
     return nil
   }
 
@@ -170,7 +171,7 @@ final class DirectCommit {
     let answer = try settled { try client.perform(transaction, deadline: $0) }
     guard !answer.succeeded else { return made }
     guard case .range(let rows)? = answer.responses.first, let row = rows.first else {
-      throw .otherStore
+      throw otherStore
     }
     return row.value
   }
@@ -183,6 +184,13 @@ final class DirectCommit {
     }
     lease = granted
     return granted
+  }
+
+  private var otherStore: PreferencesError {
+    unchanged(
+      PreferencesError(
+        .foreignStore,
+        "the shared store was removed or replaced meanwhile, or its rows are not its own"))
   }
 
   /// Returns a failure before which nothing, or a known part, was changed.
@@ -217,11 +225,6 @@ final class DirectCommit {
 }
 
 extension PreferencesError {
-  fileprivate static let otherStore = PreferencesError(
-    .foreignStore,
-    "the shared store was removed or replaced meanwhile, or its rows are not its own; nothing was "
-      + "changed")
-
   fileprivate static func unsettled(_ error: EtcdError) -> Self {
     Self(
       .outcomeUnknown,

@@ -353,3 +353,19 @@ def test_reading_is_one_round_trip(store, cluster):
   with FaultyProxy("127.0.0.1", cluster.nodes[0].port) as proxy:
     assert store.read("port", address=cluster.store_url(prefix, [proxy.port])) == b"1\n"
     assert [message.path for message in proxy.messages] == ["/v3/kv/range"]
+
+
+def test_a_store_that_is_removed_between_two_pieces(home, cluster):
+  with FaultyProxy("127.0.0.1", cluster.nodes[0].port) as proxy:
+    store = Store(home, cluster.store_url(f"test{next(numbers)}", [proxy.port]))
+    values = json.dumps({f"k{number}": 1 for number in range(150)}).encode()
+    calls = itertools.count(1)
+
+    def plan(message) -> None:
+      # The first makes the store, and the others send a piece each.
+      if message.path.endswith("txn") and next(calls) == 3:
+        cluster.any.delete(store.address.rpartition("/")[2].encode() + b"/web/id")
+    proxy.plan = plan
+    refused = store.run("import", "-", input=values, code=65)
+    assert "removed or replaced meanwhile" in refused.error and "only a part was changed" in refused.error
+    assert sum(key.startswith(b"k/") for key in rows(cluster, store)) == 100
