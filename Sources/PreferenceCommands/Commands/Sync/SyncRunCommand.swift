@@ -53,7 +53,7 @@ struct SyncRunCommand: SyncSubcommand {
         if now != status { ServiceNotice.send("STATUS=\(now)") }
         status = now
         // Hundreds of suites are looked at less often.
-        nextStatus = .now + 20 * begin.duration(to: .now)
+        nextStatus = .now + begin.duration(to: .now) * 20
       }
       // A manager that hears nothing starts the service again.
       if watchdog != nil, !running.isHung { ServiceNotice.send("WATCHDOG=1") }

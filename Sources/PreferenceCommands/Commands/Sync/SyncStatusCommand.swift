@@ -85,11 +85,8 @@ struct SyncStatusCommand: SyncSubcommand {
     } else {
       try session.interface.fail(
         with: all.compactMap { suite in
-          if case .failure(let failure) = suite.report {
-            failure.naming(suite: suite.name)
-          } else {
-            nil
-          }
+          guard case .failure(let failure) = suite.report else { return nil }
+          return (failure as? PreferencesError)?.naming(suite: suite.name) ?? failure
         })
     }
   }
