@@ -13,6 +13,7 @@ import pytest
 
 import machine
 import networks
+from etcd_cluster import EtcdCluster
 from machine import require
 from prefs_testing import LOCKED_ITEMS, Home
 
@@ -68,6 +69,13 @@ def parsed_prefs(program) -> str:
 @pytest.fixture(scope="session")
 def durable_tool() -> str:
   return named_program("DURABLE_TOOL")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+  """One node for the tests of a file, each of which has a prefix of its own."""
+  with EtcdCluster() as cluster:
+    yield cluster
 
 
 @pytest.fixture(scope="session")

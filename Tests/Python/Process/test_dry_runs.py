@@ -22,12 +22,6 @@ FILE = b'{"port": 9, "name": "web", "new": [1, {"a": null}]}'
 DIFF = b"+\tnew\tarray\t[1,{}]\n-\tport\tint\t8080\n+\tport\tint\t9\n"
 
 
-@pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as cluster:
-    yield cluster
-
-
 @pytest.fixture
 def preferences(home) -> Preferences:
   return Preferences(home)

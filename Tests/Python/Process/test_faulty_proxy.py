@@ -7,14 +7,7 @@ import http.client
 import pytest
 
 from etcd_calls import EtcdCalls, EtcdRefusal, encoded
-from etcd_cluster import EtcdCluster
 from faulty_proxy import Fault, FaultyProxy
-
-
-@pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as made:
-    yield made
 
 
 @pytest.fixture

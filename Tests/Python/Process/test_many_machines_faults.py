@@ -27,12 +27,6 @@ CASES = ALL[::PARTS]
 HANGING = {Fault.HANG_BEFORE, Fault.HANG_AFTER}
 
 
-@pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as made:
-    yield made
-
-
 class Work:
   """What a machine behind the proxy does, and another that has no proxy sees."""
 

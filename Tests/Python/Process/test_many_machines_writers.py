@@ -5,17 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 
-import pytest
-
 from etcd_cluster import EtcdCluster
 from faulty_proxy import Fault, FaultyProxy
 from sync_testing import LIMIT, SUITE, Fleet, Machine
-
-
-@pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as made:
-    yield made
 
 
 def prefs(machine: Machine, program: str, *words: str) -> str:

@@ -15,12 +15,6 @@ from shared_machine import Machine
 numbers = itertools.count()
 
 
-@pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as cluster:
-    yield cluster
-
-
 @pytest.fixture
 def machines(make_home, cluster) -> tuple[Machine, Machine]:
   """One with a copy that is in step, and one without."""

@@ -16,12 +16,6 @@ PASSWORD = "a password that is nowhere"
 
 
 @pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as cluster:
-    yield cluster
-
-
-@pytest.fixture(scope="module")
 def guarded():
   """A cluster that asks for passwords, by TLS."""
   with EtcdCluster(tls=True) as cluster:

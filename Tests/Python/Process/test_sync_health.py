@@ -26,12 +26,6 @@ from shared_machine import Machine, Running, until
 numbers = itertools.count()
 
 
-@pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as cluster:
-    yield cluster
-
-
 @pytest.fixture
 def machine(make_home, cluster) -> Machine:
   machine = Machine(make_home(), cluster.store_url(f"health{next(numbers)}"))

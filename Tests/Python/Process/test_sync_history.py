@@ -18,12 +18,6 @@ from shared_machine import Machine
 numbers = itertools.count()
 
 
-@pytest.fixture(scope="module")
-def cluster():
-  with EtcdCluster() as cluster:
-    yield cluster
-
-
 @pytest.fixture
 def make_machine(make_home, cluster):
   address = cluster.store_url(f"history{next(numbers)}")
