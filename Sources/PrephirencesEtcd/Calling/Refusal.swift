@@ -90,7 +90,11 @@ extension Refusal {
     case 1, 2, 4, 10, 13, 14, 15:
       return Refusal(
         EtcdError(.unreachable, "\(place) gave up: \(text)", mayHaveHappened: true), .otherEndpoint)
-    default: return Refusal(EtcdError(.protocolViolation, said))
+    case 3, 6, 9, 12: return Refusal(EtcdError(.protocolViolation, said))
+    // What a code means that is not known, nobody can say.
+    default:
+      return Refusal(
+        EtcdError(.protocolViolation, said, mayHaveHappened: true), .otherEndpoint)
     }
   }
 

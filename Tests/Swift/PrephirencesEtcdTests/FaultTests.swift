@@ -145,6 +145,12 @@ import Testing
       status: "404 Not Found", body: "Not Found", code: .protocolViolation, mayHaveHappened: true),
     Case(status: "302 Found", body: "", code: .protocolViolation, mayHaveHappened: true),
     Case(
+      status: "400 Bad Request", body: #"{"code":99,"message":"new"}"#, code: .protocolViolation,
+      mayHaveHappened: true),
+    Case(
+      status: "501 Not Implemented", body: #"{"code":12,"message":"unknown method"}"#,
+      code: .protocolViolation, mayHaveHappened: false),
+    Case(
       status: "429 Too Many Requests",
       body: #"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#, code: .noSpace,
       mayHaveHappened: false),
