@@ -2,12 +2,21 @@ internal import Prephirences
 
 extension ReplicaTransaction {
   /// Compares everything that the engine has with the shadow.
-  func apply(_ snapshot: SharedSnapshot) throws(PreferencesError) -> SnapshotOutcome {
+  ///
+  /// - Parameters:
+  ///   - snapshot: What the engine has.
+  ///   - known: The state before it was read; `nil` if nothing is sent meanwhile.
+  /// - Returns: The outcome.
+  /// - Throws: ``PreferencesError``.
+  func apply(
+    _ snapshot: SharedSnapshot, since known: SharingState?
+  ) throws(PreferencesError) -> SnapshotOutcome {
     guard let identity = snapshot.identity, sync.identity ?? identity == identity else {
       return .foreign
     }
     sync.identity = identity
-    guard try meetWriter(of: snapshot) else { return .cloned }
+    let outcome = try meetWriter(of: snapshot, since: known)
+    guard outcome == .applied else { return outcome }
     try acknowledgeLateUnits(snapshot.rows, snapshot.writers, snapshot.revision)
     let seen = try writers()
     var shadows = try allShadows()
@@ -35,20 +44,22 @@ extension ReplicaTransaction {
   }
 
   /// Finds out what the engine has of this writer.
-  ///
-  /// - Returns: `false` if another file writes with its tag.
-  private func meetWriter(of snapshot: SharedSnapshot) throws(PreferencesError) -> Bool {
+  private func meetWriter(
+    of snapshot: SharedSnapshot, since known: SharingState?
+  ) throws(PreferencesError) -> SnapshotOutcome {
     let row = snapshot.writers[sync.writer]
-    guard row != sync.writerRow else { return true }
+    guard row != sync.writerRow else { return .applied }
     if row == sync.newWriterRow, try isInFlight() {
       try acknowledge(revision: snapshot.revision)
-      return true
+      return .applied
     }
-    let known = sync.writerRow.flatMap(WriterRow.number) ?? 0
-    guard row.flatMap(WriterRow.number) ?? 0 < known else { return false }
+    // The sender has heard of a later unit since.
+    if let known, known.writerRow != sync.writerRow { return .outdated }
+    let number = sync.writerRow.flatMap(WriterRow.number) ?? 0
+    guard row.flatMap(WriterRow.number) ?? 0 < number else { return .cloned }
     // The engine was restored: units were lost.
     try forgetWriterRow(row, snapshot.revision)
-    return true
+    return .applied
   }
 
   /// A row differs from what the engine had.

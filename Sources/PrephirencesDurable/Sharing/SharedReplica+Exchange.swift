@@ -6,8 +6,16 @@ extension SharedReplica {
   /// Compares everything that the engine has, at one revision, with the shadow.
   ///
   /// Nothing happens if the identity is not that of the file; the first one is taken.
-  package func apply(_ snapshot: SharedSnapshot) throws(PreferencesError) -> SnapshotOutcome {
-    try change { try $0.apply(snapshot) }
+  ///
+  /// - Parameters:
+  ///   - snapshot: The snapshot.
+  ///   - known: The state before the snapshot was read; `nil` if nothing is sent meanwhile.
+  /// - Returns: The outcome.
+  /// - Throws: ``PreferencesError``.
+  package func apply(
+    _ snapshot: SharedSnapshot, since known: SharingState? = nil
+  ) throws(PreferencesError) -> SnapshotOutcome {
+    try change { try $0.apply(snapshot, since: known) }
   }
 
   /// Applies what a watch has reported: each element is one revision.

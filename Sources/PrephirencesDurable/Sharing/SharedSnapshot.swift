@@ -26,6 +26,8 @@ package enum SnapshotOutcome: Hashable, Sendable {
   case foreign
   /// Another file writes with this file's tag: call `renewWriter()`, and read anew.
   case cloned
+  /// A unit was acknowledged after everything was read: nothing was changed; read anew.
+  case outdated
 }
 
 /// The changes of one revision.

@@ -68,18 +68,20 @@ struct Receiver {
     for _ in 0..<5 {
       signals.advance()
       let reading = signals.read { $0.readings }
+      let known = try replica.state()
       let contents = try StoreContents(session, connection)
       guard let identity = contents.identity else {
         try createIdentity(contents, connection)
         continue
       }
       // Before the file is in step: a short process ends then.
-      if try replica.state().identity ?? identity == identity {
+      if known.identity ?? identity == identity {
         session.notice.begin(session, connection)
       }
       let isLarge = contents.rowCount > session.options.greatestRowsTogether
       let file = isLarge ? try replica.onOwnConnection() : replica
-      switch try file.apply(try contents.snapshot()) {
+      switch try file.apply(try contents.snapshot(), since: known) {
+      case .outdated: continue
       case .foreign: throw Trouble.foreign
       case .cloned:
         try replica.renewWriter()
@@ -150,7 +152,7 @@ struct Receiver {
     case .cloned:
       try replica.renewWriter()
       throw MustReadAnew()
-    case .foreign: throw MustReadAnew()
+    case .foreign, .outdated: throw MustReadAnew()
     }
     signals.change { $0.received = max($0.received, last) }
     session.reports.contact(of: .receiver)

@@ -75,6 +75,8 @@ class FaultyProxy:
     self.entered = entered
     self.slowness = slowness
     self.plan: Plan = lambda message: None
+    # Called before a request is passed on (false), and before its answer is; it may wait.
+    self.passes: Callable[[str, bool], None] = lambda path, is_answer: None
     self.messages: list[Message] = []
     self.failed: list[tuple[Message, Fault]] = []
     # While false, connections are cut, and new ones refused.
@@ -207,6 +209,7 @@ class Connection:
     if fault is Fault.HALF_REQUEST:
       self.node.sendall(request[:len(request) // 2])
       raise Cut
+    self.proxy.passes(path, False)
     self.node.sendall(request)
     self.answer(path, fault)
     return True
@@ -227,6 +230,7 @@ class Connection:
       self.client.sendall(head)
       return self.pass_parts(path)
     answer = head + self.from_node.exactly(int(fields.get(b"content-length", b"0")))
+    self.proxy.passes(path, True)
     if fault is Fault.CUT_AFTER:
       raise Cut
     if fault is Fault.HANG_AFTER:

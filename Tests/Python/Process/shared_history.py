@@ -117,7 +117,7 @@ class Model:
     self.forget_what_did_not_happen(history)
     return [
       *self.repeated(history), *self.unknown(history), *self.lost(history), *self.stale(history),
-      *self.torn(history), *self.disordered(history)]
+      *self.torn(history), *self.disordered(history), *self.renamed(history)]
 
   def forget_what_did_not_happen(self, history: History) -> None:
     """Drops writes that were cut off, and of which nothing was ever seen."""
@@ -235,3 +235,16 @@ class Model:
       if earlier and place[name] < place[(each.key, earlier.value)]:
         yield f"{each.key}: {machine[name]} wrote {each.value!r} before {earlier.value!r}, not after it"
       last[(machine[name], each.key)] = each
+
+  def renamed(self, history: History):
+    """A machine stays the same writer, unless there is a copy of it, or the engine was restored."""
+    if self.copied or history.lost:
+      return
+    machine = {(write.key, write.value): write.machine for write in self.writes}
+    writers: dict[str, set[bytes]] = {}
+    for each in history.entries:
+      if each.value is not None and (each.key, each.value) in machine:
+        writers.setdefault(machine[each.key, each.value], set()).add(each.writer)
+    for name, tags in writers.items():
+      if len(tags) > 1:
+        yield f"{name} took itself for a copy: it wrote as {sorted(tag.hex()[:8] for tag in tags)}"

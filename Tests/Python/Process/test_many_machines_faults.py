@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 
 import pytest
@@ -136,3 +137,49 @@ def test_an_outcome_that_stays_unknown_may_have_happened(tmp_path, sync_tool, cl
     history = History(f"{tmp_path.name}/{SUITE}/".encode())
     history.collect(cluster.any)
     assert [each.value for each in history.by_key()["color"]] == ["red", "blue"]
+
+
+class Overtaking:
+  """Lets the node read everything before a transaction, and answer that only when it is told to."""
+
+  def __init__(self, proxy: FaultyProxy) -> None:
+    self.asked, self.read, self.ended = threading.Event(), threading.Event(), threading.Event()
+    proxy.passes = self.passes
+    # So that everything is read.
+    proxy.plan = lambda message: Fault.CUT_BEFORE if message.is_part else None
+
+  def passes(self, path: str, is_answer: bool) -> None:
+    if path.endswith("txn") and not is_answer:
+      self.asked.set()
+      self.read.wait(DEADLINE)
+    if path.endswith("range") and is_answer and self.asked.is_set():
+      self.read.set()
+      self.ended.wait(DEADLINE)
+
+  def end(self, proxy: FaultyProxy) -> None:
+    proxy.heal()
+    self.ended.set()
+
+
+def test_an_answer_that_overtakes_what_was_read_before(tmp_path, sync_tool, cluster):
+  """What was read before an own change is no engine that was restored: nothing is sent again."""
+  with Fleet() as fleet, FaultyProxy("127.0.0.1", cluster.nodes[0].port) as proxy:
+    work = Work(fleet, tmp_path, sync_tool, cluster, proxy)
+    work.beside.start()
+    work.behind.start()
+    work.write(work.behind, {"color": "red"})
+    work.flush()
+    overtaking = Overtaking(proxy)
+    work.write(work.behind, {"color": "green"})
+    assert overtaking.asked.wait(DEADLINE), "nothing is sent"
+    # Its notification cuts the watch.
+    work.write(work.beside, {"size": "9"})
+    work.flush()
+    assert overtaking.read.is_set(), "the transaction came first"
+    work.write(work.behind, {"color": "blue"})
+    overtaking.end(proxy)
+    work.flush()
+    history = History(f"{work.prefix}/{SUITE}/".encode())
+    history.collect(cluster.any)
+    assert work.model.faults(history) == []
+    assert [each.value for each in history.by_key()["color"]] == ["red", "green", "blue"]

@@ -79,3 +79,10 @@ def test_a_lost_conflict_is_no_loss():
 def test_a_program_that_decides_may_overwrite_what_it_did_not_know():
   model = Model([FIRST, Write("b", "k", None, "b1")], deciding={"b"})
   assert not model.faults(history(("k", "a1"), ("k", "b1")))
+
+
+def test_a_machine_does_not_take_itself_for_a_copy():
+  writes = [FIRST, Write("a", "l", None, "a2")]
+  found = History(STORE, [Entry("k", 2, "a1", A, 1), Entry("l", 3, "a2", B, 1)])
+  assert any("took itself for a copy" in each for each in Model(writes).faults(found))
+  assert not Model(writes, copied={"b": "a"}).faults(found)

@@ -338,6 +338,27 @@ import Testing
     #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
   }
 
+  /// The sender heard of a unit between the reading and the snapshot.
+  @Test func aReadingFromBeforeAnAcknowledgementIsNoRestoredEngine() throws {
+    try connect()
+    store["a"] = 1
+    let unit = try #require(try replica.nextUnit())
+    let known = try replica.state()
+    let reading = snapshot(1, [])
+    try replica.acknowledge(unit, revision: 2)
+    store["b"] = 1
+    #expect(try replica.apply(reading, since: known) == .outdated)
+    let next = try #require(try replica.nextUnit())
+    #expect(next.changes.map(\.row.key) == ["b"])
+    #expect(next.oldWriterRow == unit.newWriterRow)
+    let rows = unit.changes.map {
+      SharedRow(key: $0.row.key, revision: 2, bytes: $0.row.bytes)
+    }
+    let later = snapshot(2, rows, writers: [unit.writer: unit.newWriterRow])
+    #expect(try replica.apply(later, since: replica.state()) == .applied)
+    #expect(try replica.nextUnit()?.newWriterRow == next.newWriterRow)
+  }
+
   /// A machine that was restored together with the engine gives its numbers again.
   @Test func aNewRowWithAnOldNumberIsAConflict() throws {
     try connect()

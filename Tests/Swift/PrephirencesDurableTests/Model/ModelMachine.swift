@@ -71,6 +71,18 @@ final class ModelMachine {
     isConnected = true
   }
 
+  /// Reads everything, and hears of a unit that was on its way before it applies what it has read.
+  func receiveLate(_ engine: inout ModelEngine) throws {
+    let known = try replica.state()
+    let unit = isConnected ? try replica.nextUnit() : nil
+    let reading = engine.snapshot
+    if let unit, let revision = engine.perform(unit) {
+      try replica.acknowledge(unit, revision: revision)
+    }
+    isConnected = try replica.apply(reading, since: known) == .applied
+    if !isConnected { try receive(engine) }
+  }
+
   enum Delivery { case whole, noRequest, noAnswer }
 
   /// Sends the next unit.

@@ -51,6 +51,7 @@ struct ModelRun {
     case 6..<8: try writePair(machine)
     case 8..<12: try send(machine)
     case 12..<16: try machine.receive(engine, atMost: random.below(3) + 1)
+    case 16 where random.below(2) == 0: try machine.receiveLate(&engine)
     case 16:
       machine.isConnected = false
       if random.below(3) == 0 { engine.compact() }
@@ -201,8 +202,12 @@ struct ModelRun {
       #expect(values == shared, "\(place), machine \(machine.name)")
     }
     guard !hasRestores else { return }
-    // What was unsent when a machine was cloned is a change of both.
-    if !hasClones { checkHistory() }
+    if !hasClones {
+      // What was unsent when a machine was cloned is a change of both.
+      checkHistory()
+      let writers = Set(engine.history.compactMap(\.writer))
+      #expect(writers.count <= machines.count, "a machine took itself for a copy: seed \(seed)")
+    }
     try checkNothingIsLost()
   }
 
