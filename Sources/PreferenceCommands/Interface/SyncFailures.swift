@@ -42,12 +42,16 @@ extension CommandLineError {
       hint: "add --overwrite to share them elsewhere instead")
   }
 
-  static func unsentWouldBeLost(_ suite: String, _ count: Int, _ path: String) -> Self {
-    Self(
+  static func unsentWouldBeLost(
+    _ suite: String, _ count: Int, _ path: String, isReadOnly: Bool
+  ) -> Self {
+    let sending =
+      isReadOnly ? "this user may only read, so nothing is sent" : "'\(path) now' sends them"
+    return Self(
       ExitCodes.refused,
       "\(Words.counted(count, "key")) of '\(suite)' \(Words.are(count)) not sent yet; nothing was "
         + "changed",
-      hint: "'\(path) now' sends them; --yes keeps them on this machine alone")
+      hint: "\(sending); --yes keeps them on this machine alone")
   }
 }
 

@@ -75,18 +75,22 @@ struct ChangeLog {
     let names = Dictionary(grouping: transactions.filter { $0.writer?.isForgotten == false }) {
       $0.machine ?? ""
     }.mapValues { Set($0.map(\.writer)).count }
+    var authors: [WriterTag: String] = [:]
     var rows = transactions.flatMap { transaction in
       let begin = [
         transaction.revision.map { "\($0)" } ?? "", transaction.date.map(DateText.text) ?? "",
         transaction.author { names[$0] ?? 0 > 1 },
       ]
+      if let writer = transaction.writer { authors[writer] = begin[2] }
       return transaction.changes.flatMap(\.rows).map { begin + $0 }
     }
     for entry in lost {
+      // If the change that counts is not in the log, the tag of its machine is what the copy knows.
+      let author = entry.writer.map { authors[$0] ?? $0.shortText } ?? ""
       let change = ValueDifference(
         key: entry.key, old: ShownValue(object: entry.old), new: ShownValue.absent)
       rows += change.rows.map {
-        ["", DateText.text(entry.date), entry.writer?.shortText ?? "", "lost"] + $0.dropFirst()
+        ["", DateText.text(entry.date), author, "lost"] + $0.dropFirst()
       }
     }
     for change in unsent {

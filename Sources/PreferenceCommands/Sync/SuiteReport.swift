@@ -59,7 +59,8 @@ struct SuiteReport {
     if state.isReadOnly {
       facts.append(("read-only", "this user may not change the store"))
     }
-    if let report = state.report, report.code != nil {
+    // Who may only read has no trouble with that.
+    if let report = state.report, status.trouble != nil {
       let since = DateText.text(report.date)
       facts.append(("trouble", "\(report.message ?? "unknown"), since \(since)"))
     }

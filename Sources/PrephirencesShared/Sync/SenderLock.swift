@@ -71,7 +71,13 @@ final class SenderLock: @unchecked Sendable {
   // MARK: - Other processes
 
   /// What ``requestRetry(besides:)`` changes.
-  var retryRequest: [UInt8] { Self.read(file?.descriptor, at: Self.requestOffset, 8) }
+  static func retryRequest(besides path: String) -> [UInt8] {
+    let descriptor = try? PrivateFile.open(path + suffix)
+    defer { try? descriptor?.close() }
+    let request = read(descriptor, at: requestOffset, 8)
+    // A file that is new, or too short still, has none.
+    return request.count == 8 ? request : Array(repeating: 0, count: 8)
+  }
 
   /// Tells those who wait for it that the engine has taken changes.
   ///
@@ -99,7 +105,7 @@ final class SenderLock: @unchecked Sendable {
     return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Lets the process that sends try again at once.
+  /// Lets the process that sends, and those that wait for a password, try again at once.
   static func requestRetry(besides path: String) {
     guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return }
     defer { try? descriptor.close() }

@@ -27,13 +27,10 @@ extension SyncCore {
       Receiver(session: session).run()
       session.end()
     }
-    requests.withLock { $0 = Requests(lock: lock, last: lock.retryRequest) }
     var sender = Sender(session)
     sender.run()
     session.end()
     ends.withLock { $0.session = nil }
-    // With the lock, nobody else may still use the file for this process.
-    requests.withLock { $0 = nil }
     signals.wait(nil) { $0.sessionThreads == 0 }
     options.didTakeTurn?(false)
     return session.hasLostFile
@@ -58,10 +55,10 @@ extension SyncCore {
   /// - Throws: ``Trouble`` if no thread can be started.
   func noticeChanges(_ path: String) throws {
     guard ends.withLock({ $0.observation == nil }) else { return }
+    let requests = PosixMutex(Requests(path))
     do throws(Errno) {
-      let observation = try FolderWatch.observe(path) { [signals, requests, reports] changes in
-        let isAsked =
-          changes.contains(.lockText) && requests.withLock { $0?.isNew() ?? false }
+      let observation = try FolderWatch.observe(path) { [signals, reports] changes in
+        let isAsked = changes.contains(.lockText) && requests.withLock { $0.isNew() }
         // Whoever asked waits for the answer, also if it is as before.
         if isAsked { reports.expire() }
         signals.change { state in
@@ -76,14 +73,19 @@ extension SyncCore {
   }
 }
 
-/// What others ask of the process that has the lock.
-struct Requests {
-  let lock: SenderLock
-  var last: [UInt8]
+/// What other processes ask of those that send, or would.
+private struct Requests {
+  private let path: String
+  private var last: [UInt8]
+
+  init(_ path: String) {
+    self.path = path
+    last = SenderLock.retryRequest(besides: path)
+  }
 
   /// Whether somebody has asked since the last call.
   mutating func isNew() -> Bool {
-    let now = lock.retryRequest
+    let now = SenderLock.retryRequest(besides: path)
     defer { last = now }
     return now != last
   }

@@ -33,8 +33,6 @@ final class SyncCore: Sendable {
   }
 
   let ends = PosixMutex(Ends())
-  /// What others ask of this process while it has the lock.
-  let requests = PosixMutex<Requests?>(nil)
 
   init(
     _ replica: SharedReplica, _ cluster: EtcdConfiguration, _ layout: StoreLayout,
@@ -120,11 +118,12 @@ final class SyncCore: Sendable {
           awaitRelease(lock, lockChanges)
           continue
         }
+        // What is asked while the session ends counts, too.
+        let wakes = signals.read { $0.wakes }
         let hasLostFile = runSession(path, lock, sharing)
         lock.release()
         guard !isStopping, !hasLostFile else { continue }
         // Another process may have the password.
-        let wakes = signals.read { $0.wakes }
         signals.wait(options.pauseWithoutPassword) { $0.isStopping || $0.wakes != wakes }
       } catch {
         reports.report(Trouble(error), of: .lock)

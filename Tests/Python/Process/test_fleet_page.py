@@ -47,6 +47,13 @@ def a_changed_setting_on_three_machines(fleet, make_home):
   assert "etcdcluster" in fleet.type(calling.format("etcd2-peer"))
   fleet.type("! " + calling.format("machine1"))
   machines = fleet.machines
+  # What this machine has lost or not sent follows in the log, without a revision.
+  machines[1].stop_service()
+  machines[1].type("prefs sync remove com.example.web; prefs write interval 1 --type int --domain com.example.web\n"
+                   + block("sh", "A machine", 1))
+  machines[1].start_service()
+  told = machines[1].type("prefs sync now; prefs sync log com.example.web interval --last 1 | tail -n 1").stdout
+  assert "\tlost\tinterval" in told
   told = machines[0].type(block("sh", "See how it stands"))
   assert re.search(r"sender: +process \d+\n", told.stdout) and "trouble" not in told.stdout
   told = machines[1].type("".join(
@@ -84,6 +91,8 @@ def certificates_are_replaced_while_all_runs(fleet):
   trust(fleet)
   change(fleet, 32)
   fleet.operate("Replace the authority", 1)
+  assert (fleet.certificates / "ca.crt").read_text().count("BEGIN") == 2
+  fleet.operate("See how the cluster stands")
   for machine in fleet.machines:
     machine.copy(f"{machine.name}.crt", f"{machine.name}.key")
   for node in fleet.nodes:
@@ -91,6 +100,10 @@ def certificates_are_replaced_while_all_runs(fleet):
     shown = ssl.get_server_certificate(("127.0.0.1", node.port))
     assert shown == (fleet.certificates / f"{node.name}.crt").read_text()
   change(fleet, 33)
+  # The operator's own commands work all the time.
+  fleet.operate("See how the cluster stands")
+  fleet.operate("Replace the authority", 2)
+  assert (fleet.certificates / "ca.crt").read_text().count("BEGIN") == 1
   trust(fleet)
   change(fleet, 34)
   assert [machine.process.pid for machine in fleet.machines] == begun

@@ -152,11 +152,20 @@ def test_a_revoked_role_is_not_a_role_that_reads(make_home):
     machine.run("write", "k", "1")
     machine.now()
     reader.add(*with_password(reader, "reader"))
+    # What was written before that was known is removed as the page says.
+    reader.run("write", "own", "1")
+    reader.now(code=79)
+    assert "may only read" in reader.sync("remove", "web", code=79).error.split("hint")[1]
+    reader.sync("remove", "web", "--yes")
+    reader.run("delete", "own")
+    reader.add(*with_password(reader, "reader"))
     reader.now()
     with Running(reader):
       until("the refusal", lambda: reader.status["readOnly"])
       # Who may only read is in step.
       until("being in step", lambda: reader.status["healthy"])
+      shown = reader.sync("status").out.decode()
+      assert "read-only" in shown and "trouble" not in shown
     refused = there(reader, "write", "k", "3", *with_password(reader, "reader"), code=79)
     assert "no rights" not in refused.error
     with Running(machine):

@@ -86,6 +86,8 @@ def test_log_says_who_when_and_what(make_machine):
   # Given up changes stay visible, with their values.
   (lost,) = log(one)["lost"]
   assert lost["key"] == "interval"
+  # By the name of the machine whose change counts.
+  assert [line[2] for line in lines(one, "interval") if line[3] == "lost"] == ["other"]
   one.sync("log", "web", "--last", "-1", code=64)
   terminal = other.terminal("sync", "log", "web", "interval")
   code, shown = ended(terminal)

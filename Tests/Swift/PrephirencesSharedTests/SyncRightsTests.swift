@@ -15,11 +15,11 @@ struct SyncRightsTests {
   private let prefix = "fleet/app/"
 
   private func machine(
-    _ cluster: EtcdServer, _ user: String, resolver: SyncWorker.Resolver? = nil,
-    password: @escaping @Sendable () throws -> String
+    _ cluster: EtcdServer, _ user: String, options: SyncOptions = SyncMachine.options,
+    resolver: SyncWorker.Resolver? = nil, password: @escaping @Sendable () throws -> String
   ) throws -> SyncMachine {
     try SyncMachine(
-      cluster, prefix, resolver: resolver,
+      cluster, prefix, options: options, resolver: resolver,
       change: { configuration in
         configuration.user = user
         configuration.password = { Array(try password().utf8) }
@@ -89,20 +89,26 @@ struct SyncRightsTests {
     }
   }
 
-  @Test func wrongPasswordIsReportedAndTriedAgain() throws {
+  /// After `prefs sync now`, a service that had the old password goes on at once.
+  @Test func wrongPasswordIsTriedAgainWhenAnotherProcessAsks() throws {
     let cluster = try EtcdServer()
     try cluster.enableAuthentication()
     try cluster.addUser("writer", password: "w", prefix: prefix)
     let password = Mutex("wrong")
-    let machine = try machine(cluster, "writer") { password.withLock { $0 } }
+    var options = SyncMachine.options
+    options.pauseWithoutPassword = .seconds(600)
+    let machine = try machine(cluster, "writer", options: options) { password.withLock { $0 } }
     try machine.set("1", "key")
     try machine.waitFor(code: "wrongPassword")
     let report = try machine.replica.state().report
     #expect(report?.message?.contains("wrong-one") != true)
+    try machine.wait("that it leaves the lock to others") {
+      SenderLock.holder(besides: try machine.replica.filePath()) == nil
+    }
     password.withLock { $0 = "w" }
-    machine.worker.wake()
-    try machine.flush()
+    SenderLock.requestRetry(besides: try machine.replica.filePath())
     try machine.waitFor(code: nil)
+    try machine.flush()
   }
 
   @Test func processWithoutPasswordLeavesTheLockToOthers() throws {

@@ -32,7 +32,8 @@ struct SyncRemoveCommand: SyncSubcommand {
     let replica = try replica(session)
     let count = try replica.unshare(losesUnsent: yes)
     guard count == 0 || yes else {
-      throw CommandLineError.unsentWouldBeLost(suite, count, session.path)
+      throw CommandLineError.unsentWouldBeLost(
+        suite, count, session.path, isReadOnly: try replica.state().isReadOnly)
     }
     try SharingConfiguration.remove(suiteName: suite)
     // A program may have begun again, before the settings were gone.
