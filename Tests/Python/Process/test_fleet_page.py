@@ -115,8 +115,11 @@ def certificates_are_replaced_while_all_runs(fleet):
 def a_password_is_replaced(fleet):
   fleet.operate("Replace a password, or shut out a machine")
   for machine in fleet.machines:
+    machine.type("! prefs sync now com.example.web")
     machine.copy("web.password")
     machine.type("prefs sync now com.example.web")
+    # The service goes on at once, too, though it had met the old password.
+    machine.type("for _ in {1..100}; do ! prefs sync status --check || exit 0; sleep 0.1; done; exit 1")
   change(fleet, 41)
 
 
