@@ -9,6 +9,7 @@ enum SyncUsageText {
   static let addUserOrVariable = "add --user, or set ETCDCTL_USER"
   static let addPassword = "add --password-file or --password-ref"
   static let forgetInOneSuite = "--forget needs the name of one suite"
+  static let rehearsalOffline = "--dry-run tries the connection, which --offline leaves out"
   static let lastNegative = "--last takes a number that is not negative"
   static let storeNeedsDomain = "name the domain with --domain; --store lists one shared store"
 }

@@ -26,15 +26,17 @@ struct FirstContact {
         "this cluster asks nobody for a password: whoever reaches it reads and changes everything")
     }
     let found = "the store '\(suite.store)' has \(Words.counted(theirs.count, "key"))"
-    if !isAdopted, try suite.replica.isShared(),
-      let known = try suite.replica.state().identity
+    if try suite.replica.isShared(), let known = try suite.replica.state().identity,
+      case let isKnown = try direct.identity() == known, isKnown || !isAdopted
     {
-      let isKnown = try direct.identity() == known
+      if let form { try KeyOutcome.write([], as: form) }
       return session.interface.say(
-        isKnown
-          ? found
-          : "\(found); it is another one than this machine was in step with: nothing will be sent or "
-            + "come before '\(session.path) adopt \(ShellText.quoted(suite.name))'")
+        found
+          + (!isKnown
+            ? "; it is another one than this machine was in step with: nothing will be sent or come "
+              + "before '\(session.path) adopt \(ShellText.quoted(suite.name))'"
+            : isAdopted
+              ? "; it is the one that this machine knows, which is not adopted again" : ""))
     }
     let outcomes = KeyOutcome.all(
       try values(), theirs, isDecided: suite.configuration.programDecides == true)

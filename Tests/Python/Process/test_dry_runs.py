@@ -239,6 +239,7 @@ def test_the_first_contact(machines, cluster):
   listed = json.loads(machine.add("--dry-run", "--diff-json", "--program-decides").out)
   assert listed[0] == {"key": "name", "change": "waits", "here": {"type": "string", "value": "mine"},
                        "store": {"type": "string", "value": "web"}}
+  assert "--offline" in machine.add("--dry-run", "--offline", code=64).error
   assert tree(machine.home) == before and rows(cluster, machine) == engine
 
 
@@ -247,10 +248,18 @@ def test_an_adoption(machines, cluster):
   machine.run("write", "own", "1")
   machine.add()
   machine.now()
+  # What is unsent stays so: it is the store that this machine knows.
+  machine.run("write", "own", "2")
+  same = machine.sync("adopt", "web", "--dry-run")
+  assert same.out == b"" and "not adopted again" in same.error
+  assert machine.sync("adopt", "web", "--dry-run", "--diff-json").out == b"[]\n"
+  machine.sync("adopt", "web", "--yes")
+  machine.now()
+  assert machine.read("own") == b"2\n"
   cluster.ctl("del", "--prefix", machine.address.rpartition("/")[2] + "/")
   assert "prefs sync adopt web" in hinted(machine.sync("now", "web", code=65))
   before, engine = tree(machine.home), rows(cluster, machine)
   dry = machine.sync("adopt", "web", "--dry-run")
-  assert dry.out == b"sent\town\there\tstring\t1\n" and "1 key will be sent" in dry.error
+  assert dry.out == b"sent\town\there\tstring\t2\n" and "1 key will be sent" in dry.error
   assert tree(machine.home) == before and rows(cluster, machine) == engine
   assert "will be sent" not in machine.sync("adopt", "web", "--yes").error

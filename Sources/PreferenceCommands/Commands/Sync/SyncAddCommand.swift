@@ -68,6 +68,9 @@ struct SyncAddCommand: SyncSubcommand {
     if let problem = PreferenceUsageText.problem(ofDomain: suite) {
       throw ValidationError(problem)
     }
+    guard !offline || !rehearsal.dryRun else {
+      throw ValidationError(SyncUsageText.rehearsalOffline)
+    }
   }
 
   func perform(in session: SharingSession) throws {
