@@ -139,8 +139,7 @@ final class DirectCommit {
     case .changed: return false
     case .foreign, .cloned, .restored: throw otherStore
     case .malformed:
-      throw unchanged(
-        PreferencesError(EtcdError(.protocolViolation, "an answer lacks what was asked for")))
+      throw PreferencesError(EtcdError(.protocolViolation, "an answer lacks what was asked for"))
     }
     number += 1
     writerRow = newRow

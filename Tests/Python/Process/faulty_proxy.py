@@ -77,6 +77,7 @@ class FaultyProxy:
     self.plan: Plan = lambda message: None
     # Called before a request is passed on (false), and before its answer is; it may wait.
     self.passes: Callable[[str, bool], None] = lambda path, is_answer: None
+    self.strange = STRANGE
     self.messages: list[Message] = []
     self.failed: list[tuple[Message, Fault]] = []
     # While false, connections are cut, and new ones refused.
@@ -276,7 +277,7 @@ class Connection:
     return True
 
   def be_strange(self) -> bool:
-    status, body = random.SystemRandom().choice(STRANGE)
+    status, body = random.SystemRandom().choice(self.proxy.strange)
     self.client.sendall(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
     return True
 

@@ -250,6 +250,17 @@ def test_an_unknown_outcome_is_settled(store, cluster, fault):
   assert appended > 2
 
 
+def test_what_is_not_etcds_answer_says_nothing_of_the_outcome(store, cluster):
+  store.run("write", "port", "1")
+  with FaultyProxy("127.0.0.1", cluster.nodes[0].port) as proxy:
+    proxy.strange = [("400 Bad Request", b'{"code":99,"message":"new"}')]
+    proxy.fail_every(1, Fault.STRANGE_AFTER, "/txn", at_most=1)
+    store.run(
+      "write", "port", "2",
+      address=cluster.store_url(store.address.rpartition("/")[2], [proxy.port]))
+    assert proxy.failed and store.read("port") == b"2\n"
+
+
 def test_an_outcome_that_stays_unknown_is_81(store, cluster):
   store.run("write", "port", "1")
   prefix = store.address.rpartition("/")[2]
