@@ -89,9 +89,9 @@ struct ChangeLog {
       let author = entry.writer.map { authors[$0] ?? $0.shortText } ?? ""
       let change = ValueDifference(
         key: entry.key, old: ShownValue(object: entry.old), new: ShownValue.absent)
-      rows += change.rows.map {
-        ["", DateText.text(entry.date), author, "lost"] + $0.dropFirst()
-      }
+      // A removal that was given up has no value.
+      let shown = change.rows.isEmpty ? [["", entry.key, "", ""]] : change.rows
+      rows += shown.map { ["", DateText.text(entry.date), author, "lost"] + $0.dropFirst() }
     }
     for change in unsent {
       rows.append(

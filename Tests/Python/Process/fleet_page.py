@@ -196,6 +196,7 @@ class Machine:
     settings = dict(unit(UNIT.read_text()))
     assert settings["Type"] == "notify"
     name = str(self.home.folder / "notify")
+    Path(name).unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
       notified.bind(name)
       notified.settimeout(LIMIT)
