@@ -56,13 +56,17 @@ final class RunningSuites {
     running.values.contains { $0.shared.worker?.isHung(after: Self.greatestWork) ?? false }
   }
 
-  /// How they stand, in one line.
-  var status: String {
+  /// Finds out how they stand.
+  ///
+  /// - Parameter progress: Called after each, since one whose writer is stopped takes a while.
+  /// - Returns: One line.
+  func status(_ progress: () -> Void) -> String {
     guard !running.isEmpty else { return "no suite is shared" }
     let count = running.count + refused.count
     let problems =
       running.values.sorted { $0.name < $1.name }.compactMap { suite in
-        health(suite.shared).problem.map { "'\(suite.name)': \($0.message)" }
+        defer { progress() }
+        return health(suite.shared).problem.map { "'\(suite.name)': \($0.message)" }
       } + refused.values.sorted().map(noPlace)
     guard let first = problems.first else { return "\(Words.counted(count, "suite")) in step" }
     return "\(problems.count) of \(count) in trouble: \(first.visible)"

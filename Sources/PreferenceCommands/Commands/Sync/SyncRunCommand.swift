@@ -46,17 +46,20 @@ struct SyncRunCommand: SyncSubcommand {
     }
     ServiceNotice.send("READY=1")
     let watchdog = ServiceNotice.watchdogPeriod
+    func showLife() {
+      // A manager that hears nothing starts the service again.
+      if watchdog != nil, !running.isHung { ServiceNotice.send("WATCHDOG=1") }
+    }
     var (status, nextStatus) = ("", ContinuousClock.now)
     repeat {
       if ServiceNotice.isWanted, case let begin = ContinuousClock.now, nextStatus <= begin {
-        let now = running.status
+        let now = running.status(showLife)
         if now != status { ServiceNotice.send("STATUS=\(now)") }
         status = now
         // Hundreds of suites are looked at less often.
         nextStatus = .now + begin.duration(to: .now) * 20
       }
-      // A manager that hears nothing starts the service again.
-      if watchdog != nil, !running.isHung { ServiceNotice.send("WATCHDOG=1") }
+      showLife()
       running.update()
     } while !signals.wait(min(Self.pause, watchdog.map { $0 / 3 } ?? Self.pause))
     ServiceNotice.send("STOPPING=1")
