@@ -118,49 +118,44 @@ import Testing
     #expect(connections.value == 2)
   }
 
-  /// A member that was restored is silent to whoever has a newer token.
-  @Test func aTokenIsForgottenWhenItIsNotAnsweredAnyMore() throws {
-    let logins = Counter()
+  /// Starts a server that lets everybody log in, and answers only some of the other requests.
+  private func silentServer(
+    _ logins: Counter, answers: @escaping @Sendable (Int) -> Bool
+  ) throws -> (server: FakeServer, client: EtcdClient) {
     let server = try FakeServer { connection, count in
       while let (path, _) = connection.request() {
         if path == "/v3/auth/authenticate" {
           connection.answer(#"{"token":"t.\#(logins.add())"}"#)
-          continue
+        } else if answers(count()) {
+          connection.answer("{\(FakeServer.header)}")
+        } else {
+          return connection.waitForEnd()
         }
-        // The first is answered, and then only those with a new login.
-        guard count() == 1 || logins.value > 1 else { return connection.waitForEnd() }
-        connection.answer("{\(FakeServer.header)}")
       }
     }
     var configuration = server.configuration
     configuration.user = "fleet"
     configuration.password = Self.password
     configuration.timing.silence = .milliseconds(50)
-    let client = EtcdClient(configuration)
+    return (server, EtcdClient(configuration))
+  }
+
+  /// A member that was restored is silent to whoever has a newer token.
+  @Test func aTokenIsForgottenWhenItIsNotAnsweredAnyMore() throws {
+    let logins = Counter()
+    // The first is answered, and then only those with a new login.
+    let (server, client) = try silentServer(logins) { count in count == 1 || logins.value > 1 }
     _ = try client.put([1], [2], deadline: .test)
     let error = failure { () throws(EtcdError) in _ = try client.put([1], [2], deadline: .test) }
     #expect(error?.mayHaveHappened == true)
     #expect(try client.put([1], [2], deadline: .test).revision == 7)
+    #expect(server.requests == 3)
     #expect(logins.value == 2)
   }
 
   @Test func silentMembersAreNotAskedToLogInAgainAndAgain() throws {
     let logins = Counter()
-    let server = try FakeServer { connection, count in
-      while let (path, _) = connection.request() {
-        if path == "/v3/auth/authenticate" {
-          connection.answer(#"{"token":"t.\#(logins.add())"}"#)
-          continue
-        }
-        guard count() == 1 else { return connection.waitForEnd() }
-        connection.answer("{\(FakeServer.header)}")
-      }
-    }
-    var configuration = server.configuration
-    configuration.user = "fleet"
-    configuration.password = Self.password
-    configuration.timing.silence = .milliseconds(20)
-    let client = EtcdClient(configuration)
+    let (server, client) = try silentServer(logins) { count in count == 1 }
     _ = try client.put([1], [2], deadline: .test)
     for _ in 0..<5 {
       let error = failure { () throws(EtcdError) in

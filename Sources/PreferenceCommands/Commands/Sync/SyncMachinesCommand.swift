@@ -94,6 +94,8 @@ struct SyncMachinesCommand: SyncSubcommand {
     }
     if json {
       try ValueOutput.write(.array(lines.map(\.json)))
+    } else if found.usable.isEmpty, failures.isEmpty {
+      session.interface.say("no preferences are shared")
     } else {
       try ValueOutput.write(
         TextTable(
