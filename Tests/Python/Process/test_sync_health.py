@@ -264,6 +264,8 @@ def test_check_minds_what_is_unsent_for_long(machine):
   assert "1 key is unsent" not in check(machine, 75)
   with Running(machine) as running:
     until("the sender", lambda: machine.status["healthy"])
+    # Its first work is done by then; stopped while it has the lock, it would hold up the write.
+    time.sleep(1)
     running.stop()
     machine.run("write", "k", "2")
     time.sleep(0.02)
