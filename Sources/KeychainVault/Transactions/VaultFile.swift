@@ -1,65 +1,63 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// The file of a vault: its place, whether it can be trusted, and the connection to it.
+/// Where a vault lies, and what a handle knows of its file.
 final class VaultFile: Sendable {
-  private struct Connection {
-    let storage: SQLiteVaultStorage
-    let identity: FileIdentity
-    var isInitialized: Bool
+  /// What was read of the file with this status.
+  private struct Known {
+    let file: any DiskFile
+    let status: DiskStatus
+    let head: VaultHead
+    var contents: VaultContents?
   }
 
-  /// What the observers of the handle know.
-  let ledger = ItemLedger()
-
+  let disk: any VaultDisk
   private let configuration: VaultConfiguration
   private let locations: Locations
   private let resolved = Mutex<TrustedPath?>(nil)
   private let seen = Mutex<SeenRecordFile?>(nil)
-  private let connection = Mutex<Connection?>(nil)
+  private let known = Mutex<Known?>(nil)
+  private let lists = Mutex<(head: VaultHead, list: MemberList)?>(nil)
   private let process = getpid()
-
-  /// Connections that are never closed; see `VaultConfiguration.leavesConnectionToExit`.
-  private static let untilExit = Mutex<[SQLiteVaultStorage]>([])
 
   init(_ configuration: VaultConfiguration) {
     self.configuration = configuration
+    disk = configuration.disk
     locations = Locations(environment: configuration.environment)
   }
 
-  /// An open vault with its seen record, at the beginning of an operation.
+  /// A file that was found, its head, and what this user had seen before it was opened.
   struct Opened: Sendable {
-    let storage: any VaultStorage
     let path: String
-    let identity: FileIdentity
+    let file: any DiskFile
+    let status: DiskStatus
+    let head: VaultHead
     let seenFile: SeenRecordFile
     var seen: SeenRecordFile.Content
   }
 
-  /// Returns the real path, after every folder above it was checked.
   func path() throws(KeychainError) -> TrustedPath {
     if let path = resolved.withLock({ $0 }) { return path }
     let named = try namedPath()
     let path = try translated(TrustedPath(resolving: named))
     guard !path.othersCanAddFiles else {
-      // SQLite accepts any journal next to the vault, whoever made it.
       throw KeychainError(
         .insecurePermissions, "other users can make files in \(path.folder), next to the vault",
         recovery: "use a folder of your own")
     }
-    // A path that does not exist yet may lead elsewhere once a volume is mounted.
+    // A path that does not exist yet may lead elsewhere later.
     if try translated(PrivateFile.inspect(path.path)) != nil { resolved.withLock { $0 = path } }
     return path
   }
 
-  /// Whether the place of the vault was set explicitly.
   var isNamed: Bool { configuration.path != nil || locations.namesVault }
 
-  /// Whether the place of the state was set explicitly.
   var isStateNamed: Bool { locations.namesState }
 
   private func namedPath() throws(KeychainError) -> String {
@@ -67,7 +65,6 @@ final class VaultFile: Sendable {
     return try locations.defaultVaultPath()
   }
 
-  /// Returns the seen record's file, whose folders are checked once, like those of the vault.
   func seenFile() throws(KeychainError) -> SeenRecordFile {
     if let file = seen.withLock({ $0 }) { return file }
     let file = try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
@@ -75,49 +72,137 @@ final class VaultFile: Sendable {
     return file
   }
 
-  /// Returns the seen records for forgetting the keys of every vault that was seen at the path, even
-  /// if others can change the folders.
-  ///
-  /// In that case somebody may be locking the vault in alarm, so the keys must not stay.
+  /// The records of the vault's path, now and before, without a look at who may change it.
   func seenForLocking() -> [SeenRecordFile] {
     let found = try? SeenRecordFile.withoutTrust(
       stateFolder: locations.stateFolder(), vaultPath: namedPath())
     return found ?? []
   }
 
-  /// Opens the vault.
+  /// Opens the file that has the name now.
   ///
-  /// The seen record is read before any snapshot begins, so a state that is older than the record
-  /// is never the result of a change in between.
+  /// - Returns: `nil` if there is no vault, and none was seen here.
+  func open() throws(KeychainError) -> Opened? {
+    try requireSameProcess()
+    let path = try path()
+    let seenFile = try seenFile()
+    // Before the file: a record that was raised in between would be newer than what was read.
+    let seen = seenFile.read()
+    guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0,
+      let status = try status(path.path)
+    else {
+      guard seen == .none else { throw Self.missing(path.path) }
+      try Self.refuseHidden(path.path)
+      return nil
+    }
+    if let known = known.withLock({ $0 }), known.status == status {
+      return Opened(
+        path: path.path, file: known.file, status: status, head: known.head, seenFile: seenFile,
+        seen: seen)
+    }
+    return try read(path.path, seenFile, seen)
+  }
+
+  /// Reads the head of the file that has the name now, or that a writer has locked.
+  func read(
+    _ path: String, _ seenFile: SeenRecordFile, _ seen: SeenRecordFile.Content,
+    from locked: (any DiskFile)? = nil
+  ) throws(KeychainError) -> Opened {
+    let (file, status): (any DiskFile, DiskStatus)
+    do throws(Errno) {
+      file = if let locked { locked } else { try disk.open(path, writing: false) }
+      status = try file.status()
+    } catch {
+      throw .system(error, "open", path)
+    }
+    let opened = try Opened(
+      path: path, file: file, status: status,
+      head: VaultHead(file, size: status.size, path: path), seenFile: seenFile, seen: seen)
+    let continues = known.withLock { known in
+      guard let old = known, old.status.isSameFile(as: status), old.head == opened.head else {
+        return false
+      }
+      return true
+    }
+    if !continues, locked == nil {
+      known.withLock { $0 = Known(file: file, status: status, head: opened.head) }
+    }
+    return opened
+  }
+
+  /// The verified contents of a file, from what is known of it where that still holds.
   ///
-  /// - Returns: The vault, or `nil` if there is none and none was seen here before.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault and one
-  ///   was seen.
-  func open(_ deadline: Deadline) throws(KeychainError) -> Opened? {
+  /// - Parameter anew: whether nothing that is known counts.
+  func contents(
+    _ opened: Opened, _ keys: TierKeys, anew: Bool = false
+  ) throws(KeychainError) -> VaultContents {
+    if !anew, let known = known.withLock({ $0 }), let old = known.contents,
+      known.status.isSameFile(as: opened.status), old.head == opened.head
+    {
+      if known.status == opened.status {
+        try old.requireProofs(keys)
+        return old
+      }
+      let continued = try old.continued(
+        on: opened.file, size: opened.status.size, keys: keys, seen: opened.seen.record)
+      if let continued {
+        try continued.requireProofs(keys)
+        keep(continued, opened)
+        return continued
+      }
+    }
+    let contents = try VaultContents(
+      reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
+      list: list(opened.head, keys.open), keys: keys, seen: opened.seen.record)
+    try contents.requireProofs(keys)
+    keep(contents, opened)
+    return contents
+  }
+
+  /// The list of a head, whose signature is checked once.
+  func list(_ head: VaultHead, _ open: SharedSecret) throws(KeychainError) -> MemberList {
+    if let known = lists.withLock({ $0 }), known.head == head { return known.list }
+    let list = try head.openList(open)
+    lists.withLock { $0 = (head, list) }
+    return list
+  }
+
+  /// Keeps what was read, unless it was read from a descriptor that its writer closes.
+  private func keep(_ contents: VaultContents, _ opened: Opened) {
+    known.withLock { known in
+      known = Known(
+        file: opened.file, status: opened.status, head: opened.head, contents: contents)
+    }
+  }
+
+  /// Notes what an append of this process left.
+  func note(_ contents: VaultContents, _ status: DiskStatus) {
+    known.withLock { known in
+      known = Known(file: contents.file, status: status, head: contents.head, contents: contents)
+    }
+  }
+
+  func forget() { known.withLock { $0 = nil } }
+
+  /// The head that was read last.
+  var knownHead: VaultHead? { known.withLock { $0?.head } }
+
+  func status(_ path: String) throws(KeychainError) -> DiskStatus? {
+    do throws(Errno) {
+      return try disk.status(of: path)
+    } catch {
+      throw .system(error, "read", path)
+    }
+  }
+
+  func requireSameProcess() throws(KeychainError) {
     guard getpid() == process else {
       throw KeychainError(
         .refused, "a vault that was opened before a fork cannot be used in the child",
         recovery: "open it again in the child")
     }
-    let path = try path()
-    let seenFile = try seenFile()
-    let seen = seenFile.read()
-    guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0 else {
-      guard seen == .none else { throw Self.missing(path.path) }
-      try Self.refuseHidden(path.path)
-      return nil
-    }
-    let storage = try storage(path.path, stat.identity, deadline)
-    guard try isInitialized(storage, deadline) else {
-      try Self.checkNotCutOff(path.path)
-      guard seen == .none else { throw Self.missing(path.path) }
-      return nil
-    }
-    return Opened(
-      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile, seen: seen)
   }
 
-  /// Fails if the vault may be hidden, and so is not known to be missing.
   private static func refuseHidden(_ path: String) throws(KeychainError) {
     guard let folder = ClosedFolder.above(path) else { return }
     throw KeychainError(
@@ -127,70 +212,6 @@ final class VaultFile: Sendable {
       recovery: "name a vault elsewhere with KEYCHAIN_VAULT, and its state with XDG_STATE_HOME; "
         + "in a unit of systemd, use StateDirectory=, or ProtectHome=no")
   }
-
-  /// Creates an empty file, closed to others, if there is none, and opens it.
-  func create(_ deadline: Deadline) throws(KeychainError) -> Opened {
-    let path = try path()
-    let seenFile = try seenFile()
-    try translated(PrivateFile.makeFolder(path.folder))
-    do throws(Errno) {
-      try PrivateFile.makeEmpty(path.path)
-    } catch {
-      guard error == .fileExists else { throw .system(error, "make the vault", path.path) }
-    }
-    try translated(PrivateFile.syncFolder(path.folder))
-    guard let stat = try translated(PrivateFile.inspect(path.path)) else {
-      throw KeychainError(.inputOutput, "the vault \(path.path) vanished while it was made")
-    }
-    let storage = try storage(path.path, stat.identity, deadline)
-    return Opened(
-      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile,
-      seen: seenFile.read())
-  }
-
-  /// Returns the connection; a new one if another file lies at the path now.
-  private func storage(
-    _ path: String, _ identity: FileIdentity, _ deadline: Deadline
-  ) throws(KeychainError) -> SQLiteVaultStorage {
-    try connection.withLock { connection throws(KeychainError) in
-      if let connection, connection.identity == identity { return connection.storage }
-      let storage = try SQLiteVaultStorage(
-        path: path, ledger: ledger, limitingMemory: configuration.limitsDatabaseMemory, deadline)
-      connection = Connection(
-        storage: storage, identity: identity, isInitialized: storage.hadTables)
-      if configuration.leavesConnectionToExit { Self.untilExit.withLock { $0.append(storage) } }
-      return storage
-    }
-  }
-
-  /// Whether the file has its tables.
-  ///
-  /// Once there, they stay, so they are looked up only until then.
-  private func isInitialized(
-    _ storage: SQLiteVaultStorage, _ deadline: Deadline
-  ) throws(KeychainError) -> Bool {
-    if connection.withLock({ $0?.storage === storage && $0?.isInitialized == true }) { return true }
-    let found = try storage.read(deadline) { rows throws(KeychainError) in
-      try rows.isInitialized()
-    }
-    if found {
-      connection.withLock { if $0?.storage === storage { $0?.isInitialized = true } }
-    }
-    return found
-  }
-
-  /// SQLite treats a file shorter than its header as an empty database, and would fill it.
-  private static func checkNotCutOff(_ path: String) throws(KeychainError) {
-    guard let stat = try translated(PrivateFile.inspect(path)),
-      (1..<smallestPage).contains(stat.size)
-    else { return }
-    throw KeychainError(
-      .damaged, "the vault \(path) is damaged: only \(stat.size) bytes are left of it",
-      recovery: .restoreBackup)
-  }
-
-  /// The smallest page of an SQLite database; every database is at least one page.
-  private static let smallestPage: Int64 = 512
 
   private static func missing(_ path: String) -> KeychainError {
     KeychainError(

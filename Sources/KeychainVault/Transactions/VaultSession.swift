@@ -3,228 +3,89 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
+internal import SystemPackage
 
-/// Runs transactions on an opened vault with the keys they need.
-///
-/// Unlocking may wait for a person, so it never happens within a transaction. A transaction
-/// therefore checks that its keys are still the vault's, and is repeated with new keys if not.
+/// One operation on a vault: its file as it was found, and the keys that it asks for as far as it needs them.
 struct VaultSession: Sendable {
+  let file: VaultFile
   let opened: VaultFile.Opened
   let unlocker: Unlocker
-  let knownHead: KnownHead
   let deadline: Deadline
   let notice: (@Sendable (Notice) -> Void)?
-
-  /// Receives what would have to be asked or hashed, if that must not happen now.
   var postponed: PostponedUnlocking?
 
-  /// The outcome of one transaction of an operation.
+  var path: String { opened.path }
+  var head: VaultHead { opened.head }
+
   enum Attempt<Result> {
     case done(Result)
-
-    /// Other keys are needed, because an item requires more.
     case again(Accessibility.UnlockRequirement)
-
-    var isDone: Bool {
-      if case .done = self { true } else { false }
-    }
   }
 
-  /// Reads with the keys for `requirement`.
+  /// Calls `body` with the vault's verified contents, again once more keys are at hand.
   ///
-  /// `rereads` is whether the head and the list of members are looked at again.
+  /// - Parameter anew: whether everything is read again, whatever is known.
   func read<Result>(
-    _ requirement: Accessibility.UnlockRequirement, rereads: Bool = false,
-    _ body: (any VaultRows, ItemSealing, ProvenVault) throws(KeychainError) -> Attempt<Result>
+    _ requirement: Accessibility.UnlockRequirement, anew: Bool = false,
+    _ body: (VaultContents, ItemSealing) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) {
-      (keys: TierKeys, requirement: Requirement) throws(KeychainError) -> Outcome<Result> in
-      let device = try unlocker.device.find()
-      return try opened.storage.read(deadline) {
-        (rows: any VaultRows) throws(KeychainError) -> Outcome<Result> in
-        guard let proven = try proven(rows, ownedBy: keys, rereads: rereads) else {
-          return .retry(requirement, try head(rows))
-        }
-        let sealing = ItemSealing(keys: keys, device: try device?.inVault(proven.head.id))
-        switch try body(rows, sealing, proven) {
-        case .done(let result): return .done(result, proven.record)
-        case .again(let needed): return .retry(.reading(needed), try head(rows))
-        }
+    try repeating(requirement) { session, keys throws(KeychainError) -> Outcome<Result> in
+      let contents = try session.contents(keys, anew: anew)
+      switch try body(contents, session.sealing(keys)) {
+      case .done(let result): return .done(result)
+      case .again(let needed): return .retry(.reading(needed))
       }
     }
   }
 
-  /// Writes with the keys for `requirement`.
-  ///
-  /// `body` changes the rows through its writer.
-  ///
-  /// `device` is the device secret, if the change needs one that may just have been created.
+  /// Calls `body` under the vault's lock with a writer of its contents, and commits what it changed.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
-    inBatch isBatch: Bool = false,
     _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) {
-      (keys: TierKeys, requirement: Requirement) throws(KeychainError) -> Outcome<Result> in
-      var finished: FinishedWrite?
-      let needed: DeviceSecret?
-      if let device { needed = device } else { needed = try unlocker.device.find() }
-      // If an attempt meets an item whose keys are missing, what it wrote before must be undone.
-      let outcome = try opened.storage.write(deadline, keepingIf: \.isDone) {
-        (rows: any WritableVaultRows) throws(KeychainError) -> Outcome<Result> in
-        guard let proven = try proven(rows, ownedBy: keys, rereads: true) else {
-          return .retry(requirement, try head(rows))
-        }
-        guard try keys.canSign(for: proven.members) else {
-          return .retry(.signing, try head(rows))
-        }
-        let sealing = ItemSealing(
-          keys: keys, device: try needed?.inVault(proven.head.id),
-          batch: isBatch ? try SealingBatch() : nil)
-        var writer = try VaultWriter(rows: rows, sealing: sealing, proven: proven)
+    try repeating(requirement) { session, keys throws(KeychainError) -> Outcome<Result> in
+      try session.locked { locked throws(KeychainError) -> Outcome<Result> in
+        guard locked.session.head.owns(keys) else { return .retry(.reading(requirement)) }
+        var vault = try locked.vault(keys)
+        guard try keys.canSign(for: vault.contents.list) else { return .retry(.signing) }
+        var writer = VaultWriter(
+          vault.contents, try locked.session.sealing(keys, device: device))
         switch try body(&writer) {
         case .done(let result):
-          let written = try writer.finish()
-          finished = written
-          return .done(result, written.record)
-        case .again(let needed): return .retry(.reading(needed), try head(rows))
+          try vault.commit(writer)
+          return .done(result)
+        case .again(let needed): return .retry(.reading(needed))
         }
       }
-      // The next transaction begins with what this one has committed, unless another process comes
-      // first: then the box in the file is another one.
-      if let finished, let box = finished.stateBox {
-        knownHead.proofs.note(finished.proven, with: box, keys)
-      }
-      return outcome
     }
   }
 
-  /// Unlocks as far as `requirement` needs, or fails.
+  /// The file as it is now, with the same unlocker and deadline.
+  func reopened() throws(KeychainError) -> VaultSession {
+    guard let opened = try file.open() else {
+      throw KeychainError(
+        .busy, "the vault \(path) was moved away meanwhile", recovery: .tryAgain)
+    }
+    return with(opened)
+  }
+
+  func with(_ opened: VaultFile.Opened) -> VaultSession {
+    VaultSession(
+      file: file, opened: opened, unlocker: unlocker, deadline: deadline, notice: notice,
+      postponed: postponed)
+  }
+
+  func sealing(
+    _ keys: TierKeys, device given: DeviceSecret? = nil
+  ) throws(KeychainError) -> ItemSealing {
+    let device = if let given { given } else { try unlocker.device.find() }
+    return ItemSealing(keys: keys, device: try device?.inVault(head.id))
+  }
+
   func requireReadable(
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {
-    try read(requirement) { rows, sealing, proven throws(KeychainError) in
-      .done(())
-    }
-  }
-
-  /// Compares the vault with its seen record, and records this state.
-  func recordSight(_ keys: TierKeys) throws(KeychainError) {
-    let proven = try opened.storage.read(deadline) { rows throws(KeychainError) in
-      let top = try rows.topRows()
-      guard top.head.owns(keys) else {
-        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
-      }
-      return try self.proven(rows, top, keys)
-    }
-    remember(proven.record)
-  }
-
-  /// What keys must be able to do.
-  private enum Requirement {
-    case reading(Accessibility.UnlockRequirement)
-
-    /// Sign the state of a shared vault, and read everything.
-    case signing
-  }
-
-  /// The outcome of one attempt.
-  private enum Outcome<Result> {
-    /// Done, with the state in which the vault was found or left.
-    case done(Result, SeenRecord)
-
-    /// Other keys are needed: the vault has a new root key, or more is required.
-    case retry(Requirement, VaultHead)
-
-    var isDone: Bool {
-      if case .done = self { true } else { false }
-    }
-  }
-
-  private func repeating<Result>(
-    _ requirement: Accessibility.UnlockRequirement,
-    _ attempt: (TierKeys, Requirement) throws(KeychainError) -> Outcome<Result>
-  ) throws(KeychainError) -> Result {
-    var greatest = requirement
-    var requirement = Requirement.reading(requirement)
-    var keys: TierKeys?
-    if let head = knownHead.value { keys = try unlocker.keysAtHand(greatest, head) }
-    for _ in 0..<8 {
-      let current: TierKeys
-      if let keys { current = keys } else { current = try freshKeys(greatest) }
-      switch try attempt(current, requirement) {
-      case .done(let result, let record):
-        remember(record)
-        return result
-      case .retry(.signing, let head):
-        knownHead.value = head
-        requirement = .signing
-        keys = try unlocker.signingKeys(head, path: opened.path, deadline)
-      case .retry(.reading(let needed), let head):
-        greatest = max(greatest, needed)
-        requirement = .reading(greatest)
-        knownHead.value = head
-        keys = try self.keys(greatest, head)
-      }
-    }
-    throw KeychainError(
-      .busy, "the keys of the vault \(opened.path) change faster than they can be used",
-      recovery: .tryAgain)
-  }
-
-  /// Reads the head within a transaction.
-  private func head(_ rows: any VaultRows) throws(KeychainError) -> VaultHead {
-    try VaultHead(rows, path: opened.path)
-  }
-
-  private func freshKeys(
-    _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) -> TierKeys {
-    try keys(requirement, readHead())
-  }
-
-  private func keys(
-    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
-  ) throws(KeychainError) -> TierKeys {
-    // Nobody is asked for what opens another vault than the one that was here.
-    try requireKnown(head.row, head.successions)
-    guard let postponed else {
-      return try unlocker.keys(requirement, head, path: opened.path, deadline)
-    }
-    let atHand = try unlocker.keysAtHand(requirement, head)
-    if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
-    throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
-      try unlocker.keys(
-        requirement, head, path: opened.path,
-        unlocker.configuration.deadlineOfCall())
-    }
-  }
-
-  /// Reads the current head, slots and list of members.
-  func readHead() throws(KeychainError) -> VaultHead {
-    let head = try opened.storage.read(deadline) { rows throws(KeychainError) in
-      try self.head(rows)
-    }
-    knownHead.value = head
-    return head
-  }
-
-  /// Raises the seen record to a state that was committed or read.
-  ///
-  /// A failure is only reported, as is a damaged record that was written again, because the
-  /// operation itself has succeeded.
-  func remember(_ record: SeenRecord, synced: Bool = false) {
-    let known = opened.seen.record
-    if let known, known.state.counter >= record.state.counter { return }
-    do throws(KeychainError) {
-      try opened.seenFile.raise(to: record, following: known, synced: synced)
-      guard opened.seen == .unreadable else { return }
-      report(
-        "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
-          + "of the vault was put in place before, this was not noticed")
-    } catch {
-      report("a rollback of the vault could go unnoticed: \(error.message)")
-    }
+    try read(requirement) { _, _ throws(KeychainError) in .done(()) }
   }
 
   func report(_ message: String) {
@@ -232,15 +93,185 @@ struct VaultSession: Sendable {
   }
 }
 
+// MARK: - Keys
+
+extension VaultSession {
+  private enum Requirement {
+    case reading(Accessibility.UnlockRequirement)
+    case signing
+  }
+
+  private enum Outcome<Result> {
+    case done(Result)
+    case retry(Requirement)
+  }
+
+  private func repeating<Result>(
+    _ requirement: Accessibility.UnlockRequirement,
+    _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Outcome<Result>
+  ) throws(KeychainError) -> Result {
+    var session = self
+    var greatest = requirement
+    var keys = try self.keys(greatest)
+    for _ in 0..<8 {
+      guard session.head.owns(keys) else {
+        keys = try session.keys(greatest)
+        continue
+      }
+      switch try attempt(session, keys) {
+      case .done(let result): return result
+      case .retry(.signing):
+        session = try reopened()
+        keys = try unlocker.signingKeys(session.head, path: path, deadline)
+      case .retry(.reading(let needed)):
+        greatest = max(greatest, needed)
+        session = try reopened()
+        keys = try session.keys(greatest)
+      }
+    }
+    throw KeychainError(
+      .busy, "the keys of the vault \(path) change faster than they can be used",
+      recovery: .tryAgain)
+  }
+
+  private func keys(
+    _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) -> TierKeys {
+    try requireKnownHead()
+    guard let postponed else {
+      return try unlocker.keys(requirement, head, path: path, deadline)
+    }
+    let atHand = try unlocker.keysAtHand(requirement, head)
+    if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
+    throw postponed.postpone { [unlocker, head, path] () throws(KeychainError) in
+      try unlocker.keys(
+        requirement, head, path: path, unlocker.configuration.deadlineOfCall())
+    }
+  }
+
+  /// - Throws: ``KeychainError/Code/rolledBack`` before anything is asked or hashed for a vault that is not the one seen here.
+  func requireKnownHead() throws(KeychainError) {
+    guard let record = opened.seen.record,
+      let failure = try record.failure(of: head, at: path)
+    else { return }
+    // Another process may have changed both in between.
+    let now = opened.seenFile.read().record
+    guard let now, try now.failure(of: head, at: path) == nil else { throw failure }
+  }
+}
+
 extension TierKeys {
-  /// Whether states that they make count for these members.
-  ///
-  /// Held keys may be of a slot that was removed since.
   fileprivate func canSign(for list: MemberList) throws(KeychainError) -> Bool {
     guard list.vaultKind == .shared else { return true }
-    guard let signer, let member = list.member(signer.number), member.writesStates else {
+    guard let signer, let member = list.member(signer.number), member.writes else {
       return false
     }
     return try signer.publicKey() == member.signingKey
+  }
+}
+
+// MARK: - Reading and settling
+
+extension VaultSession {
+  /// The verified contents, of which at least as much is durable as the seen record says.
+  ///
+  /// - Throws: ``KeychainError/Code/damaged``, ``KeychainError/Code/rolledBack``, ``KeychainError/Code/busy``.
+  func contents(_ keys: TierKeys, anew: Bool = false) throws(KeychainError) -> VaultContents {
+    let contents: VaultContents
+    let relation: SeenRelation
+    do throws(KeychainError) {
+      contents = try file.contents(opened, keys, anew: anew)
+      relation = try contents.relation(to: opened.seen.record, keys)
+      if let failure = relation.failure { throw failure }
+    } catch {
+      guard error.code == .damaged || error.code == .rolledBack else { throw error }
+      return try contentsUnderLock(keys, after: error)
+    }
+    for notice in relation.notices { report(notice) }
+    guard relation.isAhead else {
+      remember(contents, keys)
+      return contents
+    }
+    return try settled(keys, contents)
+  }
+
+  /// Reads once more while nobody writes: a write that was under way may have looked like damage.
+  private func contentsUnderLock(
+    _ keys: TierKeys, after failure: KeychainError
+  ) throws(KeychainError) -> VaultContents {
+    guard let lock = try readingLock() else { throw failure }
+    return try with(lock) { locked throws(KeychainError) in
+      guard locked.session.head.owns(keys) else { throw failure }
+      let vault = try locked.vault(keys, anew: true)
+      return vault.contents
+    }
+  }
+
+  /// Makes what is above the seen record durable, and raises the record.
+  private func settled(
+    _ keys: TierKeys, _ contents: VaultContents
+  ) throws(KeychainError) -> VaultContents {
+    guard let lock = try readingLock() else {
+      // Who can't write can't settle either: the record gets no number.
+      var record = contents.record(keys)
+      record.proved = [nil, nil, nil]
+      if opened.seen.record == nil { write(record) }
+      return contents
+    }
+    return try with(lock) { locked throws(KeychainError) in
+      guard locked.session.head.owns(keys) else { return contents }
+      return try locked.vault(keys, mustSettle: false).contents
+    }
+  }
+
+  /// The lock of a reader that may not be able to write.
+  ///
+  /// - Returns: `nil` on a read-only medium, or without permission.
+  private func readingLock() throws(KeychainError) -> LockedLog? {
+    do throws(KeychainError) {
+      return try LockedLog.take(path, file.disk, deadline)
+    } catch {
+      guard error.isReadOnly else { throw error }
+      return nil
+    }
+  }
+
+  /// Calls `body` under the vault's lock, with the file that has the name now.
+  func locked<Result>(
+    _ body: (LockedSession) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    guard !RunningTransaction.isHere(path) else {
+      throw KeychainError(
+        .refused, RunningTransaction.refusal, recovery: RunningTransaction.recovery)
+    }
+    return try with(LockedLog.take(path, file.disk, deadline), body)
+  }
+
+  private func with<Result>(
+    _ lock: LockedLog, _ body: (LockedSession) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    defer { lock.unlock() }
+    let opened = try file.read(
+      path, opened.seenFile, opened.seenFile.read(), from: lock.file)
+    return try body(LockedSession(session: with(opened), lock: lock))
+  }
+
+  /// Raises the seen record to contents that are durable.
+  func remember(_ contents: VaultContents, _ keys: TierKeys, synced: Bool = false) {
+    let record = contents.record(keys)
+    if let known = opened.seen.record, !known.isRaised(by: record) { return }
+    write(record, synced: synced)
+  }
+
+  private func write(_ record: SeenRecord, synced: Bool = false) {
+    do throws(KeychainError) {
+      try opened.seenFile.raise(to: record, following: opened.seen.record, synced: synced)
+      guard opened.seen == .unreadable else { return }
+      report(
+        "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
+          + "of the vault was put in place before, this was not noticed")
+    } catch {
+      report("a rollback of the vault could go unnoticed: \(error.message)")
+    }
   }
 }

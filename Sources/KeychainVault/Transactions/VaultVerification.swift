@@ -3,136 +3,126 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Computes again within one transaction everything that a vault says about its rows.
+/// Looks at everything that a vault has: each page and box, and what the keys at hand open.
+///
+/// Head, list, base, log and proofs were verified when the contents were read.
 struct VaultVerification {
-  let rows: any VaultRows
+  let contents: VaultContents
   let sealing: ItemSealing
-  let progress: ((VaultProgress) -> Void)?
+  var progress: ((VaultProgress) -> Void)?
 
-  private let head: HeadRow
-  private let members: MemberList
-
-  /// The state; `nil` if it does not open.
-  private let chained: ChainedState?
-  private var report = VerificationReport(itemCount: 0, openedCount: 0, problems: [])
-  private var tokenCount = 0
-  private var groups: AccessGroupNames
-
-  init(
-    rows: any VaultRows, sealing: ItemSealing, proven: ProvenVault,
-    progress: ((VaultProgress) -> Void)? = nil
-  ) {
-    self.init(
-      rows: rows, sealing: sealing, head: proven.head, members: proven.members,
-      chained: proven.chained, progress: progress)
-  }
-
-  /// Verifies a vault whose state may be damaged or old.
-  init(
-    rows: any VaultRows, sealing: ItemSealing, head: HeadRow, members: MemberList,
-    chained: ChainedState?, progress: ((VaultProgress) -> Void)? = nil
-  ) {
-    self.rows = rows
-    self.sealing = sealing
-    self.head = head
-    self.members = members
-    self.chained = chained
-    self.progress = progress
-    groups = AccessGroupNames(rows: rows, sealing: sealing)
-  }
-
-  /// What was found, and the roots that would match the rows.
-  struct Outcome {
-    var report: VerificationReport
-    var roots: TreeRoots
-  }
-
-  /// Checks all rows, and calls `visit` with each item that opens.
+  /// Calls `visit` with each item that opens.
   ///
-  /// Errors of `visit` end the verification, except damage, which is reported as a problem of the
-  /// vault.
-  mutating func run(
+  /// - Throws: What `visit` throws, and errors that are not damage; damage is in the report.
+  func run(
     _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void = { _ in }
-  ) throws(KeychainError) -> Outcome {
-    report.problems += try rows.integrityProblems().map { "the file: \($0)" }
-    report.problems += try SlotVerification.problems(of: members, rows)
-    report.unlistedSlots = members.unlisted(in: try rows.slots())
-    if let chained {
-      report.problems += try ChainVerification.problems(of: chained, rows, sealing.keys)
-    } else {
-      report.problems.append("the vault's state is damaged")
+  ) throws(KeychainError) -> VerificationReport {
+    var report = VerificationReport(itemCount: 0, openedCount: 0, problems: [])
+    report.readable = sealing.keys.readable
+    report.hasUnfinishedWrite = contents.hasUnfinishedWrite
+    let total = contents.itemCount
+    if try !contents.hasBoxesOfLastCommit() {
+      report.problems.append("the secrets of its newest change are not what was written")
     }
-    let count = chained.map { Int(clamping: $0.state.items.count) } ?? 0
-    try checkItems(expected: count, visit)
-    var nodes = NodeVerification(rows)
-    let roots = try nodes.roots(TokenTerms(open: sealing.keys.open.bytes))
-    report.problems += try nodes.problems()
-    compare(roots)
-    return Outcome(report: report, roots: roots)
-  }
-
-  private mutating func checkItems(
-    expected: Int, _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    var ids: [Data] = []
-    try rows.forEachItem { id, item throws(KeychainError) in ids.append(id) }
-    for id in ids {
-      report.itemCount += 1
-      do throws(KeychainError) {
-        guard let item = try rows.item(id) else { throw .damagedItem(ItemRow.name(of: id)) }
-        try check(item, visit)
-      } catch {
-        guard error.code == .damaged else { throw error }
-        report.problems.append(error.message)
+    _ = try problem(&report) { () throws(KeychainError) in
+      try contents.spine.known(contents, sealing.keys)
+    }
+    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
+      switch visited {
+      case .damagedPage(let page):
+        report.itemCount += page.count
+        report.problems.append("\(page.name) are damaged")
+      case .shadowed(let item): report.shadowed.append(item.name)
+      case .item(let item):
+        report.itemCount += 1
+        try problem(&report, of: item) { () throws(KeychainError) in
+          if try check(item, visit) { return true }
+          return false
+        }
       }
-      if report.itemCount.isMultiple(of: 100) || report.itemCount == ids.count {
-        progress?(VaultProgress(completed: report.itemCount, total: max(expected, ids.count)))
+      let done = report.itemCount
+      if done.isMultiple(of: 100) || done == total {
+        progress?(VaultProgress(completed: done, total: max(done, total)))
       }
     }
+    return report
   }
 
-  private mutating func check(
-    _ item: ItemRow, _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
+  private func problem<Result>(
+    _ report: inout VerificationReport, _ body: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result? {
+    do throws(KeychainError) {
+      return try body()
+    } catch {
+      guard error.code == .damaged, error.underlying == nil else { throw error }
+      report.problems.append(error.message)
+      return nil
+    }
+  }
+
+  private func problem(
+    _ report: inout VerificationReport, of item: VaultItem,
+    _ body: () throws(KeychainError) -> Bool
   ) throws(KeychainError) {
-    let name = ItemRow.name(of: item.id)
-    tokenCount += item.tokens.count / ItemRow.tokenCount
+    switch try problem(&report, body) {
+    case true?: report.openedCount += 1
+    case false?: break
+    case nil: report.damagedItems.append(item.id)
+    }
+  }
+
+  /// - Returns: whether the item was opened.
+  private func check(
+    _ item: VaultItem, _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
+  ) throws(KeychainError) -> Bool {
     try requirePossible(item)
-    guard try item.hasItsSecret() else { throw .damagedItem(name) }
-    guard try rows.tokenCount(of: item) == item.tokens.count / ItemRow.tokenCount else {
-      throw .damagedItem("the index of \(name)")
+    let box = try item.box(in: contents)
+    guard try Derivation.hash(box, count: 32) == item.entry.boxHash else {
+      throw .damagedItem(item.name)
     }
-    guard sealing.keys.satisfies(item.accessibility.unlockRequirement),
-      !sealing.isOfOtherDevice(item)
-    else { return }
-    let opened = try sealing.opened(item, group: try groups.name(of: item), name: name)
-    guard try sealing.tokens(of: opened.credential) == item.tokens else {
-      throw .damagedItem("the index of \(opened.credential.identity)")
+    guard sealing.keys.satisfies(item.requirement), !sealing.isOfOtherDevice(item.entry) else {
+      return false
     }
+    let (metadata, index) = try item.metadata(sealing.keys, name: item.name)
+    let credential = try sealing.credential(metadata, at: index, of: item.entry, name: item.name)
+    let opened = OpenedItem(
+      credential: credential, metadata: try metadata.copy(at: index).copy(),
+      secret: try sealing.secret(in: box, of: item.entry, name: "\(credential.identity)"))
     try visit(opened)
-    report.openedCount += 1
+    return true
   }
 
-  /// Fails if the list of members allows no such item.
-  private func requirePossible(_ item: ItemRow) throws(KeychainError) {
+  private func requirePossible(_ item: VaultItem) throws(KeychainError) {
+    let members = contents.list
     let needsPassphrase = item.accessibility == .whenPasscodeSetThisDeviceOnly
     let isPossible =
       members.vaultKind == .shared
       ? !item.accessibility.isThisDeviceOnly : members.hasPassphrase || !needsPassphrase
     guard !isPossible else { return }
     throw KeychainError(
-      .damaged, "\(ItemRow.name(of: item.id)) has an accessibility that this vault does not allow")
+      .damaged, "\(item.name) has an accessibility that this vault does not allow")
+  }
+}
+
+extension VaultContents {
+  /// About as many items as there are: those that a transaction replaced count twice.
+  var itemCount: Int {
+    index.pages.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+      + logged.reduce(0) { $0 + $1.values.count { $0.item != nil } }
   }
 
-  private mutating func compare(_ roots: TreeRoots) {
-    if roots.tokenRowCount != tokenCount {
-      report.problems.append("the index and the items differ")
+  /// The items by class, as far as T0 tells; pages that are damaged count as unknown.
+  func itemCounts(
+    _ keys: TierKeys
+  ) throws(KeychainError) -> (known: [Accessibility: Int], damaged: Int) {
+    var (known, damaged): ([Accessibility: Int], Int) = ([:], 0)
+    try forEachItem(keys) { visited throws(KeychainError) in
+      switch visited {
+      case .item(let item): known[item.accessibility, default: 0] += 1
+      case .damagedPage(let page): damaged += page.count
+      case .shadowed: break
+      }
     }
-    guard let state = chained?.state else { return }
-    if state.items.count != UInt64(report.itemCount) {
-      report.problems.append(
-        "the vault should have \(state.items.count) items, and has \(report.itemCount)")
-    }
-    guard !roots.match(state) else { return }
-    report.problems.append("rows were changed, dropped or put back outside the vault")
+    return (known, damaged)
   }
 }

@@ -14,20 +14,22 @@ extension VaultWriter {
   /// - Returns: The credential as written, and the one that it replaced.
   /// - Throws: What the closures throw, or ``KeychainError`` from the vault.
   private mutating func change(
-    _ identity: CredentialIdentity, keepsDates: Bool = false,
+    _ identity: CredentialIdentity, mode: StoreMode = .addOrReplace, keepsDates: Bool = false,
     _ change: (Credential?) throws(KeychainError) -> Credential,
-    putting put: (Credential, ItemRow?, inout VaultWriter) throws(KeychainError) -> Void
+    putting put: (Credential, VaultItem?, inout VaultWriter) throws(KeychainError) -> Void
   ) throws(KeychainError) -> VaultSession.Attempt<MergedCredential> {
     let old = try OldItem(identity, in: self)
     if let old, let again: VaultSession.Attempt<MergedCredential> = try old.again(self) {
       return again
     }
+    // That a tier which is locked lacks the item is T0's word, which is not enough to add only.
+    if mode == .addOnly, old == nil, !keys.hasAll { return .again(.unlockedNow) }
     var new = try change(old?.credential)
     let requirement = new.accessibility.unlockRequirement
     guard sealing.keys.satisfies(requirement) else { return .again(requirement) }
     new.stamp(
       version: try ItemVersion.random(), created: old?.credential?.created, keepsDates: keepsDates)
-    try put(new, old?.row, &self)
+    try put(new, old?.item, &self)
     return .done(MergedCredential(credential: new, replaced: old?.credential))
   }
 
@@ -36,11 +38,11 @@ extension VaultWriter {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> VaultSession.Attempt<MergedCredential> {
     let identity = credential.identity
-    return try change(identity, keepsDates: keepsDates) { old throws(KeychainError) in
+    return try change(identity, mode: mode, keepsDates: keepsDates) { old throws(KeychainError) in
       try mode.check(old, identity: identity)
       return credential
     } putting: { new, old, writer throws(KeychainError) in
-      try writer.put(new, secret: secret, replacing: old)
+      try writer.put(new, secret: secret)
     }
   }
 
@@ -49,13 +51,15 @@ extension VaultWriter {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> VaultSession.Attempt<MergedCredential> {
-    try change(identity) { old throws(KeychainError) in
+    let canBeLocked = list.canBeLocked
+    return try change(identity, mode: mode) { old throws(KeychainError) in
       try mode.check(old, identity: identity)
+      if let old, update.accessibility == nil, canBeLocked { try old.requireNamedClass() }
       let merged = update.applied(to: old ?? Credential(identity))
       try merged.checkRules(secretCount: nil)
       return merged
     } putting: { new, old, writer throws(KeychainError) in
-      try writer.put(new, secret: secret, replacing: old)
+      try writer.put(new, secret: secret)
     }
   }
 
@@ -72,8 +76,8 @@ extension VaultWriter {
     } putting: { new, old, writer throws(KeychainError) in
       guard let old else { throw .notFound(identity) }
       let secret = try writer.sealing.secret(
-        in: old, group: identity.accessGroup, name: "\(identity)")
-      try writer.put(new, secret: secret, replacing: old)
+        of: old, in: writer.contents, name: "\(identity)")
+      try writer.put(new, secret: secret)
     }
   }
 
@@ -89,9 +93,9 @@ extension VaultWriter {
     guard try item(id, name: "\(newIdentity)") == nil else { throw .alreadyExists(newIdentity) }
     var new = try credential.renamed(newIdentity)
     new.stamp(version: try ItemVersion.random(), created: credential.created)
-    let secret = try sealing.secret(in: old.row, group: identity.accessGroup, name: "\(identity)")
-    try remove(old.row)
-    try put(new, secret: secret, replacing: nil)
+    let secret = try sealing.secret(of: old.item, in: contents, name: "\(identity)")
+    try remove(old.item.id)
+    try put(new, secret: secret)
     return .done(new)
   }
 
@@ -104,14 +108,33 @@ extension VaultWriter {
     guard let old = try OldItem(identity, in: self) else { return .done(nil) }
     if let again: VaultSession.Attempt<Credential?> = try old.again(self) { return again }
     try old.credential?.checkVersion(expectedVersion)
-    try remove(old.row)
+    try remove(old.item.id)
     return .done(old.credential)
+  }
+}
+
+extension MemberList {
+  /// Whether somebody has T0 alone: a device key that doesn't open the rest.
+  fileprivate var canBeLocked: Bool {
+    vaultKind == .local && !members.contains { $0.kind == .device && $0.grant == .administers }
+  }
+}
+
+extension Credential {
+  /// - Throws: ``KeychainError/Code/refused`` if its class needs no unlock: whoever has the device key may have put it there to read what replaces it.
+  fileprivate func requireNamedClass() throws(KeychainError) {
+    guard accessibility.unlockRequirement == .nothing else { return }
+    throw KeychainError(
+      .refused,
+      "\(identity) needs no unlock, and whoever has the device key may have put it there, so its "
+        + "accessibility has to be given",
+      recovery: .nameAccessibility)
   }
 }
 
 /// The stored item before a change.
 private struct OldItem {
-  let row: ItemRow
+  let item: VaultItem
 
   /// The credential; `nil` if its keys are not at hand, so that the change must be tried again.
   let credential: Credential?
@@ -121,17 +144,14 @@ private struct OldItem {
   ) throws(KeychainError) {
     let sealing = writer.sealing
     let name = "\(identity)"
-    guard let row = try writer.item(try sealing.id(of: identity), name: name) else { return nil }
-    self.row = row
+    guard let item = try writer.item(try sealing.id(of: identity), name: name) else { return nil }
+    self.item = item
     // Keys do not open an item of another device, so nobody is asked for them.
-    guard
-      sealing.isOfOtherDevice(row)
-        || sealing.keys.satisfies(row.accessibility.unlockRequirement)
-    else {
+    guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
       credential = nil
       return
     }
-    credential = try sealing.credential(in: row, group: identity.accessGroup, name: name)
+    credential = try sealing.credential(of: item, name: name)
   }
 
   /// Requests the keys of the item's class, if they are not at hand.
@@ -139,21 +159,17 @@ private struct OldItem {
     _ writer: borrowing VaultWriter
   ) throws(KeychainError) -> VaultSession.Attempt<Result>? {
     guard credential == nil else { return nil }
-    return .again(row.accessibility.unlockRequirement)
+    return .again(item.requirement)
   }
 }
 
 extension VaultWriter {
-  /// Seals a credential, and replaces the old item with it.
+  /// Seals a credential, in place of the item that has its identity.
   mutating func put(
-    _ credential: Credential, secret: borrowing SecretBytes,
-    replacing old: ItemRow?
+    _ credential: Credential, secret: borrowing SecretBytes
   ) throws(KeychainError) {
     try requireAllowed(credential)
-    let id = try sealing.id(of: credential.identity)
-    let item = try sealing.seal(credential, secret: secret, id: id)
-    try noteGroup(credential.identity.accessGroup, credential.accessibility)
-    try put(item, replacing: old)
+    try put(sealing.seal(credential, secret: secret))
   }
 
   /// Fails if a vault with these members cannot have such an item.

@@ -3,179 +3,111 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Changes rows within one transaction, and keeps the trees and the state consistent with them.
+/// What a transaction changes: it reads its own changes, and becomes one commit.
 struct VaultWriter: ~Copyable {
-  let rows: any WritableVaultRows
   let sealing: ItemSealing
 
-  /// The list of members as it is now.
-  private(set) var list: MemberList
+  /// What the vault holds with the changes.
+  private(set) var contents: VaultContents
+  private let before: VaultContents
 
-  /// Whether there is something that the state must count.
-  private var hasChanges: Bool
-  private let head: HeadRow
+  /// The changes by tier; `nil` removes.
+  private var changes: [[ItemID: SealedItem?]] = [[:], [:], [:]]
 
-  /// The state that a transaction without changes leaves; `nil` if this one makes a state in any
-  /// case.
-  private let before: ProvenVault?
+  /// Whether secrets were removed, rather than replaced.
+  private(set) var removesSecrets = false
 
-  /// The counter of the state that this transaction makes.
-  private let counter: UInt64
+  var list: MemberList { contents.list }
+  var keys: TierKeys { sealing.keys }
+  var hasChanges: Bool { changes.contains { !$0.isEmpty } }
 
-  /// The digest of the state before.
-  private let previous: Data
-
-  /// The lowest counter of which the chain has an entry.
-  private let first: UInt64
-  let items: HashTree
-  private let tokens: HashTree
-  private let groups: HashTree
-  private let terms: TokenTerms
-
-  typealias Trees = (items: TreeRoot, tokens: TreeRoot, groups: TreeRoot)
-
-  init(
-    rows: any WritableVaultRows, sealing: ItemSealing, proven: ProvenVault
-  ) throws(KeychainError) {
-    try self.init(
-      rows, sealing, proven.head, proven.members, before: proven,
-      counter: StateCounter.next(after: proven.state.counter), previous: proven.chained.digest,
-      first: proven.state.first,
-      trees: (proven.state.items, proven.state.tokens, proven.state.groups))
-  }
-
-  init(
-    _ rows: any WritableVaultRows, _ sealing: ItemSealing, _ head: HeadRow, _ list: MemberList,
-    before: ProvenVault?, counter: UInt64, previous: Data,
-    first: UInt64, trees: Trees
-  ) throws(KeychainError) {
-    let terms = try TokenTerms(sealing.keys)
-    self.rows = rows
+  init(_ contents: VaultContents, _ sealing: ItemSealing) {
+    self.contents = contents
+    before = contents
     self.sealing = sealing
-    self.head = head
-    self.list = list
-    self.before = before
-    hasChanges = before == nil
-    self.counter = counter
-    self.previous = previous
-    self.first = VaultState.firstEntry(for: counter, after: first)
-    self.terms = terms
-    items = HashTree(.items, trees.items, in: rows)
-    tokens = HashTree(.tokens, trees.tokens, in: rows)
-    groups = HashTree(.groups, trees.groups, in: rows)
   }
 
-  /// Returns an item as the tree proves it; `nil` if the tree proves that there is none.
-  func item(_ id: Data, name: String) throws(KeychainError) -> ItemRow? {
-    try rows.findItem(id, name: name, in: items)
+  /// The item of an id, whether its key is at hand or not.
+  func item(_ id: ItemID, name: String) throws(KeychainError) -> VaultItem? {
+    try contents.item(id, keys, name: name)
   }
 
-  /// Replaces the item `old`, or adds a new one.
-  mutating func put(_ item: ItemRow, replacing old: ItemRow?) throws(KeychainError) {
-    let (oldTokens, newTokens) = (Set(old?.allTokens ?? []), Set(item.allTokens))
-    try changeTokens(of: item.id, from: oldTokens, to: newTokens)
-    try items.set(item.rowHash(), for: item.id)
-    try rows.put(item, replacing: oldTokens)
-    try noteChange()
-  }
-
-  /// Removes an item that ``item(_:name:)`` returned.
-  mutating func remove(_ old: ItemRow) throws(KeychainError) {
-    let oldTokens = Set(old.allTokens)
-    try changeTokens(of: old.id, from: oldTokens, to: [])
-    try items.set(nil, for: old.id)
-    try rows.removeItem(old.id, tokens: oldTokens)
-    try noteChange()
-  }
-
-  private func changeTokens(
-    of id: Data, from old: Set<Data>, to new: Set<Data>
-  ) throws(KeychainError) {
-    try tokens.fetch(old.symmetricDifference(new))
-    for token in old.subtracting(new) {
-      var entry = TokenEntry(try tokens.value(of: token))
-      guard entry.remove(try terms.term(of: token, item: id)) else { throw .damagedTree(.tokens) }
-      try tokens.set(entry.value, for: token)
+  /// Puts an item, and removes its id from the other tiers whose key is at hand.
+  mutating func put(_ item: SealedItem) throws(KeychainError) {
+    let id = item.entry.id
+    for tier in Tier.allCases where tier != item.entry.tier {
+      try remove(id, from: tier)
     }
-    for token in new.subtracting(old) {
-      var entry = TokenEntry(try tokens.value(of: token))
-      entry.add(try terms.term(of: token, item: id))
-      try tokens.set(entry.value, for: token)
+    changes[Int(item.entry.tier.rawValue)][id] = .some(item)
+    contents.lay(VaultItem(item), over: id, in: item.entry.tier)
+  }
+
+  /// Removes an id from all tiers whose key is at hand.
+  mutating func remove(_ id: ItemID) throws(KeychainError) {
+    removesSecrets = true
+    for tier in Tier.allCases { try remove(id, from: tier) }
+  }
+
+  private mutating func remove(_ id: ItemID, from tier: Tier) throws(KeychainError) {
+    guard keys.key(tier) != nil, try contents.item(id, in: tier, keys) != nil else { return }
+    let index = Int(tier.rawValue)
+    if try before.item(id, in: tier, keys) == nil {
+      changes[index].removeValue(forKey: id)
+    } else {
+      changes[index][id] = .some(nil)
     }
+    contents.lay(nil, over: id, in: tier)
+  }
+}
+
+// MARK: - The commit
+
+extension VaultWriter {
+  /// A commit's bytes: its frame with the box, and the secrets' boxes.
+  struct Frame {
+    let header: FrameHeader
+    let bytes: Data
+    let boxes: [Data]
   }
 
-  /// Stores the name of an access group, unless it is stored already or empty.
-  mutating func noteGroup(
-    _ name: String, _ accessibility: Accessibility
-  ) throws(KeychainError) {
-    guard !name.isEmpty else { return }
-    let old = try rows.accessGroup(sealing.groupToken(name), accessibility)
-    let key = try sealing.groupToken(name) + Data([accessibility.rawValue])
-    guard try groups.value(of: key) == old?.treeValue() else { throw .damagedTree(.groups) }
-    guard old == nil else { return }
-    let row = try sealing.sealGroup(name, accessibility)
-    try groups.set(row.treeValue(), for: key)
-    try rows.put(row)
-    try noteChange()
+  private borrowing func puts(_ tier: Tier) -> [SealedItem] {
+    changes[Int(tier.rawValue)].values.compactMap(\.self).sorted { $0.entry.id < $1.entry.id }
   }
 
-  /// Puts a new list of members and its row.
-  ///
-  /// The rows of the slots must be put and removed as it says.
-  mutating func replaceMembers(_ new: MemberList, _ row: MembersRow) throws(KeychainError) {
-    try rows.put(row)
-    list = new
-    hasChanges = true
-  }
-
-  /// Notes that a row was changed, and keeps the trees in memory small.
-  private mutating func noteChange() throws(KeychainError) {
-    hasChanges = true
-    for tree in [items, tokens, groups] where tree.isFull { try tree.write(to: rows) }
-  }
-
-  /// Writes the trees, the state and its entry in the chain if something was changed.
-  ///
-  /// This must be the last step of a transaction.
-  ///
-  /// - Returns: What the vault is after the transaction. A transaction that changed no row does not
-  ///   count.
-  @discardableResult
-  func finish() throws(KeychainError) -> FinishedWrite {
-    if !hasChanges, let before { return FinishedWrite(proven: before, stateBox: nil) }
-    var state = try state()
-    let signer = list.vaultKind == .shared ? sealing.keys.signer : nil
-    if list.vaultKind == .shared {
-      guard let signer else {
-        throw KeychainError(.internalFailure, "a shared vault was changed without a signing key")
+  /// Whether the changes fit in one commit; else they need a new base.
+  var fitsInCommit: Bool {
+    var (body, boxes) = (0, 0)
+    for change in changes.joined() {
+      guard let item = change.value else {
+        body += 1 + ItemID.count
+        continue
       }
-      state.writer = signer.number
-      state.time = Int64(Date().timeIntervalSince1970 * 1_000_000)
+      body += 1 + item.entry.encodedCount + 4 + item.metadata.count
+      boxes += item.box.count
     }
-    let chained = try ChainedState(state, after: previous, signer: signer)
-    let box = try chained.sealed(with: sealing.keys.stateKey(.state).bytes)
-    try rows.putState(box)
-    try rows.putChain(
-      ChainEntry(chained).sealed(with: sealing.keys.stateKey(.chain).bytes),
-      at: Int64(ChainEntry.place(of: counter)))
-    return FinishedWrite(
-      proven: ProvenVault(head: head, members: list, chained: chained), stateBox: box)
+    // The body has more than its entries: the rest is less than this.
+    return body + body / 8 + 4096 <= Commit.maximumBodyCount
+      && boxes <= FrameHeader.maximumBoxesCount
   }
 
-  /// Writes the trees.
-  ///
-  /// - Returns: The state, without a writer.
-  private func state() throws(KeychainError) -> VaultState {
-    VaultState(
-      generation: head.generation, epoch: head.epoch, serial: list.serial,
-      listHash: try list.hash(), counter: counter, first: first, items: try items.write(to: rows),
-      tokens: try tokens.write(to: rows), groups: try groups.write(to: rows))
-  }
-
-  /// Returns the vault as the transaction has changed it so far, for searching in it.
-  func provenNow() throws(KeychainError) -> ProvenVault {
-    if !hasChanges, let before { return before }
-    return ProvenVault(
-      head: head, members: list, chained: try ChainedState(state(), after: previous, signer: nil))
+  borrowing func sealed() throws(KeychainError) -> (Commit, Frame) {
+    var parts: [Part] = []
+    var boxes: [Data] = []
+    for tier in Tier.allCases {
+      let puts = puts(tier)
+      let removes = changes[Int(tier.rawValue)].filter { $0.value == nil }.map(\.key)
+      parts.append(try Part(tier, puts: puts, removes: removes, keys: keys))
+      boxes += puts.map(\.box)
+    }
+    let hash = try Derivation.hash(boxes.reduce(into: Data()) { $0 += $1 }, count: 32)
+    let signer = list.vaultKind == .shared ? keys.signer : nil
+    let (commit, box) = try Commit.seal(
+      n: before.newest.n + 1, previous: before.newest.digest, time: Date().microseconds ?? 0,
+      writer: signer?.number ?? 0, content: .changes(Commit.Changes(boxesHash: hash, parts: parts)),
+      keys: keys, signer: signer, administration: nil)
+    let header = FrameHeader(
+      n: commit.n, boxCount: box.count, boxesCount: boxes.reduce(0) { $0 + $1.count })
+    let bytes = try header.encoded(epoch: before.head.epoch, open: keys.open) + box
+    return (commit, Frame(header: header, bytes: bytes, boxes: boxes))
   }
 }

@@ -1,28 +1,27 @@
-/// What a verification found.
+public import KeychainCredentials
+internal import KeychainVaultFormat
+
+/// What a verification of a vault found.
 public struct VerificationReport: Hashable, Sendable {
-  /// The number of items that were checked.
+  /// The number of items.
   public var itemCount: Int
-
-  /// The number of items that were also opened; the others are locked.
+  /// How many of them were opened: the others are locked here, or bound to other devices.
   public var openedCount: Int
-
-  /// The problems, in words; empty if the vault is intact.
+  /// What is wrong; empty if the vault is intact, as far as it was looked at.
   public var problems: [String]
 
-  /// The numbers of slots that are not in the list of members.
-  ///
-  /// They open nothing, and the next change of members removes them.
-  package var unlistedSlots: [UInt32] = []
+  /// As far as which unlock it looked: items above it are compared with what the vault's device key knows of them, and not opened.
+  public var readable: Accessibility.UnlockRequirement = .nothing
 
-  /// The same report, with unlisted slots among the problems.
-  func withUnlistedSlots() -> VerificationReport {
-    var report = self
-    report.problems += unlistedSlots.map {
-      "slot \($0) is not in the vault's list of members, and opens nothing"
-    }
-    return report
-  }
+  /// Whether a write that was not finished follows the newest change; the next write removes it.
+  public var hasUnfinishedWrite = false
 
-  /// Whether no problem was found.
+  /// Items that one of the same name with a stricter accessibility hides; the next compaction drops them.
+  public var shadowed: [String] = []
+
+  /// The items that are damaged, by their ids.
+  package var damagedItems: [ItemID] = []
+
+  /// Whether nothing is wrong.
   public var isIntact: Bool { problems.isEmpty }
 }

@@ -1,0 +1,253 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+internal import PrephirencesFiles
+internal import SystemPackage
+
+/// What a new base holds.
+protocol NewBase {
+  /// All keys of the new base, with its writer's signing key in a shared vault.
+  var keys: TierKeys { get }
+  var number: UInt64 { get }
+  /// The digest of the commit before it.
+  var previous: Data { get }
+  var spine: Spine { get throws(KeychainError) }
+  /// Whether the vault has so many items that its pages are larger.
+  var hasManyItems: Bool { get }
+  /// Signs it, if it is the first one of a list.
+  var administration: AdministrationKey? { get }
+  var serial: UInt64 { get }
+
+  /// The head, but for the lengths of what follows it.
+  func head(_ lengths: VaultHead.Lengths) throws(KeychainError) -> Data
+
+  /// Puts all items, tier by tier from T0 on, in the order of their ids.
+  func putItems(into writer: inout BaseWriter) throws(KeychainError)
+}
+
+/// Writes a vault's file: head, pages and boxes, index, spine, and the commit that is its base.
+struct BaseWriter {
+  private let file: any DiskFile
+  private let path: String
+  private let keys: TierKeys
+  private let pageCount: Int
+  private var place: Int
+  private var buffer: [Data] = []
+  private var bufferCount = 0
+  private var pages: [[VaultIndex.Page]] = [[], [], []]
+  private var open = OpenPage()
+
+  /// The page that is being filled; its boxes are written already.
+  private struct OpenPage {
+    var items: [SealedItem] = []
+    var count = 0
+    var boxesPlace = 0
+  }
+
+  private static let bufferLimit = 1 << 20
+
+  /// - Returns: the head that was written; the file is synced.
+  static func write(
+    _ new: some NewBase, to file: any DiskFile, path: String
+  ) throws(KeychainError) -> VaultHead {
+    let count = try new.head(VaultHead.Lengths(head: 0, index: 0, spine: 0, log: 0)).count
+    var writer = BaseWriter(
+      file, path, new.keys, from: count, pageCount: new.hasManyItems ? 16384 : 4096)
+    try new.putItems(into: &writer)
+    return try writer.finish(new, headCount: count)
+  }
+
+  private init(
+    _ file: any DiskFile, _ path: String, _ keys: TierKeys, from place: Int, pageCount: Int
+  ) {
+    self.file = file
+    self.path = path
+    self.keys = keys
+    self.place = place
+    self.pageCount = pageCount
+  }
+
+  /// Adds an item; those of one tier follow each other, in the order of their ids.
+  mutating func put(_ item: SealedItem) throws(KeychainError) {
+    let count = item.entry.encodedCount + 4 + item.metadata.count
+    if let first = open.items.first,
+      first.entry.tier != item.entry.tier || open.count + count > pageCount
+    {
+      try closePage()
+    }
+    if open.items.isEmpty { open.boxesPlace = place }
+    try append(item.box)
+    open.items.append(item.withoutBox)
+    open.count += count
+  }
+
+  /// Copies a page and its boxes, sealed as they are.
+  mutating func copy(
+    _ page: VaultIndex.Page, _ held: HeldPart, of contents: VaultContents
+  ) throws(KeychainError) {
+    try closePage()
+    var copied = page
+    copied.boxesPlace = place
+    var source = page.boxesPlace
+    while source < held.boxesEnd {
+      let next = min(source + Self.bufferLimit, held.boxesEnd)
+      try append(contents.read(source..<next))
+      source = next
+    }
+    copied.place = place
+    try append(contents.read(page.place..<page.place + page.length))
+    pages[Int(held.part.tier.rawValue)].append(copied)
+  }
+
+  private mutating func closePage() throws(KeychainError) {
+    guard let first = open.items.first else { return }
+    let tier = first.entry.tier
+    let box = try Part(tier, puts: open.items, removes: [], keys: keys).sealedPage(keys: keys)
+    pages[Int(tier.rawValue)].append(
+      VaultIndex.Page(
+        first: first.entry.id, count: open.items.count, place: place, length: box.count,
+        hash: try Derivation.hash(box, count: 32), boxesPlace: open.boxesPlace))
+    try append(box)
+    open = OpenPage()
+  }
+
+  private mutating func append(_ bytes: Data) throws(KeychainError) {
+    buffer.append(bytes)
+    bufferCount += bytes.count
+    place += bytes.count
+    if bufferCount >= Self.bufferLimit { try flush() }
+  }
+
+  private mutating func flush() throws(KeychainError) {
+    do throws(Errno) {
+      try file.write(buffer, at: place - bufferCount)
+    } catch {
+      throw .system(error, "write", path)
+    }
+    buffer = []
+    bufferCount = 0
+  }
+
+  private mutating func finish(
+    _ new: some NewBase, headCount: Int
+  ) throws(KeychainError) -> VaultHead {
+    try closePage()
+    let spine = try new.spine.sealed(keys: keys)
+    let index = try VaultIndex(pages: pages, spineHash: Derivation.hash(spine, count: 32))
+      .sealed(keys: keys)
+    try append(index)
+    try append(spine)
+    let bytes = try new.head(
+      VaultHead.Lengths(head: headCount, index: index.count, spine: spine.count, log: place))
+    let head = try VaultHead(bytes, path: path)
+    let base = Commit.Base(
+      serial: new.serial, headHash: try head.hash(),
+      indexHash: try Derivation.hash(index, count: 32))
+    let (_, box) = try Commit.seal(
+      n: new.number, previous: new.previous, time: Date().microseconds ?? 0,
+      writer: keys.signer?.number ?? 0, content: .base(base), keys: keys, signer: keys.signer,
+      administration: new.administration)
+    let header = FrameHeader(n: new.number, boxCount: box.count, boxesCount: 0)
+    try append(header.encoded(epoch: head.epoch, open: keys.open) + box)
+    try flush()
+    do throws(Errno) {
+      try file.write([bytes], at: 0)
+      try file.sync()
+    } catch {
+      throw .system(error, "write", path)
+    }
+    return head
+  }
+}
+
+/// A new base of the same keys and members, with what the log or a transaction changed.
+struct CarriedBase: NewBase {
+  let contents: VaultContents
+  let keys: TierKeys
+
+  init(_ contents: VaultContents, _ keys: TierKeys) {
+    self.contents = contents
+    self.keys = keys
+  }
+
+  var number: UInt64 { contents.newest.n + 1 }
+  var previous: Data { contents.newest.digest }
+  var spine: Spine { get throws(KeychainError) { try contents.spineOfNextBase(keys) } }
+  var administration: AdministrationKey? { nil }
+  var serial: UInt64 { contents.list.serial }
+  var hasManyItems: Bool { contents.hasManyItems }
+
+  func head(_ lengths: VaultHead.Lengths) throws(KeychainError) -> Data {
+    contents.head.encoded(lengths)
+  }
+
+  func putItems(into writer: inout BaseWriter) throws(KeychainError) {
+    var higher: [Set<ItemID>] = [[], [], []]
+    for tier in Tier.allCases where tier != .open {
+      var ids: Set<ItemID> = []
+      try contents.forEachItem(of: tier, keys) { visited throws(KeychainError) in
+        if case .item(let item) = visited { ids.insert(item.id) }
+      }
+      for lower in 0..<Int(tier.rawValue) { higher[lower].formUnion(ids) }
+    }
+    for tier in Tier.allCases {
+      try putItems(of: tier, hiddenBy: higher[Int(tier.rawValue)], into: &writer)
+    }
+  }
+
+  /// Copies the pages that nothing touched, and makes the others again.
+  private func putItems(
+    of tier: Tier, hiddenBy hidden: Set<ItemID>, into writer: inout BaseWriter
+  ) throws(KeychainError) {
+    let logged = contents.logged[Int(tier.rawValue)]
+    let pages = contents.index.pages[Int(tier.rawValue)]
+    var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
+    for (number, page) in pages.enumerated() {
+      let held = try contents.page(number, in: tier, keys)
+      let end = number + 1 < pages.count ? pages[number + 1].first : nil
+      let isTouched =
+        held.part.puts.contains { logged[$0.id] != nil || hidden.contains($0.id) }
+        || new.first.map { next in end.map { next.id < $0 } ?? true } ?? false
+      guard isTouched else {
+        try writer.copy(page, held, of: contents)
+        continue
+      }
+      for (index, entry) in held.part.puts.enumerated() {
+        while let next = new.first, next.id < entry.id {
+          new.removeFirst()
+          try put(next, hidden, &writer)
+        }
+        guard logged[entry.id] == nil else { continue }
+        try put(VaultItem(entry, in: held, index), hidden, &writer)
+      }
+      while let next = new.first, let end, next.id < end {
+        new.removeFirst()
+        try put(next, hidden, &writer)
+      }
+    }
+    for item in new { try put(item, hidden, &writer) }
+  }
+
+  private func put(
+    _ item: VaultItem, _ hidden: Set<ItemID>, _ writer: inout BaseWriter
+  ) throws(KeychainError) {
+    guard !hidden.contains(item.id) else { return }
+    if case .pending(let sealed) = item.source { return try writer.put(sealed) }
+    let (metadata, index) = try item.metadata(keys, name: item.name)
+    // A box that is damaged is carried, and stays damaged: its hash says so.
+    try writer.put(
+      SealedItem(
+        entry: item.entry, metadata: metadata.copy(at: index), box: item.box(in: contents)))
+  }
+}
+
+extension VaultContents {
+  /// The spine of a base that follows the newest commit.
+  func spineOfNextBase(_ keys: TierKeys) throws(KeychainError) -> Spine {
+    try spine.known(self, keys).spine.following(bodyHashes)
+  }
+
+  /// More than 10,000 items, about.
+  var hasManyItems: Bool { itemCount > 10_000 }
+}

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainVaultFormat
+internal import Synchronization
+
+/// The pages that a handle read last.
+final class PageCache: Sendable {
+  private struct Kept {
+    var pages: [Int: HeldPart] = [:]
+    var order: [Int] = []
+  }
+
+  private static let limit = 16
+  private let kept = Mutex(Kept())
+
+  func page(_ place: Int) -> HeldPart? { kept.withLock { $0.pages[place] } }
+
+  func keep(_ page: HeldPart, _ place: Int) {
+    kept.withLock { kept in
+      guard kept.pages.updateValue(page, forKey: place) == nil else { return }
+      kept.order.append(place)
+      if kept.order.count > Self.limit { kept.pages[kept.order.removeFirst()] = nil }
+    }
+  }
+}
+
+/// The digests before the base, which are read when they are asked for.
+final class SpineCache: Sendable {
+  struct Known: Sendable {
+    let spine: Spine
+    /// Of the numbers from `spine.m` on.
+    let digests: [Data]
+  }
+
+  private let known = Mutex<Known?>(nil)
+
+  /// - Throws: ``KeychainError/Code/damaged`` if it is not the one of the base, or has another past than the list names.
+  func known(_ contents: VaultContents, _ keys: TierKeys) throws(KeychainError) -> Known {
+    if let known = known.withLock({ $0 }) { return known }
+    let lengths = contents.head.lengths
+    let box = try contents.read(lengths.log - lengths.spine..<lengths.log)
+    guard try Derivation.hash(box, count: 32) == contents.index.spineHash,
+      let spine = try Spine.open(box, keys: keys)
+    else { throw .damagedVault(contents.path, "its spine is not the one of its base") }
+    let digests = try spine.digests()
+    guard spine.m + UInt64(digests.count) == contents.base.n,
+      digests.last == contents.base.previous, spine.m > 0 || digests.first == (try Commit.first(contents.head.id))
+    else { throw .damagedVault(contents.path, "its spine does not lead to its base") }
+    let (list, known) = (contents.list, Known(spine: spine, digests: digests))
+    if list.first > spine.m, known.digest(list.first - 1) != list.before {
+      throw .damagedVault(contents.path, "its history is not the one that its list of members names")
+    }
+    self.known.withLock { $0 = known }
+    return known
+  }
+}
+
+extension SpineCache.Known {
+  /// - Returns: `nil` outside of the spine.
+  func digest(_ n: UInt64) -> Data? {
+    guard n >= spine.m, n - spine.m < UInt64(digests.count) else { return nil }
+    return digests[Int(n - spine.m)]
+  }
+}
+
+extension VaultContents {
+  enum KnownDigest {
+    case known(Data)
+    /// The spine does not reach so far back.
+    case tooOld
+    case none
+  }
+
+  /// The digest of a number in the history of this file.
+  func digest(_ n: UInt64, _ keys: TierKeys) throws(KeychainError) -> KnownDigest {
+    if n > newest.n { return .none }
+    if n >= base.n { return .known(digests[Int(n - base.n)]) }
+    let spine = try spine.known(self, keys)
+    return spine.digest(n).map { .known($0) } ?? .tooOld
+  }
+}
+
+/// How far the log has grown, and when it is time for a new base.
+struct LogGrowth: Sendable {
+  /// Bytes of frames and their boxes, without the secrets, and with them.
+  private var sealed = 0
+  private var whole = 0
+
+  mutating func add(_ header: FrameHeader, hasAllProofs: Bool) {
+    sealed += header.frameCount
+    whole += header.totalCount
+    if hasAllProofs { last = (sealed, whole) }
+  }
+
+  /// The same at the last commit of a writer that had all keys.
+  private var last = (sealed: 0, whole: 0)
+
+  /// Whether the log crossed a multiple of a limit between the last writer that had all keys and one more frame.
+  ///
+  /// - Parameter preceding: the bytes before the log.
+  func isDue(after header: FrameHeader, preceding: Int) -> Bool {
+    let limit = (sealed: max(32 << 10, preceding / 64), whole: max(1 << 20, preceding))
+    return (sealed + header.frameCount) / limit.sealed > last.sealed / limit.sealed
+      || (whole + header.totalCount) / limit.whole > last.whole / limit.whole
+  }
+}

@@ -1,0 +1,155 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainVaultFormat
+
+extension SeenRecord {
+  /// Why a head is refused by who saw this record; `nil` if nothing speaks against it before it is unlocked.
+  func failure(of head: VaultHead, at path: String) throws(KeychainError) -> KeychainError? {
+    guard id == head.id else { return .anotherVault(path) }
+    if try leads(to: head) { return nil }
+    if head.epoch < epoch { return .olderList(path) }
+    return head.epoch == epoch ? .forked(path) : .anotherAdministration(path, try head.check())
+  }
+
+  /// Whether its administration key is the head's, or successions that can be followed lead to it.
+  func leads(to head: VaultHead) throws(KeychainError) -> Bool {
+    guard id == head.id else { return false }
+    if trusts(head.administration) { return true }
+    return try Succession.lead(
+      from: trusts, in: head.successions, to: head, trustingRecovery: recoveryKey)
+  }
+
+  /// Whether it vouches for its administration key: T0 alone, which a stolen device key gives, doesn't.
+  var vouches: Bool { proved[Int(Tier.unlocked.rawValue)] != nil }
+}
+
+/// What the seen record says of a file that was opened.
+struct SeenRelation: Sendable {
+  /// Why it is refused.
+  var failure: KeychainError?
+  /// What a person should know of a file that isn't refused.
+  var notices: [String] = []
+  /// Whether the newest commit is above the record, so that it may not be durable.
+  var isAhead = false
+  /// Whether a commit that the record has isn't in the history of the file.
+  var isFork = false
+  /// Whether the file is an older state.
+  var isOlder = false
+}
+
+extension VaultContents {
+  /// Compares the file with what this user has seen.
+  ///
+  /// - Throws: ``KeychainError/Code/damaged`` if its spine is damaged.
+  func relation(
+    to record: SeenRecord?, _ keys: TierKeys
+  ) throws(KeychainError) -> SeenRelation {
+    guard let record else {
+      if base.n > list.first { _ = try spine.known(self, keys) }
+      return SeenRelation(isAhead: true)
+    }
+    var relation = SeenRelation()
+    if let failure = try record.failure(of: head, at: path) {
+      relation.failure = failure
+      return relation
+    }
+    if let failure = try listFailure(record) {
+      relation.failure = failure
+      relation.isOlder = true
+      return relation
+    }
+    let newest = SeenCommit(serial: list.serial, n: self.newest.n, digest: self.newest.digest)
+    relation.isAhead = record.proved[0].map { $0.isOlder(than: newest) } ?? true
+    for seen in record.proved {
+      guard let seen, !relation.isFork, !relation.isOlder else { continue }
+      try compare(seen, keys, &relation)
+    }
+    if record.nextAdministration != nil, head.administration == record.administration,
+      relation.failure == nil, try record.listHash != list.hash() || relation.isAhead
+    {
+      relation.failure = .forked(path)
+      relation.isFork = true
+    }
+    return relation
+  }
+
+  private func listFailure(_ record: SeenRecord) throws(KeychainError) -> KeychainError? {
+    let isHigher = (list.serial > record.serial, list.epoch > record.epoch)
+    if list.epoch < record.epoch || list.serial < record.serial { return .olderList(path) }
+    if isHigher.1, !isHigher.0 { return .olderList(path) }
+    guard !isHigher.0, try list.hash() != record.listHash else { return nil }
+    return .forked(path)
+  }
+
+  private func compare(
+    _ seen: SeenCommit, _ keys: TierKeys, _ relation: inout SeenRelation
+  ) throws(KeychainError) {
+    let isAccepted = list.accepted > seen.serial
+    if seen.serial == list.serial, seen.n > newest.n {
+      relation.isOlder = true
+      relation.failure = .olderState(path, from: seen.n, to: newest.n)
+      return
+    }
+    switch try digest(seen.n, keys) {
+    case .known(seen.digest): break
+    case .known, .none:
+      guard !isAccepted else {
+        relation.notices.append(
+          "the vault was put back to another state by somebody who administers it, and some of what "
+            + "was seen here before is not in it")
+        return
+      }
+      relation.isFork = true
+      relation.failure = .forked(path)
+    case .tooOld:
+      let notice =
+        "the vault was changed often since it was seen here, so nothing proves that its state "
+        + "follows from the one seen"
+      if !relation.notices.contains(notice) { relation.notices.append(notice) }
+    }
+  }
+}
+
+extension KeychainError {
+  static func anotherVault(_ path: String) -> Self {
+    Self(
+      .rolledBack, "another vault is at \(path) than the one seen here before",
+      recovery: otherFile("the right one"))
+  }
+
+  static func anotherAdministration(_ path: String, _ check: VaultCheck) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) has another administration key than the one seen here before, and "
+        + "nothing that is trusted here says that it changed; its check is \(check)",
+      recovery: "ask who administers the vault; if \(.status) shows this check there, accept the vault "
+        + "with \(.acceptChecked("\(check)")); or put the right file back")
+  }
+
+  static func olderList(_ path: String) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) was rolled back: its list of what opens it is older than the one seen "
+        + "here before",
+      recovery: otherFile("the newer file"))
+  }
+
+  static func olderState(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) was rolled back: it is at change \(found), and was at \(seen) before",
+      recovery: otherFile("the newer file"))
+  }
+
+  static func forked(_ path: String) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) was forked: two copies of it were changed, and this is not the one "
+        + "that was seen here before",
+      recovery: otherFile("the other copy"))
+  }
+
+  private static func otherFile(_ name: String) -> Recovery {
+    "put \(name) back, or accept this one with \(.acceptRestored)"
+  }
+}

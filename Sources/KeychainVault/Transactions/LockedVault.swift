@@ -1,0 +1,195 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+internal import PrephirencesFiles
+internal import SystemPackage
+
+/// A session that holds the vault's lock; what it has opened is the file that has the name.
+struct LockedSession {
+  let session: VaultSession
+  let lock: LockedLog
+
+  /// The verified contents, settled: what this user's record has is durable, and nothing in the file is above it.
+  ///
+  /// - Parameters:
+  ///   - mustSettle: whether a failure to do so ends the operation, as it does for writers.
+  ///   - refuses: whether what this user has seen counts; not for somebody who accepts a restored file.
+  func vault(
+    _ keys: TierKeys, anew: Bool = false, mustSettle: Bool = true, refuses: Bool = true
+  ) throws(KeychainError) -> LockedVault {
+    let opened = session.opened
+    var contents = try session.file.contents(opened, keys, anew: anew)
+    guard refuses else { return LockedVault(self, contents, keys) }
+    let relation = try contents.relation(to: opened.seen.record, keys)
+    if let failure = relation.failure { throw failure }
+    for notice in relation.notices { session.report(notice) }
+    if relation.isAhead {
+      do throws(KeychainError) {
+        contents = try settle(contents, keys)
+      } catch {
+        guard !mustSettle, error.code == .inputOutput else { throw error }
+        return LockedVault(self, contents, keys)
+      }
+    }
+    if opened.seen.record?.nextAdministration != nil {
+      try opened.seenFile.replace(by: contents.record(keys), lettingGo: opened.seen.record)
+    } else {
+      session.remember(contents, keys)
+    }
+    return LockedVault(self, contents, keys)
+  }
+
+  /// Makes the last commit durable, which its writer may not have done.
+  ///
+  /// - Returns: the contents without it, if its boxes were not written whole.
+  private func settle(
+    _ contents: VaultContents, _ keys: TierKeys
+  ) throws(KeychainError) -> VaultContents {
+    guard try contents.hasBoxesOfLastCommit() else {
+      let opened = session.opened
+      var shorter = try VaultContents(
+        reading: opened.file, size: contents.lastFrame.place, path: opened.path, head: opened.head,
+        list: contents.list, keys: keys, seen: opened.seen.record)
+      shorter.hasUnfinishedWrite = true
+      try shorter.requireProofs(keys)
+      if let failure = try shorter.relation(to: opened.seen.record, keys).failure { throw failure }
+      return shorter.isBaseAlone ? try settle(shorter, keys) : shorter
+    }
+    let frame = contents.lastFrame
+    let bytes =
+      contents.isBaseAlone
+      ? [] : [try contents.read(frame.place..<frame.boxes.upperBound)]
+    do throws(Errno) {
+      try lock.settle(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
+    } catch {
+      throw .system(error, "write", session.path)
+    }
+    return contents
+  }
+}
+
+/// A vault under its lock, with what it holds.
+struct LockedVault {
+  let session: VaultSession
+  let lock: LockedLog
+  let keys: TierKeys
+  private(set) var contents: VaultContents
+
+  init(_ locked: LockedSession, _ contents: VaultContents, _ keys: TierKeys) {
+    session = locked.session
+    lock = locked.lock
+    self.keys = keys
+    self.contents = contents
+  }
+
+  /// Deleted items go at once from vaults that are smaller, with the rest of what was replaced.
+  static let smallVaultCount = 1 << 20
+
+  /// Commits what a writer changed, by an append or, if that is too large, by a new base.
+  ///
+  /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/unknownOutcome`` if that isn't known.
+  mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
+    guard writer.hasChanges else { return }
+    let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
+    if keys.hasAll, removesForGood || !writer.fitsInCommit {
+      return try replaceBase(CarriedBase(writer.contents, keys))
+    }
+    guard writer.fitsInCommit else {
+      throw KeychainError(
+        .locked, "the vault \(session.path) is locked, and so large a change needs all of its keys",
+        recovery: .unlockOrGivePassphrase)
+    }
+    let (commit, frame) = try writer.sealed()
+    let isDue = contents.growth.isDue(after: frame.header, preceding: contents.head.lengths.log)
+    try lock.append(
+      [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
+      syncsFolder: contents.isBaseAlone, path: session.path)
+    contents.add(
+      commit,
+      VaultContents.LastFrame(
+        place: contents.end, header: frame.header,
+        beginning: frame.bytes.prefix(VaultContents.LastFrame.beginningCount)), keys: keys)
+    contents.hasUnfinishedWrite = false
+    noteContents()
+    session.remember(contents, keys)
+    if writer.removesSecrets, !removesForGood || !keys.hasAll {
+      session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the secrets that were deleted stay in the file, sealed, until it is compacted",
+          recovery: .compact))
+    }
+    if isDue, keys.hasAll { compactIfPossible() }
+  }
+
+  /// Makes a new base of what the vault holds, so that what was replaced and deleted goes.
+  mutating func compact() throws(KeychainError) {
+    try replaceBase(CarriedBase(contents, keys))
+  }
+
+  /// The change that brought the log to its limit is acknowledged, so a failure is a notice at most.
+  private mutating func compactIfPossible() {
+    do throws(Errno) {
+      guard try session.file.disk.freeBytes(at: session.path) / 2 > contents.end else { return }
+    } catch {
+      return
+    }
+    do throws(KeychainError) {
+      try compact()
+    } catch {
+      guard error.code != .busy else { return }
+      session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the vault \(session.path) could not be compacted: \(error.message)"))
+    }
+  }
+
+  /// Writes a new base, and gives it the name of the vault.
+  ///
+  /// - Parameter beforeRename: what must be recorded before it counts.
+  mutating func replaceBase(
+    _ new: some NewBase,
+    beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }
+  ) throws(KeychainError) {
+    let temporary = try TemporaryVault.take(
+      for: session.path, session.file.disk, session.deadline)
+    let made: VaultContents
+    do throws(KeychainError) {
+      let head = try BaseWriter.write(new, to: temporary.file, path: session.path)
+      made = try VaultContents(
+        reading: temporary.file, size: temporary.file.status(of: session.path).size,
+        path: session.path, head: head, list: head.openList(new.keys.open), keys: new.keys,
+        seen: nil)
+      try made.requireProofs(new.keys)
+      try beforeRename(made)
+    } catch {
+      temporary.remove()
+      throw error
+    }
+    try lock.replace(by: temporary, path: session.path)
+    contents = made
+    noteContents()
+    guard new.keys.binding == keys.binding else { return }
+    session.remember(made, keys)
+  }
+
+  private func noteContents() {
+    if let status = try? contents.file.status() { session.file.note(contents, status) }
+  }
+}
+
+extension DiskFile {
+  func status(of path: String) throws(KeychainError) -> DiskStatus {
+    do throws(Errno) {
+      return try status()
+    } catch {
+      throw .system(error, "read", path)
+    }
+  }
+}
+
+extension TierKeys {
+  var hasAll: Bool { first != nil && unlocked != nil }
+}
