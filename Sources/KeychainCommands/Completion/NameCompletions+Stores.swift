@@ -30,7 +30,6 @@ extension NameCompletions {
         uniqueKeysWithValues: variables.compactMap { name, value in
           value.map { (name, $0) }
         }))
-    vault.leavesConnectionToExit = CommandHost.current.isWholeProgram
     return AutomaticStore(
       configuration: AutomaticStore.Configuration(
         vault: vault, secretService: SecretServiceStore.Configuration(deadline: Self.timeout)))

@@ -56,8 +56,6 @@ struct Session {
     if let deadline = asking.deadline {
       configuration.secretService.promptDeadline = deadline.left
     }
-    configuration.vault.leavesConnectionToExit = CommandHost.current.isWholeProgram
-    configuration.vault.limitsDatabaseMemory = CommandHost.current.isWholeProgram
     if let prompt {
       configuration.vault.interaction = .allowed { request throws(KeychainError) in
         try prompt.secret(request.question(from: interface.hostName))

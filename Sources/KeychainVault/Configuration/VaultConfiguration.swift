@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 package import KeychainSecrets
+public import KeychainVaultFormat
 package import PrephirencesFiles
 
 /// Where a vault is and how it is opened.
@@ -42,6 +43,10 @@ public struct VaultConfiguration: Sendable {
   public var secretFileReaders: SecretFileReaders?
 
   /// The environment variables to read; tests set their own.
+  /// The vault's check as a person compared it, for a vault that was never seen here and whose administration key changed since the
+  /// secret that opens it was last given; `nil` if nobody did.
+  public var check: VaultCheck?
+
   package var environment = EnvironmentVariables.process
 
   /// When all calls together, without people's answers, must have ended, and an import have read its
@@ -50,19 +55,6 @@ public struct VaultConfiguration: Sendable {
 
   /// Returns the deadline of a call that begins now.
   func deadlineOfCall() -> Deadline { commonDeadline ?? Deadline(after: deadline) }
-
-  /// Whether the connection to the file stays open until the process ends, even if the handle is
-  /// gone.
-  ///
-  /// For programs that end after their only operation: the system closes a file faster than the
-  /// library, which starts a thread for it. Keys are wiped with the handle in any case.
-  package var leavesConnectionToExit = false
-
-  /// Whether to limit the memory of SQLite in this process, for all its users.
-  ///
-  /// For programs that use SQLite for the vault alone: a tampered vault could make it allocate as
-  /// much memory as the file is long.
-  package var limitsDatabaseMemory = false
 
   /// The cost of new passphrase slots; `nil` for the policy.
   ///
@@ -96,6 +88,9 @@ public struct VaultConfiguration: Sendable {
   }
 
   /// Asks a person; `nil` if nobody may be asked.
+  /// What a vault's file lies on; tests put a model in its place.
+  var disk: any VaultDisk = LinuxDisk()
+
   var ask: (@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)? {
     guard !environment.isSet("KEYCHAIN_NO_PROMPT"), case .allowed(let ask) = interaction
     else { return nil }

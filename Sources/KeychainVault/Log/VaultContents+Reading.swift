@@ -97,10 +97,25 @@ extension VaultContents {
       let unsigned = commits[known...].firstIndex { !$0.commit.isSigned(in: list) }
       if let unsigned { commits.removeSubrange(unsigned...) }
     }
+    // Its writer may have been killed before its boxes were written whole.
+    if let last = commits.last, isAbove(seen, last.commit.n), case .changes(let changes) = last.commit.content,
+      try Derivation.hash(read(last.frame.boxes), count: 32) != changes.boxesHash
+    {
+      commits.removeLast()
+    }
     for (commit, frame) in commits { add(commit, frame, keys: keys) }
     hasUnfinishedWrite = end < log.end
     if hasUnfinishedWrite { try requireUnfinished(&log, keys, seen) }
   }
+
+  /// Whether a commit is newer than what this user has seen.
+  private func isAbove(_ seen: SeenRecord?, _ n: UInt64) -> Bool {
+    guard let seen = seen?.proved[0] else { return true }
+    return seen.isOlder(than: SeenCommit(serial: list.serial, n: n, digest: Data()))
+  }
+
+  /// The longest frame with its boxes.
+  private static let greatestFrameCount = (34 << 20) + 4096
 
   /// - Throws: ``KeychainError/Code/damaged`` if what follows the last good frame can't be a write that was not finished.
   private func requireUnfinished(
@@ -109,6 +124,9 @@ extension VaultContents {
     let damage = KeychainError.damagedVault(
       path, "its commit \(newest.n + 1) is damaged, and later ones follow it")
     if let seen = seen?.proved[0], seen.serial == list.serial, seen.n > newest.n { throw damage }
+    guard log.end - end <= Self.greatestFrameCount else {
+      throw .damagedVault(path, "more follows its commit \(newest.n) than a commit has")
+    }
     let later = newest.n + 2...list.first + MemberList.greatestStep
     guard !later.isEmpty else { return }
     var place = end

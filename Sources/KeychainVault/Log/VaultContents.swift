@@ -33,9 +33,6 @@ struct VaultContents: Sendable {
   private(set) var lastFrame: LastFrame
   private(set) var growth = LogGrowth()
 
-  /// What the last commit says of its boxes; `nil` of a base, which has none.
-  private var lastBoxesHash: Data?
-
   /// What follows the last good frame: an unfinished write.
   var hasUnfinishedWrite = false
 
@@ -138,7 +135,6 @@ extension VaultContents {
     bodyHashes.append(commit.bodyHash)
     digests.append(commit.digest)
     lastFrame = frame
-    lastBoxesHash = changes.boxesHash
     end = frame.place + frame.header.totalCount
     growth.add(
       frame.header, hasAllProofs: commit.proofs.writer != nil || !commit.proofs.macs.contains(nil))
@@ -147,12 +143,6 @@ extension VaultContents {
   /// Lays a change of a transaction over what the file says.
   mutating func lay(_ item: VaultItem?, over id: ItemID, in tier: Tier) {
     logged[Int(tier.rawValue)][id] = Logged(n: 0, item: item)
-  }
-
-  /// Whether the boxes of the last commit are the ones that it names.
-  func hasBoxesOfLastCommit() throws(KeychainError) -> Bool {
-    guard let lastBoxesHash else { return true }
-    return try Derivation.hash(read(lastFrame.boxes), count: 32) == lastBoxesHash
   }
 
   /// - Throws: ``KeychainError/Code/damaged`` if a tier whose key is at hand has a wrong proof, or a change after its newest one.
@@ -228,18 +218,22 @@ extension VaultContents {
   func page(_ number: Int, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> HeldPart {
     let page = index.pages[Int(tier.rawValue)][number]
     if let known = pages.page(page.place) { return known }
-    let held = try uncachedPage(page, in: tier, keys)
+    let held = try uncachedPage(number, in: tier, keys)
     pages.keep(held, page.place)
     return held
   }
 
   private func uncachedPage(
-    _ page: VaultIndex.Page, in tier: Tier, _ keys: TierKeys
+    _ number: Int, in tier: Tier, _ keys: TierKeys
   ) throws(KeychainError) -> HeldPart {
+    let all = index.pages[Int(tier.rawValue)]
+    let page = all[number]
+    let next = number + 1 < all.count ? all[number + 1].first : nil
     let box = try read(page.place..<page.place + page.length)
     guard try Derivation.hash(box, count: 32) == page.hash,
       let part = try Part.openPage(box, tier: tier, keys: keys), part.puts.count == page.count,
-      part.puts.first?.id == page.first
+      part.puts.first?.id == page.first, let last = part.puts.last,
+      next.map({ last.id < $0 }) ?? true
     else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
     let held = HeldPart(part, boxesAt: page.boxesPlace)
     guard held.boxesEnd <= head.lengths.log else {
@@ -280,10 +274,10 @@ extension VaultContents {
   ) throws(KeychainError) {
     let logged = self.logged[Int(tier.rawValue)]
     var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
-    for page in index.pages[Int(tier.rawValue)] {
+    for (number, page) in index.pages[Int(tier.rawValue)].enumerated() {
       let held: HeldPart
       do throws(KeychainError) {
-        held = try pages.page(page.place) ?? uncachedPage(page, in: tier, keys)
+        held = try pages.page(page.place) ?? uncachedPage(number, in: tier, keys)
       } catch {
         guard error.code == .damaged else { throw error }
         try body(.damagedPage(page))

@@ -19,14 +19,14 @@ struct LockedSession {
     _ keys: TierKeys, anew: Bool = false, mustSettle: Bool = true, refuses: Bool = true
   ) throws(KeychainError) -> LockedVault {
     let opened = session.opened
-    var contents = try session.file.contents(opened, keys, anew: anew)
+    let contents = try session.file.contents(opened, keys, anew: anew)
     guard refuses else { return LockedVault(self, contents, keys) }
     let relation = try contents.relation(to: opened.seen.record, keys)
     if let failure = relation.failure { throw failure }
     for notice in relation.notices { session.report(notice) }
     if relation.isAhead {
       do throws(KeychainError) {
-        contents = try settle(contents, keys)
+        try settle(contents)
       } catch {
         guard !mustSettle, error.code == .inputOutput else { throw error }
         return LockedVault(self, contents, keys)
@@ -41,31 +41,15 @@ struct LockedSession {
   }
 
   /// Makes the last commit durable, which its writer may not have done.
-  ///
-  /// - Returns: the contents without it, if its boxes were not written whole.
-  private func settle(
-    _ contents: VaultContents, _ keys: TierKeys
-  ) throws(KeychainError) -> VaultContents {
-    guard try contents.hasBoxesOfLastCommit() else {
-      let opened = session.opened
-      var shorter = try VaultContents(
-        reading: opened.file, size: contents.lastFrame.place, path: opened.path, head: opened.head,
-        list: contents.list, keys: keys, seen: opened.seen.record)
-      shorter.hasUnfinishedWrite = true
-      try shorter.requireProofs(keys)
-      if let failure = try shorter.relation(to: opened.seen.record, keys).failure { throw failure }
-      return shorter.isBaseAlone ? try settle(shorter, keys) : shorter
-    }
+  private func settle(_ contents: VaultContents) throws(KeychainError) {
     let frame = contents.lastFrame
     let bytes =
-      contents.isBaseAlone
-      ? [] : [try contents.read(frame.place..<frame.boxes.upperBound)]
+      contents.isBaseAlone ? [] : [try contents.read(frame.place..<frame.boxes.upperBound)]
     do throws(Errno) {
       try lock.settle(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
     } catch {
       throw .system(error, "write", session.path)
     }
-    return contents
   }
 }
 
@@ -90,9 +74,9 @@ struct LockedVault {
   ///
   /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/unknownOutcome`` if that isn't known.
   mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
-    guard writer.hasChanges else { return }
+    guard writer.hasChanges || writer.makesBase else { return }
     let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
-    if keys.hasAll, removesForGood || !writer.fitsInCommit {
+    if keys.hasAll, writer.makesBase || removesForGood || !writer.fitsInCommit {
       return try replaceBase(CarriedBase(writer.contents, keys))
     }
     guard writer.fitsInCommit else {

@@ -72,6 +72,9 @@ final class VaultFile: Sendable {
     return file
   }
 
+  /// What this user has seen at the vault's path, if there is a record that can be read.
+  var seenRecord: SeenRecord? { (try? seenFile())?.read().record }
+
   /// The records of the vault's path, now and before, without a look at who may change it.
   func seenForLocking() -> [SeenRecordFile] {
     let found = try? SeenRecordFile.withoutTrust(

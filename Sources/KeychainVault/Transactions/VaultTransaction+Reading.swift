@@ -11,8 +11,10 @@ extension VaultTransaction {
   public mutating func secret(
     for identity: CredentialIdentity
   ) throws(KeychainError) -> StoredSecret? {
-    guard let row = try row(of: identity) else { return nil }
-    return try writer.sealing.opened(row, group: identity.accessGroup, name: "\(identity)").stored()
+    guard let item = try item(identity) else { return nil }
+    return StoredSecret(
+      credential: try writer.sealing.credential(of: item, name: "\(identity)"),
+      secret: try writer.sealing.secret(of: item, in: writer.contents, name: "\(identity)"))
   }
 
   /// Returns a credential as it is within the transaction; see ``CredentialStore/credential(for:)``.
@@ -23,8 +25,8 @@ extension VaultTransaction {
   public mutating func credential(
     for identity: CredentialIdentity
   ) throws(KeychainError) -> Credential? {
-    guard let row = try row(of: identity) else { return nil }
-    return try writer.sealing.credential(in: row, group: identity.accessGroup, name: "\(identity)")
+    guard let item = try item(identity) else { return nil }
+    return try writer.sealing.credential(of: item, name: "\(identity)")
   }
 
   /// Returns the credentials that match a query within the transaction; see
@@ -38,29 +40,21 @@ extension VaultTransaction {
     _ query: CredentialQuery
   ) throws(KeychainError) -> CredentialSearchResult {
     try log.requireWhole()
-    let proven: ProvenVault
-    do throws(KeychainError) {
-      // This writes the trees, so a failure can only be undone.
-      proven = try writer.provenNow()
-    } catch {
-      log.noteFailure(error)
-      throw error
-    }
-    var search = VaultSearch(rows: writer.rows, sealing: writer.sealing, proven: proven)
-    return try search.run(query)
+    return try VaultSearch(contents: writer.contents, sealing: writer.sealing).run(query)
   }
 
-  private mutating func row(of identity: CredentialIdentity) throws(KeychainError) -> ItemRow? {
+  private mutating func item(
+    _ identity: CredentialIdentity
+  ) throws(KeychainError) -> VaultItem? {
     try log.requireWhole()
     try requireAllowed(identity)
     let sealing = writer.sealing
-    guard let row = try writer.item(sealing.id(of: identity), name: "\(identity)") else {
+    guard let item = try writer.item(sealing.id(of: identity), name: "\(identity)") else {
       return nil
     }
-    let requirement = row.accessibility.unlockRequirement
-    guard sealing.isOfOtherDevice(row) || sealing.keys.satisfies(requirement) else {
-      throw log.begin(again: requirement)
+    guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
+      throw log.begin(again: item.requirement)
     }
-    return row
+    return item
   }
 }

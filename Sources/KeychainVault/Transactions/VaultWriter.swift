@@ -14,6 +14,9 @@ struct VaultWriter: ~Copyable {
   /// The changes by tier; `nil` removes.
   private var changes: [[ItemID: SealedItem?]] = [[:], [:], [:]]
 
+  /// Whether the file is made anew, whatever has changed.
+  var makesBase = false
+
   /// Whether secrets were removed, rather than replaced.
   private(set) var removesSecrets = false
 

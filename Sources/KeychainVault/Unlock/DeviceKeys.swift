@@ -12,19 +12,16 @@ final class DeviceKeys: Sendable {
     let head: VaultHead
     let slot: SlotRow
     let keys: TierKeys
-
-    func isOf(_ head: VaultHead) -> Bool {
-      // A slot's grant changes with the list of members, under the same keys.
-      self.head.isCopy(of: head)
-        || self.head.row == head.row && self.head.members == head.members
-          && self.head.slots(.device) == head.slots(.device)
-    }
   }
 
   private let state: StateFolder
+  private let trust: SlotTrust
   private let opened = Mutex<Known?>(nil)
 
-  init(_ state: StateFolder) { self.state = state }
+  init(_ state: StateFolder, _ trust: SlotTrust) {
+    self.state = state
+    self.trust = trust
+  }
 
   /// The path of the secret, if there is a place for it.
   var path: String? { state.pathOfSecret }
@@ -39,7 +36,7 @@ final class DeviceKeys: Sendable {
   func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? { try known(head)?.keys }
 
   /// Whether the keys that this device's slot last gave are all keys of a vault.
-  func opensEverything(of head: HeadRow) -> Bool {
+  func opensEverything(of head: VaultHead) -> Bool {
     opened.withLock { $0.map { head.owns($0.keys) && $0.keys.readable == .unlockedNow } ?? false }
   }
 
@@ -53,7 +50,7 @@ final class DeviceKeys: Sendable {
   func slot(_ head: VaultHead) throws(KeychainError) -> SlotRow? { try known(head)?.slot }
 
   private func known(_ head: VaultHead) throws(KeychainError) -> Known? {
-    if let known = opened.withLock({ $0 }), known.isOf(head) { return known }
+    if let known = opened.withLock({ $0 }), known.head == head { return known }
     guard let found = try open(head) else { return nil }
     let known = Known(head: head, slot: found.slot, keys: found.keys)
     opened.withLock { $0 = known }
@@ -65,8 +62,8 @@ final class DeviceKeys: Sendable {
     guard !slots.isEmpty, let device = try find() else { return nil }
     var trial = SlotTrial()
     for slot in slots {
-      let opened = try trial.open(slot, of: head) { () throws(KeychainError) in
-        try SlotSealing.open(slot, inputKey: device.secret.bytes, vault: head.row.id)
+      let opened = try trial.open(slot, of: head, trust) { () throws(KeychainError) in
+        try SlotSealing.open(slot, inputKey: device.secret.bytes, vault: head.id)
       }
       if let opened { return opened }
     }
@@ -83,12 +80,12 @@ struct SlotTrial {
 
   /// Returns what a slot yields; `nil` if it needs another secret or opens nothing of the vault.
   mutating func open(
-    _ slot: SlotRow, of head: VaultHead,
+    _ slot: SlotRow, of head: VaultHead, _ trust: SlotTrust,
     _ unseal: () throws(KeychainError) -> SlotSealing.Opened?
   ) throws(KeychainError) -> OpenedSlot? {
     do throws(KeychainError) {
       guard let unsealed = try unseal() else { return nil }
-      if let opened = try head.opened(slot, unsealed) { return opened }
+      if let opened = try trust.opened(slot, unsealed, of: head) { return opened }
       failure = .strangeSlot(slot.number)
     } catch {
       guard error.code == .damaged else { throw error }

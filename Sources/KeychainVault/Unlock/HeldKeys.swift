@@ -27,7 +27,7 @@ final class HeldKeys: Sendable {
   }
 
   /// Returns the keys, if they belong to the vault as it is now and have not expired.
-  func keys(for head: HeadRow) -> TierKeys? {
+  func keys(for head: VaultHead) -> TierKeys? {
     held.withLock { held in
       guard let current = held else { return nil }
       let now = BootClock.now

@@ -10,14 +10,14 @@ struct OpenedSlot: Sendable {
   let member: Member
   let list: MemberList
 
-  /// The keys; in a shared vault with what signs states, if the slot may write.
+  /// The keys; in a shared vault with what signs commits, if the slot may write.
   let keys: TierKeys
 
   /// The root key; `nil` unless the slot administers.
   let root: SharedSecret?
 
   /// What signs in the name of the slot; `nil` if its kind signs nothing.
-  let signer: StateSigner?
+  let signer: CommitSigner?
 }
 
 /// A slot that was opened, with what opened it.
@@ -46,5 +46,58 @@ final class SlotOpener: Sendable {
       guard let path = presented.path, !presented.pins.isEmpty else { return }
       try IdentityWriting(path).pin(check, name: presented.source, dropping: { $0 == old })
     }
+  }
+}
+
+/// Decides whether what a slot opened to is the vault's.
+struct SlotTrust: Sendable {
+  let file: VaultFile
+  /// What a person compared; `nil` if nobody did.
+  let check: VaultCheck?
+
+  /// - Returns: `nil` if the slot is stale: of another epoch, administration key or vault.
+  /// - Throws: ``KeychainError/Code/damaged`` if the list does not have it; ``KeychainError/Code/rolledBack`` if its secret was last presented
+  ///   under another administration key, for which nothing here vouches.
+  func opened(
+    _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead
+  ) throws(KeychainError) -> OpenedSlot? {
+    guard opened.binding == head.binding, var keys = try opened.granted.tierKeys(of: head) else {
+      return nil
+    }
+    let list = try file.list(head, keys.open)
+    let member = try list.requireListed(slot, openedBy: opened.keys)
+    if slot.made != head.administration { try requireVouched(head, slot) }
+    let signer = member.signingKey.isEmpty ? nil : opened.keys.signer(slot.number)
+    if list.vaultKind == .shared, member.writes { keys.signer = signer }
+    return OpenedSlot(
+      slot: slot, member: member, list: list, keys: keys, root: opened.granted.root,
+      signer: signer)
+  }
+
+  private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
+    let found = try head.check()
+    if let check {
+      guard check == found else { throw .otherCheck(check, found: found) }
+      return
+    }
+    if let record = file.seenRecord, record.vouches, try record.leads(to: head) { return }
+    throw .notVouched(slot.kind, found)
+  }
+}
+
+extension KeychainError {
+  fileprivate static func notVouched(_ kind: SlotKind, _ check: VaultCheck) -> Self {
+    Self(
+      .rolledBack,
+      "the vault was not seen here before, and since its \(kind) was last given, its administration key "
+        + "changed; somebody who administered it before could have made this file; its check is \(check)",
+      recovery: "compare the check with the one on the page with the recovery code, or with what "
+        + "\(.status) shows where the vault is used, and give it with \(.giveCheck("\(check)"))")
+  }
+
+  fileprivate static func otherCheck(_ given: VaultCheck, found: VaultCheck) -> Self {
+    Self(
+      .rolledBack, "the vault's check is \(found), and not \(given)",
+      recovery: "put the right file back, or give the check that its administrator shows")
   }
 }

@@ -16,7 +16,7 @@ final class PostponedUnlocking: Sendable {
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
   ) -> TierKeys? {
     keys.withLock { $0 }.flatMap {
-      head.row.owns($0) && $0.satisfies(requirement) ? $0 : nil
+      head.owns($0) && $0.satisfies(requirement) ? $0 : nil
     }
   }
 

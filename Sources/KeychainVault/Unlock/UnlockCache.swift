@@ -20,7 +20,7 @@ struct UnlockCache: Sendable {
   static var isAvailable: Bool { KernelKeyring.failure() == nil }
 
   /// Returns a cached key; `nil` if it is missing, expired, or of an older epoch of the vault.
-  func key(_ tier: Tier, of head: HeadRow) throws(KeychainError) -> SharedSecret? {
+  func key(_ tier: Tier, of head: VaultHead) throws(KeychainError) -> SharedSecret? {
     guard let entry = Entry(tier, head.id), entry.cached.binding == head.binding,
       let key = try? entry.cached.key(), try head.owns(key, tier)
     else { return nil }
@@ -62,7 +62,7 @@ struct UnlockCache: Sendable {
   }
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.
-  func remainingTime(of head: HeadRow) -> Duration? {
+  func remainingTime(of head: VaultHead) -> Duration? {
     guard let entry = Entry(.unlocked, head.id), entry.cached.binding == head.binding else {
       return nil
     }

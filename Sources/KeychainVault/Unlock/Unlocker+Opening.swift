@@ -47,13 +47,13 @@ extension Unlocker {
       }
       let inputKey = try inputKey(of: presented, for: slot)
       // A slot that was copied from another vault or put back must not hide this vault's slots.
-      let opened = try trial.open(slot, of: head) { () throws(KeychainError) in
-        try SlotSealing.open(slot, inputKey: inputKey, vault: head.row.id)
+      let opened = try trial.open(slot, of: head, trust) { () throws(KeychainError) in
+        try SlotSealing.open(slot, inputKey: inputKey, vault: head.id)
       }
       if let opened { return opened }
     }
     if let failure = trial.failure { throw failure }
-    try head.slots.requireUndamaged()
+    try head.requireWellFormed(presented.kind)
     guard slots.isEmpty else {
       throw KeychainError(
         .incorrectSecret,
@@ -91,7 +91,7 @@ extension Unlocker {
 
   /// Returns an error that says what would unlock the vault.
   func lockedError(_ head: VaultHead, _ path: String) -> KeychainError {
-    let kinds = Set(head.slots.intact.filter(\.grant.opensEverything).map(\.kind))
+    let kinds = Set(head.slots.filter(\.grant.opensEverything).map(\.kind))
     guard !kinds.isEmpty else {
       return KeychainError(
         .damaged, "no slot of the vault \(path) can be read", recovery: .restoreBackup)
@@ -129,7 +129,7 @@ extension Unlocker {
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
   ) -> KeychainError.Recovery? {
-    let kinds = Set(head.slots.intact.filter(\.grant.opensEverything).map(\.kind))
+    let kinds = Set(head.slots.filter(\.grant.opensEverything).map(\.kind))
     let keeps = UnlockCache.isAvailable
     let unlocking: KeychainError.Recovery.Action = keeps ? .unlock : .giveKey(.passphrase)
     let code: KeychainError.Recovery.Action =

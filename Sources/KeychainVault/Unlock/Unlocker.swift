@@ -15,18 +15,18 @@ final class Unlocker: Sendable {
   let sources: UnlockSources
   let cache: UnlockCache
   let device: DeviceKeys
-  private let locations: Locations
+  let trust: SlotTrust
   let held: HeldKeys
 
   /// Held while a person is asked.
   private let asking = Mutex(())
 
-  init(_ configuration: VaultConfiguration, _ state: StateFolder) {
+  init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
     self.configuration = configuration
     sources = UnlockSources(policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)
-    locations = Locations(environment: configuration.environment)
-    device = DeviceKeys(state)
+    trust = SlotTrust(file: file, check: configuration.check)
+    device = DeviceKeys(state, trust)
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 
@@ -55,22 +55,22 @@ final class Unlocker: Sendable {
   func keysAtHand(
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
   ) throws(KeychainError) -> TierKeys? {
-    if let keys = held.keys(for: head.row) { return keys }
+    if let keys = held.keys(for: head) { return keys }
     // An explicit source is used alone.
     guard configuration.unlock == nil else { return nil }
     let own = try device.keys(head)
     if let own, own.readable == .unlockedNow { return own }
-    let open: SharedSecret? = if let own { own.open } else { try cache.key(.open, of: head.row) }
+    let open: SharedSecret? = if let own { own.open } else { try cache.key(.open, of: head) }
     guard let open else { return nil }
     let keys = TierKeys(
-      binding: head.row.binding, checks: head.row.checks, open: open,
-      first: try cache.key(.first, of: head.row),
-      unlocked: try cache.key(.unlocked, of: head.row))
+      binding: head.binding, checks: head.checks, open: open,
+      first: try cache.key(.first, of: head),
+      unlocked: try cache.key(.unlocked, of: head))
     return keys.satisfies(requirement) ? keys : nil
   }
 
   /// Extends the idle time after a use of tier T2.
-  func touch(_ head: HeadRow) {
+  func touch(_ head: VaultHead) {
     // A vault that the device key opens is never locked, and its keys were not taken from the
     // cache.
     guard !device.opensEverything(of: head) else { return }
@@ -170,7 +170,7 @@ final class Unlocker: Sendable {
   ///
   /// A recovery code is named only if nothing else is left.
   private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
-    let kinds = Set(head.slots.intact.filter(\.grant.opensEverything).map(\.kind))
+    let kinds = Set(head.slots.filter(\.grant.opensEverything).map(\.kind))
     if kinds.contains(.passphrase) { return .passphrase }
     return kinds.contains(.recoveryCode) && kinds.isSubset(of: [.recoveryCode, .device])
       ? .recoveryCode : nil
@@ -187,19 +187,11 @@ final class Unlocker: Sendable {
   /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
   private func keep(_ keys: TierKeys, _ head: VaultHead) {
     do throws(KeychainError) {
-      try cache.put(keys, of: head.row.id, fixedTime: nil)
+      try cache.put(keys, of: head.id, fixedTime: nil)
     } catch {
       // In a container this happens to each command; `unlock` and `doctor` report it.
       held.hold(keys)
     }
-  }
-
-  /// Returns the seen record of the vault at a real path.
-  func seenRecord(_ path: String) -> SeenRecordFile.Content {
-    guard let folder = try? locations.stateFolder(),
-      let file = try? SeenRecordFile(stateFolder: folder, vaultPath: path)
-    else { return .none }
-    return file.read()
   }
 
   // MARK: - Locking

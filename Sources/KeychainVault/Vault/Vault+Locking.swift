@@ -19,12 +19,13 @@ extension Vault {
   ///   keys here.
   public func unlock(timeout: Duration? = nil) throws(KeychainError) {
     let session = try existingSession()
-    let head = try session.readHead()
-    let keys = try unlocker.allKeys(head, path: session.opened.path, session.deadline)
+    let head = session.head
+    try session.requireKnownHead()
+    let keys = try unlocker.allKeys(head, path: session.path, session.deadline)
     // When the file is gone, cached keys are found by the seen record.
-    try session.recordSight(keys)
+    _ = try session.contents(keys)
     do throws(KeychainError) {
-      try unlocker.cache.put(keys, of: head.row.id, fixedTime: timeout)
+      try unlocker.cache.put(keys, of: head.id, fixedTime: timeout)
     } catch {
       // A vault that the device key opens is open for later commands without a cache.
       guard try unlocker.device.keys(head)?.readable == .unlockedNow else { throw error }
@@ -54,7 +55,7 @@ extension Vault {
     unlocker.forgetHeldKeys()
     var seen: Set<VaultID> = []
     var unreadable: SeenRecordFile?
-    if let head = knownHead.value { seen.insert(head.row.id) }
+    if let head = file.knownHead { seen.insert(head.id) }
     // The file may be gone, or be of another vault.
     for file in file.seenForLocking() {
       switch file.read() {
@@ -69,7 +70,7 @@ extension Vault {
     do throws(KeychainError) {
       if let session = try session() {
         isThere = true
-        isOpen = try !unlocker.lock([session.readHead().row.id], all: all) || isOpen
+        isOpen = try !unlocker.lock([session.head.id], all: all) || isOpen
       }
     } catch {
       guard error.code == .noStore, !seen.isEmpty else {

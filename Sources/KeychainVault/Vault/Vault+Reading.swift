@@ -7,35 +7,35 @@ internal import PrephirencesFiles
 extension Vault {
   /// Returns a secret; see the protocol.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
-    guard let (row, sealing) = try item(identity) else { return nil }
-    return try sealing.opened(row, group: identity.accessGroup, name: "\(identity)").stored()
+    guard let (item, contents, sealing) = try item(identity) else { return nil }
+    return StoredSecret(
+      credential: try sealing.credential(of: item, name: "\(identity)"),
+      secret: try sealing.secret(of: item, in: contents, name: "\(identity)"))
   }
 
   /// Returns a credential; see the protocol.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
-    guard let (row, sealing) = try item(identity) else { return nil }
-    return try sealing.credential(in: row, group: identity.accessGroup, name: "\(identity)")
+    guard let (item, _, sealing) = try item(identity) else { return nil }
+    return try sealing.credential(of: item, name: "\(identity)")
   }
 
-  /// Finds the row of an identity, and the keys that open it.
+  /// Finds the item of an identity, with the keys that open it.
   private func item(
     _ identity: CredentialIdentity
-  ) throws(KeychainError) -> (ItemRow, ItemSealing)? {
+  ) throws(KeychainError) -> (VaultItem, VaultContents, ItemSealing)? {
     guard let session = try session() else { return nil }
     let found = try session.read(.nothing) {
-      rows, sealing, proven throws(KeychainError)
-        -> VaultSession.Attempt<(ItemRow, ItemSealing)?> in
-      let row = try proven.item(sealing.id(of: identity), name: "\(identity)", in: rows)
-      if let row, !sealing.isOfOtherDevice(row),
-        !sealing.keys.satisfies(row.accessibility.unlockRequirement)
-      {
-        return .again(row.accessibility.unlockRequirement)
+      contents, sealing throws(KeychainError)
+        -> VaultSession.Attempt<(VaultItem, VaultContents, ItemSealing)?> in
+      let item = try contents.item(
+        sealing.id(of: identity), sealing.keys, name: "\(identity)")
+      guard let item else { return .done(nil) }
+      guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
+        return .again(item.requirement)
       }
-      return .done(row.map { ($0, sealing) })
+      return .done((item, contents, sealing))
     }
-    if let found, found.0.accessibility.unlockRequirement == .unlockedNow {
-      if let head = knownHead.value { unlocker.touch(head.row) }
-    }
+    if let found, found.0.requirement == .unlockedNow { unlocker.touch(found.1.head) }
     return found
   }
 
@@ -45,26 +45,13 @@ extension Vault {
   /// explicit or ambient source is used.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     guard let session = try session() else { return CredentialSearchResult(credentials: []) }
-    return try session.read(try searchRequirement(session)) {
-      rows, sealing, proven throws(KeychainError) in
-      var search = VaultSearch(rows: rows, sealing: sealing, proven: proven)
-      let result = try search.run(query)
-      return .done(result)
+    return try session.read(.nothing) { contents, sealing throws(KeychainError) in
+      let found = try VaultSearch(contents: contents, sealing: sealing).run(query)
+      guard found.lockedCount > 0, unlocker.hasUnattendedSource, !sealing.keys.hasAll else {
+        return .done(found)
+      }
+      return .again(.unlockedNow)
     }
-  }
-
-  private func searchRequirement(
-    _ session: VaultSession
-  ) throws(KeychainError) -> Accessibility.UnlockRequirement {
-    guard unlocker.hasUnattendedSource else { return .nothing }
-    let head = try session.readHead()
-    if let keys = try unlocker.keysAtHand(.nothing, head), keys.readable == .unlockedNow {
-      return .unlockedNow
-    }
-    let counts = try session.opened.storage.read(session.deadline) {
-      rows throws(KeychainError) in try rows.itemCounts()
-    }
-    return counts.keys.map(\.unlockRequirement).max() ?? .nothing
   }
 
   /// Makes sure that items with a requirement can be read, asking for the passphrase if needed and

@@ -13,10 +13,10 @@ extension Vault {
   ///   source or no vault, or a source was given explicitly.
   package func sourceProblem() -> KeychainError? {
     guard configuration.unlock == nil, let source = unlocker.sources.ambient.first,
-      let session = try? session(), let head = try? session.readHead()
+      let session = try? session()
     else { return nil }
     do throws(KeychainError) {
-      try unlocker.check(source, head, path: session.opened.path, session.deadline)
+      try unlocker.check(source, session.head, path: session.path, session.deadline)
       return nil
     } catch {
       // A vault that is busy or unreadable is not the source's fault.

@@ -61,7 +61,7 @@ extension Vault {
     while true {
       var log = TransactionLog()
       do throws(KeychainError) {
-        let result = try session.write(requirement, device: device, inBatch: true) {
+        let result = try session.write(requirement, device: device) {
           writer throws(KeychainError) -> VaultSession.Attempt<Result> in
           log = TransactionLog()
           return try Self.run(&writer, log, among: isAllowed, session, body)
@@ -87,7 +87,7 @@ extension Vault {
     var result: Result?
     do {
       result = try session.deadline.excluding {
-        try RunningTransaction.running(session.opened.path) { try body(&transaction) }
+        try RunningTransaction.running(session.path) { try body(&transaction) }
       }
     } catch {
       log.thrown = error

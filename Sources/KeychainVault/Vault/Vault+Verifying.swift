@@ -12,11 +12,49 @@ extension Vault {
   public func verify(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VerificationReport {
-    try existingSession().read(.nothing, rereads: true) {
-      rows, sealing, proven throws(KeychainError) in
-      var verification = VaultVerification(
-        rows: rows, sealing: sealing, proven: proven, progress: progress)
-      return .done(try verification.run().report.withUnlistedSlots())
+    try existingSession().read(.nothing, anew: true) { contents, sealing throws(KeychainError) in
+      .done(
+        try VaultVerification(contents: contents, sealing: sealing, progress: progress).run())
+    }
+  }
+
+  /// Makes the vault's file anew from what it holds, so that what was replaced or deleted is not in it any more.
+  ///
+  /// It needs the keys of all items.
+  ///
+  /// - Throws: ``KeychainError``; the vault is as before, but for ``KeychainError/Code/unknownOutcome``.
+  public func compact() throws(KeychainError) {
+    try existingSession().write(.unlockedNow) { writer throws(KeychainError) in
+      writer.makesBase = true
+      return .done(())
+    }
+  }
+
+  /// Removes an item by the id that a verification shows, also one that is damaged.
+  ///
+  /// - Parameter id: the hexadecimal digits of its id, or as many of the first as tell it apart.
+  /// - Returns: whether there was one.
+  /// - Throws: ``KeychainError/Code/ambiguous``, ``KeychainError/Code/locked``.
+  public func removeItem(id: String) throws(KeychainError) -> Bool {
+    guard let session = try session() else { return false }
+    return try session.write(.nothing) { writer throws(KeychainError) in
+      var found: [VaultItem] = []
+      try writer.contents.forEachItem(writer.keys) { visited throws(KeychainError) in
+        switch visited {
+        case .item(let item), .shadowed(let item):
+          if item.id.data.hexadecimal.hasPrefix(id.lowercased()) { found.append(item) }
+        case .damagedPage: break
+        }
+      }
+      guard let item = found.first, !id.isEmpty else { return .done(false) }
+      guard Set(found.map(\.id)).count == 1 else {
+        throw KeychainError(
+          .ambiguous, "\(found.count) items have an id that begins with \(id)",
+          recovery: "give more of its digits, which \(.verify) shows")
+      }
+      guard writer.keys.satisfies(item.requirement) else { return .again(item.requirement) }
+      try writer.remove(item.id)
+      return .done(true)
     }
   }
 }

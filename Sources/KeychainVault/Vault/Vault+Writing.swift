@@ -125,7 +125,7 @@ extension Vault {
 
   /// Keeps the vault unlocked longer, because an item was used that needs it unlocked.
   func prolong(_ session: VaultSession) {
-    if let head = session.knownHead.value { unlocker.touch(head.row) }
+    unlocker.touch(session.head)
   }
 
   /// Returns the device secret for an item of this accessibility, and makes it if there is none;

@@ -28,7 +28,6 @@ public final class Vault: CredentialStore {
   let file: VaultFile
   let unlocker: Unlocker
   let observers: VaultObservers
-  let knownHead: KnownHead
   let postponed: PostponedUnlocking?
 
   /// Creates a handle.
@@ -45,12 +44,10 @@ public final class Vault: CredentialStore {
   /// Creates a handle that shares what it reads of the state folder.
   package init(configuration: Configuration, state: StateFolder) {
     self.configuration = configuration
-    knownHead = KnownHead()
     postponed = nil
     file = VaultFile(configuration)
-    unlocker = Unlocker(configuration, state)
-    observers = VaultObservers(
-      configuration, file: file, unlocker: unlocker, knownHead: knownHead)
+    unlocker = Unlocker(configuration, state, file)
+    observers = VaultObservers(configuration, file: file, unlocker: unlocker)
   }
 
   /// Creates a second handle that shares everything with another one and postpones its questions.
@@ -59,7 +56,6 @@ public final class Vault: CredentialStore {
     file = vault.file
     unlocker = vault.unlocker
     observers = vault.observers
-    knownHead = vault.knownHead
     self.postponed = postponed
   }
 
@@ -77,7 +73,7 @@ public final class Vault: CredentialStore {
   /// Returns `nil` if there is no vault.
   func session() throws(KeychainError) -> VaultSession? {
     let deadline = configuration.deadlineOfCall()
-    return try file.open(deadline).map { session($0, deadline) }
+    return try file.open().map { session($0, deadline) }
   }
 
   /// Begins an operation that needs an existing vault.
@@ -92,7 +88,7 @@ public final class Vault: CredentialStore {
 
   func session(_ opened: VaultFile.Opened, _ deadline: Deadline) -> VaultSession {
     VaultSession(
-      opened: opened, unlocker: unlocker, knownHead: knownHead, deadline: deadline,
+      file: file, opened: opened, unlocker: unlocker, deadline: deadline,
       notice: configuration.notice, postponed: postponed)
   }
 }
