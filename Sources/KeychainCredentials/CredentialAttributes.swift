@@ -10,6 +10,13 @@ public struct CredentialAttributes: Sendable {
   /// Creates an empty set of attributes.
   public init() {}
 
+  /// Creates attributes from pairs that are already in order, in linear time.
+  ///
+  /// - Parameter pairs: The pairs, in the order of the bytes of their names, no name twice.
+  package init(inOrder pairs: [(name: String, value: String)]) {
+    self.pairs = pairs
+  }
+
   /// The value of a name; setting `nil` removes the pair.
   ///
   /// - Parameter name: The name, compared as bytes.

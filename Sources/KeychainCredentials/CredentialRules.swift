@@ -42,8 +42,8 @@ extension Credential {
     }
   }
 
-  /// The maximum number of bytes in all names and texts of a credential: 1 MiB, without the port.
-  public static let maximumMetadataCount = 1 << 20
+  /// The maximum number of bytes in all names and texts of a credential: 65,536, without the port.
+  public static let maximumMetadataCount = 1 << 16
 
   private var metadataCount: Int {
     let texts = [identity.accessGroup, label ?? "", comment ?? "", contentType ?? ""]

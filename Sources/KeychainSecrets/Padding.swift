@@ -56,14 +56,22 @@ package enum Padding {
   ///   ``SecretsError/Code/outOfMemory``.
   package static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
     try padded.withBytes { bytes throws(SecretsError) in
-      guard bytes.byteCount >= minimumCount else { throw SecretsError(.invalidLength) }
-      let count = Int(bytes.littleEndian(at: 0, as: UInt32.self))
-      guard count <= bytes.byteCount - headerCount, paddedCount(for: count) == bytes.byteCount
-      else { throw SecretsError(.invalidLength) }
-      var rest: UInt8 = 0
-      for offset in (headerCount + count)..<bytes.byteCount { rest |= bytes.byte(at: offset) }
-      guard rest == 0 else { throw SecretsError(.invalidLength) }
-      return try SecretBytes(copying: bytes.extracting(headerCount..<(headerCount + count)))
+      guard let range = range(in: bytes) else { throw SecretsError(.invalidLength) }
+      return try SecretBytes(copying: bytes.extracting(range))
     }
+  }
+
+  /// Returns where the data lies in a padded text.
+  ///
+  /// - Parameter padded: What ``pad(_:)`` returned.
+  /// - Returns: The range, or `nil` if the length, the number of zeros or a zero is wrong.
+  package static func range(in padded: RawSpan) -> Range<Int>? {
+    guard padded.byteCount >= minimumCount else { return nil }
+    let count = Int(padded.littleEndian(at: 0, as: UInt32.self))
+    guard count <= padded.byteCount - headerCount, paddedCount(for: count) == padded.byteCount
+    else { return nil }
+    var rest: UInt8 = 0
+    for offset in (headerCount + count)..<padded.byteCount { rest |= padded.byte(at: offset) }
+    return rest == 0 ? headerCount..<(headerCount + count) : nil
   }
 }

@@ -15,9 +15,6 @@ package struct ExportHead: Hashable, Sendable {
   private static let lineFeed = UInt8(ascii: "\n")
   private static let saltCount = 32
 
-  /// The beginning of every SQLite database, and so of a backup.
-  private static let database = Array("SQLite format 3\0".utf8)
-
   /// Creates the head of a new export.
   package init(parameters: PasswordHash.Parameters) throws(KeychainError) {
     self.parameters = parameters
@@ -69,9 +66,9 @@ package struct ExportHead: Hashable, Sendable {
         .unsupportedFormat, "the export was made by a newer release",
         recovery: "use that release, or a newer one")
     }
-    if bytes.starts(with: Self.database) {
+    if bytes.starts(with: VaultHead.magic) {
       return KeychainError(
-        .foreign, "the file is a vault or another database, not an export",
+        .foreign, "the file is a vault, not an export",
         recovery: "put a backup in the vault's place, closed to others (chmod 600), and run "
           + "\(.acceptRestored) if that is asked for")
     }

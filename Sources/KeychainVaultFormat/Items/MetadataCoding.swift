@@ -5,9 +5,9 @@ internal import PrephirencesText
 
 /// The plaintext of an item's metadata.
 package enum MetadataCoding {
-  /// The maximum number of bytes: texts of 1 MiB in as many fields as they can fill, because
-  /// attributes have different names.
-  package static let maximumCount = 4 << 20
+  /// The maximum number of bytes; the texts alone may have fewer,
+  /// ``Credential/maximumMetadataCount``.
+  package static let maximumCount = 1 << 18
 
   /// Returns the identity's fields in the order of the format.
   ///
@@ -33,6 +33,10 @@ package enum MetadataCoding {
     }
   }
 
+  /// Returns the metadata of a credential.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/tooLarge`` if there are so many attributes
+  ///   that it has more than ``maximumCount`` bytes.
   package static func encode(_ credential: Credential) throws(KeychainError) -> SecretBytes {
     let times = [credential.created, credential.modified].map { $0.microseconds ?? 0 }
     let fields =
@@ -49,20 +53,18 @@ package enum MetadataCoding {
           writer.text(pair.value)
         }
       }
+    guard fields.count <= maximumCount else {
+      throw KeychainError(
+        .tooLarge, "\(credential.identity) has more attributes than a vault can store")
+    }
     return try translated(secrets: unsafe SecretBytes(copying: fields.span.bytes))
-  }
-
-  /// Returns the credential of a row, or `nil` if the plaintext is not what the format says.
-  package static func decode(_ plaintext: borrowing SecretBytes, of row: ItemRow) -> Credential? {
-    var credential = plaintext.withBytes { bytes in try? decode(bytes, row.accessibility) }
-    credential?.version = row.version
-    return credential
   }
 
   /// Returns a credential without a version.
   package static func decode(
     _ bytes: RawSpan, _ accessibility: Accessibility
   ) throws(FieldReader.Malformed) -> Credential {
+    guard bytes.byteCount <= maximumCount else { throw FieldReader.Malformed() }
     var reader = FieldReader(textLimit: Credential.maximumMetadataCount)
     var credential = Credential(try identity(&reader, bytes), accessibility: accessibility)
     let text = { (reader: inout FieldReader, bytes: RawSpan) throws(FieldReader.Malformed) in
@@ -109,17 +111,14 @@ package enum MetadataCoding {
   private static func attributes(
     _ reader: inout FieldReader, _ bytes: RawSpan
   ) throws(FieldReader.Malformed) -> CredentialAttributes {
-    var attributes = CredentialAttributes()
-    var last: String?
-    for _ in 0..<(try reader.integer(bytes, as: UInt32.self)) {
+    var pairs: [(name: String, value: String)] = []
+    for _ in 0..<(try reader.count(bytes, ofSize: 4 + 4)) {
       let name = try reader.text(bytes)
-      if let last, !last.hasLesserBytes(than: name) { throw FieldReader.Malformed() }
-      guard !name.isEmpty, !SearchablePair.reservedNames.contains(name) else {
-        throw FieldReader.Malformed()
-      }
-      attributes[name] = try reader.text(bytes)
-      last = name
+      guard !name.isEmpty, pairs.last?.name.hasLesserBytes(than: name) ?? true,
+        !SearchablePair.reservedNames.contains(name)
+      else { throw FieldReader.Malformed() }
+      pairs.append((name, try reader.text(bytes)))
     }
-    return attributes
+    return CredentialAttributes(inOrder: pairs)
   }
 }

@@ -35,7 +35,16 @@ package enum Derivation {
 
   /// Returns `HL(label, fields)`: a hash of 32 bytes for one purpose.
   package static func hash(_ label: String, _ fields: [UInt8]) throws(KeychainError) -> Data {
-    try translated(
-      secrets: Data(copying: unsafe Blake2b.digest(fields.span.bytes, label: label)))
+    try unsafe hash(label, of: fields.span.bytes)
+  }
+
+  /// Returns `HL(label, bytes)`.
+  static func hash(_ label: String, of bytes: RawSpan) throws(KeychainError) -> Data {
+    try translated(secrets: Data(copying: Blake2b.digest(bytes, label: label)))
+  }
+
+  /// Returns `H(bytes)`: 32 bytes that name a box, or the head.
+  package static func hash(of bytes: Data) throws(KeychainError) -> Data {
+    try hash(bytes, count: 32)
   }
 }

@@ -1,5 +1,5 @@
-internal import Foundation
-internal import KeychainCredentials
+package import Foundation
+package import KeychainCredentials
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -7,50 +7,87 @@ internal import Synchronization
 ///
 /// They live in guarded memory, and no longer than the tier keys: whoever has those has these, too.
 final class DerivedKeys: Sendable {
-  private struct Known {
-    var stateKeys = [SharedSecret?](repeating: nil, count: StateKey.allCases.count)
-    var groupKeys: [GroupKeyName: GroupKey] = [:]
+  /// What names a derived key among those of some tier keys.
+  enum Name: Hashable {
+    case box(String)
+    case names(Tier)
+
+    /// `device` is the id of the device to which the class is bound.
+    case accessibility(Accessibility, device: Data?)
   }
 
-  private let known = Mutex(Known())
+  private let known = Mutex<[Name: SharedSecret]>([:])
 
-  /// More groups than a program uses by turns; the memory that may be locked is limited.
-  private static let groupLimit = 64
-
-  func stateKey(_ key: StateKey, from open: SharedSecret) throws(KeychainError) -> SharedSecret {
-    if let known = known.withLock({ $0.stateKeys[key.rawValue] }) { return known }
-    let derived = SharedSecret(try Derivation.key(open.bytes, key.label))
-    known.withLock { $0.stateKeys[key.rawValue] = derived }
-    return derived
-  }
-
-  /// Returns the key of a group; `derive` makes it the first time.
-  func groupKey(
-    _ name: GroupKeyName, _ derive: () throws(KeychainError) -> GroupKey
-  ) throws(KeychainError) -> GroupKey {
-    if let known = known.withLock({ $0.groupKeys[name] }) { return known }
-    let derived = try derive()
-    known.withLock { known in
-      if known.groupKeys.count >= Self.groupLimit { known.groupKeys = [:] }
-      known.groupKeys[name] = derived
-    }
+  /// Returns a key; `derive` makes it the first time.
+  func key(
+    _ name: Name, _ derive: () throws(KeychainError) -> SecretBytes
+  ) throws(KeychainError) -> SharedSecret {
+    if let known = known.withLock({ $0[name] }) { return known }
+    let derived = SharedSecret(try derive())
+    known.withLock { $0[name] = derived }
     return derived
   }
 }
 
-/// What names the key of a group among those of one vault.
-struct GroupKeyName: Hashable {
-  private let accessibility: Accessibility
+/// The keys below T0 that open the boxes of a vault, one for each kind of box.
+package struct BoxKeys: Sendable {
+  /// The list of members.
+  package let members: SharedSecret
 
-  /// Compared as bytes: texts that look the same can be two groups.
-  private let group: [UInt8]
+  /// Commits.
+  package let commit: SharedSecret
 
-  /// The device secret's id, if the class is bound to a device.
-  private let device: Data?
+  /// The index of the base.
+  package let index: SharedSecret
 
-  init(_ accessibility: Accessibility, _ group: String, device: VaultDevice?) {
-    self.accessibility = accessibility
-    self.group = Array(group.utf8)
-    self.device = device?.id
+  /// The digests before the base.
+  package let spine: SharedSecret
+
+  /// Pages of the base.
+  package let page: SharedSecret
+}
+
+extension TierKeys {
+  /// The keys of boxes, which are derived once.
+  package var boxKeys: BoxKeys {
+    get throws(KeychainError) {
+      BoxKeys(
+        members: try boxKey("pk3/members"), commit: try boxKey("pk3/commit"),
+        index: try boxKey("pk3/index"), spine: try boxKey("pk3/spine"),
+        page: try boxKey("pk3/page"))
+    }
+  }
+
+  func boxKey(_ label: String) throws(KeychainError) -> SharedSecret {
+    try derived.key(.box(label)) { () throws(KeychainError) in
+      try Derivation.key(open.bytes, label)
+    }
+  }
+
+  /// Returns the key of the metadata of a tier's items; `nil` if the tier's key is not at hand.
+  package func namesKey(_ tier: Tier) throws(KeychainError) -> SharedSecret? {
+    guard let key = key(tier) else { return nil }
+    return try derived.key(.names(tier)) { () throws(KeychainError) in
+      try Derivation.key(key.bytes, "pk3/names")
+    }
+  }
+
+  /// Returns the proof of a tier, a mac of a digest; `nil` if the tier's key is not at hand.
+  package func proof(_ tier: Tier, of digest: Data) throws(KeychainError) -> Data? {
+    guard let key = key(tier) else { return nil }
+    return try Derivation.tag(key.bytes, "pk3/proof", Array(digest))
+  }
+
+  /// Returns the key of a class, bound to the device if the class is; `nil` if the tier's key is not
+  /// at hand.
+  func classKey(
+    _ accessibility: Accessibility, device: VaultDevice?
+  ) throws(KeychainError) -> SharedSecret? {
+    guard let tierKey = key(Tier(accessibility.unlockRequirement)) else { return nil }
+    let device = accessibility.isThisDeviceOnly ? device : nil
+    return try derived.key(.accessibility(accessibility, device: device?.id)) {
+      () throws(KeychainError) in
+      try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
+    }
   }
 }

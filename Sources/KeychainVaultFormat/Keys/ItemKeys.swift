@@ -1,12 +1,6 @@
-package import Foundation
+internal import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
-
-/// The two boxes of an item.
-package enum ItemPart: UInt8 {
-  case metadata = 0
-  case secret = 1
-}
 
 /// The keys of the accessibility classes.
 package enum ClassKey {
@@ -14,20 +8,13 @@ package enum ClassKey {
   package static func derive(
     from tierKey: borrowing SecretBytes, _ accessibility: Accessibility, device: VaultDevice?
   ) throws(KeychainError) -> SecretBytes {
-    let key = try unbound(from: tierKey, accessibility)
+    let key = try Derivation.key(tierKey, "pk3/class", [accessibility.rawValue])
     guard accessibility.isThisDeviceOnly else { return key }
     guard let device else {
       throw KeychainError(
         .internalFailure, "a device-bound class key was asked for without a device")
     }
     return try bind(key, to: device)
-  }
-
-  /// Returns the key of a class before it is bound to a device.
-  package static func unbound(
-    from tierKey: borrowing SecretBytes, _ accessibility: Accessibility
-  ) throws(KeychainError) -> SecretBytes {
-    try Derivation.key(tierKey, "pk2/class", [accessibility.rawValue])
   }
 
   /// Binds a key to a device.
@@ -44,33 +31,22 @@ package enum ClassKey {
       try device.secret.bytes.withBytes { bytes throws(SecretsError) in try fields.append(bytes) }
       let secretFields = try fields.finish()
       return try secretFields.withBytes { fields throws(SecretsError) in
-        try KeyDerivation.key(from: classKey, label: "pk2/class.device", fields: fields)
+        try KeyDerivation.key(from: classKey, label: "pk3/class.device", fields: fields)
       }
     }
   }
 }
 
-/// The key of one class and access group, which opens the group's items of that class.
-package struct GroupKey: Sendable {
-  package let key: SharedSecret
-
-  package init(_ key: consuming SecretBytes) {
-    self.key = SharedSecret(key)
-  }
-
-  package init(classKey: borrowing SecretBytes, group: String) throws(KeychainError) {
-    self.init(try Derivation.key(classKey, "pk2/group", FieldWriter.fields { $0.text(group) }))
-  }
-
-  /// Derives the key of one box of one version of an item.
-  package func itemKey(
-    _ part: ItemPart, id: Data, version: UInt64
+/// The key of one version of a secret.
+package enum ItemKey {
+  package static func derive(
+    from classKey: borrowing SecretBytes, _ id: ItemID, version: UInt64
   ) throws(KeychainError) -> SecretBytes {
-    let fields = FieldWriter.fields {
-      $0.integer(part.rawValue)
-      $0.byteString(id)
-      $0.integer(version)
-    }
-    return try Derivation.key(key.bytes, "pk2/item", fields)
+    try Derivation.key(
+      classKey, "pk3/item",
+      FieldWriter.fields {
+        $0.append(id.data)
+        $0.integer(version)
+      })
   }
 }

@@ -30,6 +30,26 @@ package enum Sealing {
     }
   }
 
+  /// Opens a box that contains no secret of a person into ordinary memory; `nil` as ``open(_:with:)``.
+  static func openFields(
+    _ box: Data, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> [UInt8]? {
+    do throws(SecretsError) {
+      return try SecretBox.openUnguarded(box.bytes, with: key)
+    } catch {
+      guard error.code == .authenticationFailed else { throw KeychainError(error) }
+      return nil
+    }
+  }
+
+  /// Pads fields as ``Padding`` does, in ordinary memory.
+  static func padded(fields: [UInt8]) -> [UInt8] {
+    let count = Padding.paddedCount(for: fields.count)
+    var padded = FieldWriter.fields(capacity: count) { $0.byteString(fields) }
+    padded += [UInt8](repeating: 0, count: count - padded.count)
+    return padded
+  }
+
   package static func sealPadded(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {

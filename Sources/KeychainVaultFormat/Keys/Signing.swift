@@ -19,8 +19,8 @@ package enum Signing {
   }
 }
 
-/// What signs the states of a shared vault: the key of a slot.
-package struct StateSigner: Sendable {
+/// What signs the commits of a shared vault: the key of a slot.
+package struct CommitSigner: Sendable {
   /// The number of the slot.
   package let number: UInt32
   private let seed: SharedSecret
@@ -30,7 +30,7 @@ package struct StateSigner: Sendable {
     self.seed = seed
   }
 
-  package func sign(_ message: Data, label: String) throws(KeychainError) -> Data {
+  func sign(_ message: Data, label: String) throws(KeychainError) -> Data {
     try Signing.sign(Array(message), label: label, seed: seed.bytes)
   }
 

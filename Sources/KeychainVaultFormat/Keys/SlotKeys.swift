@@ -25,8 +25,8 @@ package struct SlotKeys: Sendable {
     inputKey: borrowing SecretBytes, header fields: [UInt8]
   ) throws(KeychainError) {
     try self.init(
-      boxSecret: try Derivation.key(inputKey, "pk2/slot.box", fields),
-      signingSeed: try Derivation.key(inputKey, "pk2/slot.sign", fields))
+      boxSecret: try Derivation.key(inputKey, "pk3/slot.box", fields),
+      signingSeed: try Derivation.key(inputKey, "pk3/slot.sign", fields))
   }
 
   /// `E`: the public key that checks signatures.
@@ -35,8 +35,8 @@ package struct SlotKeys: Sendable {
   }
 
   /// What signs in the name of the slot.
-  package func signer(_ number: UInt32) -> StateSigner {
-    StateSigner(number: number, seed: signingSeed)
+  package func signer(_ number: UInt32) -> CommitSigner {
+    CommitSigner(number: number, seed: signingSeed)
   }
 
   /// Opens a sealed box; `nil` if it was sealed to another key or changed.

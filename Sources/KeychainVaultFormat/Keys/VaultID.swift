@@ -36,7 +36,7 @@ package struct KeyBinding: Hashable, Sendable {
     id: VaultID, epoch: UInt64, administration: Data
   ) throws(KeychainError) {
     bytes = try Derivation.hash(
-      "pk2/binding",
+      "pk3/binding",
       FieldWriter.fields {
         $0.byteString(id.bytes)
         $0.integer(epoch)

@@ -4,7 +4,7 @@ package import KeychainSecrets
 
 /// The three tiers of keys below the root key.
 package enum Tier: UInt8, CaseIterable, Sendable {
-  /// Indexes, the state, the list of members, and items that need no unlock.
+  /// Commits, the index and its pages, the list of members, and items that need no unlock.
   case open = 0
 
   /// Items that are readable from the first unlock after boot.
@@ -45,7 +45,7 @@ package struct VaultChecks: Hashable, Sendable {
   }
 
   package static func of(_ tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try Derivation.shortTag(tierKey, "pk2/check")
+    try Derivation.shortTag(tierKey, "pk3/check")
   }
 }
 
@@ -61,8 +61,8 @@ package struct TierKeys: Sendable {
   /// Tells copies of these keys from others, without comparing them.
   package let identity = TierKeysIdentity()
 
-  /// What signs the states of a shared vault; `nil` if only keys from the cache are at hand.
-  package var signer: StateSigner?
+  /// What signs the commits of a shared vault; `nil` if only keys from the cache are at hand.
+  package var signer: CommitSigner?
 
   /// What was derived from these keys before.
   let derived: DerivedKeys
@@ -97,7 +97,7 @@ package struct TierKeys: Sendable {
         $0.integer(epoch)
         $0.integer(tier.rawValue)
       }
-      keys.append(SharedSecret(try Derivation.key(root, "pk2/tier", fields)))
+      keys.append(SharedSecret(try Derivation.key(root, "pk3/tier", fields)))
     }
     try self.init(all: keys, binding: binding)
   }
@@ -115,7 +115,7 @@ package struct TierKeys: Sendable {
 
   package init(
     binding: KeyBinding, checks: VaultChecks, open: SharedSecret, first: SharedSecret?,
-    unlocked: SharedSecret?, signer: StateSigner? = nil
+    unlocked: SharedSecret?, signer: CommitSigner? = nil
   ) {
     self.binding = binding
     self.checks = checks
@@ -126,7 +126,7 @@ package struct TierKeys: Sendable {
     derived = DerivedKeys()
   }
 
-  /// T0 alone, with which a verification checks every row but opens only items that need no unlock.
+  /// T0 alone, with which a verification checks everything but opens only items that need no unlock.
   package var openTierOnly: TierKeys {
     TierKeys(
       binding: binding, checks: checks, open: open, first: nil, unlocked: nil, signer: signer)

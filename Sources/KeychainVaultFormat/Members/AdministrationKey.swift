@@ -28,7 +28,7 @@ package struct AdministrationKey: Sendable {
   package init(
     box: Data, root: borrowing SecretBytes, expected: Data
   ) throws(KeychainError) {
-    let key = try Derivation.key(root, "pk2/admin.box")
+    let key = try Derivation.key(root, "pk3/admin")
     guard let seed = try Sealing.open(box, with: key), seed.count == Signature.seedCount else {
       throw .damagedMembers("its administration key does not open")
     }
@@ -40,7 +40,7 @@ package struct AdministrationKey: Sendable {
 
   /// Seals the seed under a root key.
   package func sealed(under root: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try Sealing.seal(seed.bytes, with: try Derivation.key(root, "pk2/admin.box"))
+    try Sealing.seal(seed.bytes, with: try Derivation.key(root, "pk3/admin"))
   }
 
   package func sign(_ message: [UInt8], label: String) throws(KeychainError) -> Data {

@@ -11,16 +11,19 @@ extension MemberList {
 
   private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> MemberList {
     var reader = FieldReader()
-    let id = VaultID(bytes: try reader.data(bytes))
+    let id = VaultID(bytes: try reader.data(bytes, count: VaultID.count))
     let epoch: UInt64 = try reader.integer(bytes)
-    let administration = try reader.data(bytes)
-    let administrationHash = try reader.data(bytes)
+    let administration = try reader.data(bytes, count: 32)
+    let administrationHash = try reader.data(bytes, count: 32)
     let serial: UInt64 = try reader.integer(bytes)
+    let accepted: UInt64 = try reader.integer(bytes)
+    let first: UInt64 = try reader.integer(bytes)
+    let before = try reader.data(bytes, count: 32)
     let nextNumber: UInt32 = try reader.integer(bytes)
     guard let kind = VaultKind(rawValue: try reader.integer(bytes)) else {
       throw FieldReader.Malformed()
     }
-    let successions = try reader.data(bytes)
+    let successions = try reader.data(bytes, count: 32)
     let count: UInt32 = try reader.integer(bytes)
     guard count <= maximumCount else { throw FieldReader.Malformed() }
     var members: [Member] = []
@@ -33,8 +36,9 @@ extension MemberList {
     try reader.end(bytes)
     return MemberList(
       id: id, epoch: epoch, administration: administration,
-      administrationHash: administrationHash, serial: serial, nextNumber: nextNumber,
-      vaultKind: kind, successions: successions, members: members)
+      administrationHash: administrationHash, serial: serial, accepted: accepted, first: first,
+      before: before, nextNumber: nextNumber, vaultKind: kind, successions: successions,
+      members: members)
   }
 
   private static func member(
@@ -42,27 +46,27 @@ extension MemberList {
   ) throws(FieldReader.Malformed) -> Member {
     Member(
       number: try reader.integer(bytes), kindNumber: try reader.integer(bytes),
-      grantNumber: try reader.integer(bytes), rowHash: try reader.data(bytes),
-      boxKey: try reader.data(bytes), signingKey: try reader.data(bytes),
+      grantNumber: try reader.integer(bytes), slotHash: try reader.data(bytes, count: 32),
+      boxKey: try reader.data(bytes, count: 32),
+      signingKey: try reader.optionalData(bytes, count: 32) ?? Data(),
       name: try reader.text(bytes))
   }
 
   /// Whether the lengths, numbers and combinations are those that the format allows.
   var isPossible: Bool {
-    id.bytes.count == VaultID.count && administration.count == Signature.publicKeyCount
-      && 1...HeadRow.greatestEpoch ~= epoch && 1...Self.greatestSerial ~= serial
-      && [administrationHash, successions].allSatisfy { $0.count == 32 }
-      && members.count <= Self.maximumCount
+    id.bytes.count == VaultID.count
+      && [administration, administrationHash, before, successions].allSatisfy { $0.count == 32 }
+      && 1...HeadIdentity.greatestEpoch ~= epoch && 1...Self.greatestSerial ~= serial
+      && accepted <= serial && first > 0 && members.count <= Self.maximumCount
       && members.allSatisfy { $0.number < nextNumber && isPossible($0) }
       && members.contains { $0.kind != nil && $0.grant == .administers }
       && members.count { $0.kind == .passphrase } <= Self.maximumPassphraseCount
       && isPossibleForKind
   }
 
-  package static let greatestSerial: UInt64 = 1 << 48
-
   private func isPossible(_ member: Member) -> Bool {
-    guard member.number > 0, member.rowHash.count == 32,
+    guard member.number > 0, member.slotHash.count == 32, member.boxKey.count == 32,
+      [0, 32].contains(member.signingKey.count),
       member.name.utf8.count <= Member.maximumNameCount
     else { return false }
     // What an unknown kind or grant needs is not known either.

@@ -3,10 +3,10 @@ package import KeychainCredentials
 
 /// Whether one reader has a vault to himself, or members share it.
 public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
-  /// A vault of one user. Whoever opens its indexes can make its states.
+  /// A vault of one user. Whoever has the key of a tier can change its items.
   case local = 0
 
-  /// A vault of several members, whose states are signed by their writers.
+  /// A vault of several members, whose changes are signed by their writers.
   case shared = 1
 }
 
@@ -22,6 +22,15 @@ package struct MemberList: Hashable, Sendable {
   /// Counts the lists, through all epochs.
   package let serial: UInt64
 
+  /// The serial of the newest list that was made to accept a restored file; 0 if there was none.
+  package let accepted: UInt64
+
+  /// The number of the base that brought this list.
+  package let first: UInt64
+
+  /// The digest of the commit before ``first``.
+  package let before: Data
+
   /// The number of the next slot.
   package let nextNumber: UInt32
   package let vaultKind: VaultKind
@@ -34,20 +43,47 @@ package struct MemberList: Hashable, Sendable {
 
   package static let maximumCount = 32
   package static let maximumPassphraseCount = 8
+  package static let greatestSerial: UInt64 = 1 << 48
 
   package init(
     id: VaultID, epoch: UInt64, administration: Data, administrationHash: Data, serial: UInt64,
-    nextNumber: UInt32, vaultKind: VaultKind, successions: Data, members: [Member]
+    accepted: UInt64, first: UInt64, before: Data, nextNumber: UInt32, vaultKind: VaultKind,
+    successions: Data, members: [Member]
   ) {
     self.id = id
     self.epoch = epoch
     self.administration = administration
     self.administrationHash = administrationHash
     self.serial = serial
+    self.accepted = accepted
+    self.first = first
+    self.before = before
     self.nextNumber = nextNumber
     self.vaultKind = vaultKind
     self.successions = successions
     self.members = members.sorted { $0.number < $1.number }
+  }
+
+  /// Returns the list that follows this one, with the base `first` after the digest `before`.
+  ///
+  /// What is not given stays, and the serial rises by one.
+  package func next(
+    members: [Member], first: UInt64, before: Data, nextNumber: UInt32? = nil,
+    epoch: UInt64? = nil, administration: Data? = nil, administrationHash: Data? = nil,
+    successions: Data? = nil, serial: UInt64? = nil, accepted: UInt64? = nil
+  ) -> MemberList {
+    MemberList(
+      id: id, epoch: epoch ?? self.epoch, administration: administration ?? self.administration,
+      administrationHash: administrationHash ?? self.administrationHash,
+      serial: serial ?? self.serial + 1, accepted: accepted ?? self.accepted, first: first,
+      before: before, nextNumber: nextNumber ?? self.nextNumber, vaultKind: vaultKind,
+      successions: successions ?? self.successions, members: members)
+  }
+
+  /// The numbers that commits under this list may have.
+  package var numbers: ClosedRange<UInt64> {
+    let (last, isTooMuch) = first.addingReportingOverflow(1 << 40)
+    return first...(isTooMuch ? .max : last)
   }
 
   package func member(_ number: UInt32) -> Member? { members.first { $0.number == number } }
@@ -61,33 +97,33 @@ package struct MemberList: Hashable, Sendable {
   /// Whether a device slot must be limited: that is the purpose of a passphrase or key file.
   package var cutsDevices: Bool { members.contains { $0.kind?.cutsDevices ?? false } }
 
-  /// The signing key of the recovery code that is trusted when a succession is followed.
+  /// The signing key of the recovery code with the lowest number, which is trusted when a succession
+  /// is followed.
   package var recoveryKey: Data? { members.first { $0.kind == .recoveryCode }?.signingKey }
 
   /// `L`: the hash of the list.
-  package func hash() throws(KeychainError) -> Data {
-    try Derivation.hash("pk2/members.hash", fields)
-  }
+  package func hash() throws(KeychainError) -> Data { try Derivation.hash("pk3/list", fields) }
 
   /// The bytes that the administration key signs.
   package var fields: [UInt8] {
-    FieldWriter.fields {
-      $0.byteString(id.bytes)
+    FieldWriter.fields(capacity: 1024) {
+      $0.append(id.bytes)
       $0.integer(epoch)
-      $0.byteString(administration)
-      $0.byteString(administrationHash)
-      $0.integer(serial)
+      $0.append(administration)
+      $0.append(administrationHash)
+      for number in [serial, accepted, first] { $0.integer(number) }
+      $0.append(before)
       $0.integer(nextNumber)
       $0.integer(vaultKind.rawValue)
-      $0.byteString(successions)
-      $0.integer(UInt32(members.count))
+      $0.append(successions)
+      $0.integer(UInt32(truncatingIfNeeded: members.count))
       for member in members {
         $0.integer(member.number)
         $0.integer(member.kindNumber)
         $0.integer(member.grantNumber)
-        $0.byteString(member.rowHash)
-        $0.byteString(member.boxKey)
-        $0.byteString(member.signingKey)
+        $0.append(member.slotHash)
+        $0.append(member.boxKey)
+        $0.optional(member.signingKey.isEmpty ? nil : member.signingKey) { $0.append($1) }
         $0.text(member.name)
       }
     }

@@ -19,6 +19,11 @@ package struct FieldWriter {
     append(value)
   }
 
+  mutating func byteString(_ value: RawSpan) {
+    integer(UInt32(truncatingIfNeeded: value.byteCount))
+    unsafe value.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+  }
+
   /// Writes bytes without their length.
   package mutating func append(_ value: Data) {
     // Not through `Data`'s iterator, which costs several times as much.

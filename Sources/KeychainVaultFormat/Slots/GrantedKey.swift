@@ -48,9 +48,7 @@ package enum GrantedKey: Sendable {
   }
 
   /// Returns the tier keys that follow, if they are those of a head; `nil` if not.
-  ///
-  /// The macs of the head must be checked as well, with ``HeadRow/requireMacs(of:path:)``.
-  package func tierKeys(of head: HeadRow) throws(KeychainError) -> TierKeys? {
+  package func tierKeys(of head: VaultHead) throws(KeychainError) -> TierKeys? {
     let keys: TierKeys
     switch self {
     case .root(let root):

@@ -14,8 +14,8 @@ package struct Member: Hashable, Sendable {
   package let kindNumber: UInt8
   package let grantNumber: UInt8
 
-  /// The hash of the slot's row.
-  package let rowHash: Data
+  /// The hash of the slot.
+  package let slotHash: Data
 
   /// The public key to which new keys are sealed.
   package let boxKey: Data
@@ -29,25 +29,25 @@ package struct Member: Hashable, Sendable {
   package static let maximumNameCount = 256
 
   package init(
-    number: UInt32, kindNumber: UInt8, grantNumber: UInt8, rowHash: Data, boxKey: Data,
+    number: UInt32, kindNumber: UInt8, grantNumber: UInt8, slotHash: Data, boxKey: Data,
     signingKey: Data, name: String
   ) {
     self.number = number
     self.kindNumber = kindNumber
     self.grantNumber = grantNumber
-    self.rowHash = rowHash
+    self.slotHash = slotHash
     self.boxKey = boxKey
     self.signingKey = signingKey
     self.name = name
   }
 
-  /// The entry of a slot's row.
+  /// The entry of a slot.
   package init(
     _ slot: SlotRow, boxKey: Data, signingKey: Data, name: String
   ) throws(KeychainError) {
     self.init(
       number: slot.number, kindNumber: slot.kind.rawValue, grantNumber: slot.grant.rawValue,
-      rowHash: try slot.rowHash(), boxKey: boxKey, signingKey: signingKey, name: name)
+      slotHash: try slot.hash(), boxKey: boxKey, signingKey: signingKey, name: name)
   }
 
   /// The recipient whose identity opens the slot; `nil` for other kinds.
@@ -55,6 +55,6 @@ package struct Member: Hashable, Sendable {
     kind == .recipient ? VaultRecipient(boxKey: boxKey, signingKey: signingKey) : nil
   }
 
-  /// Whether its signature makes a state of a shared vault count.
-  package var writesStates: Bool { grant == .administers || grant == .readsAndWrites }
+  /// Whether its signature makes a commit of a shared vault count.
+  package var writes: Bool { grant == .administers || grant == .readsAndWrites }
 }

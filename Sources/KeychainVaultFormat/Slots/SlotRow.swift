@@ -2,85 +2,71 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The row of a slot.
+/// A slot of the head, of a known kind and grant.
 ///
 /// It opens something only if the signed list of members has it.
 package struct SlotRow: Hashable, Sendable {
-  package let number: UInt32
-  package let kind: SlotKind
+  package let header: SlotHeader
   package let grant: SlotGrant
-  package let parameters: Data
-  package let salt: Data
-
-  /// The administration key of the vault when the slot was made.
-  package let made: Data
   package let commitment: Data
   package let box: Data
-  package let sum: Data
 
-  package init(
-    number: UInt32, kind: SlotKind, grant: SlotGrant, parameters: Data, salt: Data, made: Data,
-    commitment: Data, box: Data, sum: Data
-  ) {
-    self.number = number
-    self.kind = kind
+  package init(header: SlotHeader, grant: SlotGrant, commitment: Data, box: Data) {
+    self.header = header
     self.grant = grant
-    self.parameters = parameters
-    self.salt = salt
-    self.made = made
     self.commitment = commitment
     self.box = box
-    self.sum = sum
   }
 
-  /// Creates a row with its sum.
-  package init(
-    header: SlotHeader, grant: SlotGrant, commitment: Data, box: Data
-  ) throws(KeychainError) {
-    let fields = Self.fields(header, grant, commitment, box)
-    self.init(
-      number: header.number, kind: header.kind, grant: grant, parameters: header.parameters,
-      salt: header.salt, made: header.made, commitment: commitment, box: box,
-      sum: try Derivation.hash(Data(fields), count: 16))
+  /// Reads a slot; `nil` if its kind or grant is not known, or a field breaks the format.
+  package init?(encoded: Data) {
+    guard let slot = try? Self.read(encoded.bytes), slot.isWellFormed else { return nil }
+    self = slot
   }
 
-  private static func fields(
-    _ header: SlotHeader, _ grant: SlotGrant, _ commitment: Data, _ box: Data
-  ) -> [UInt8] {
-    FieldWriter.fields {
-      $0.integer(header.number)
-      $0.integer(header.kind.rawValue)
+  private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> SlotRow {
+    var reader = FieldReader()
+    let number: UInt32 = try reader.integer(bytes)
+    guard let kind = SlotKind(rawValue: try reader.integer(bytes)),
+      let grant = SlotGrant(rawValue: try reader.integer(bytes))
+    else { throw FieldReader.Malformed() }
+    let header = SlotHeader(
+      number: number, kind: kind, parameters: try reader.data(bytes),
+      salt: try reader.data(bytes, count: 32), made: try reader.data(bytes, count: 32))
+    let slot = SlotRow(
+      header: header, grant: grant, commitment: try reader.data(bytes, count: 32),
+      box: try reader.data(bytes))
+    try reader.end(bytes)
+    return slot
+  }
+
+  /// The slot as the head has it.
+  package var fields: [UInt8] {
+    FieldWriter.fields(capacity: 384) {
+      $0.integer(number)
+      $0.integer(kind.rawValue)
       $0.integer(grant.rawValue)
-      for column in [header.parameters, header.salt, header.made, commitment, box] {
-        $0.byteString(column)
-      }
+      $0.byteString(parameters)
+      for field in [salt, made, commitment] { $0.append(field) }
+      $0.byteString(box)
     }
   }
 
-  /// All columns before the sum.
-  package var fields: [UInt8] { Self.fields(header, grant, commitment, box) }
+  package var number: UInt32 { header.number }
+  package var kind: SlotKind { header.kind }
+  package var parameters: Data { header.parameters }
+  package var salt: Data { header.salt }
 
-  /// What a new box for the slot keeps.
-  package var header: SlotHeader {
-    SlotHeader(number: number, kind: kind, parameters: parameters, salt: salt, made: made)
-  }
+  /// The administration key of the vault when the slot was made.
+  package var made: Data { header.made }
 
-  /// The hash by which the list of members knows the row.
-  package func rowHash() throws(KeychainError) -> Data {
-    try Derivation.hash("pk2/slot.row", fields)
-  }
-
-  /// Returns the sum that the row should have.
-  package func expectedSum() throws(KeychainError) -> Data {
-    try Derivation.hash(Data(fields), count: 16)
-  }
+  /// The hash by which the list of members knows the slot.
+  package func hash() throws(KeychainError) -> Data { try Derivation.hash("pk3/slot", fields) }
 
   /// Whether a device secret alone opens everything with it.
   package var isFullDevice: Bool { grant == .administers && kind == .device }
 
-  /// Whether the columns have the lengths and values that the format requires.
-  ///
-  /// Otherwise no writer made the slot, even if its sum is right, because the sum has no key.
+  /// Whether the fields have the lengths and values that the format requires.
   package var isWellFormed: Bool {
     number > 0 && hasWellFormedParameters
       && [salt, made, commitment].allSatisfy { $0.count == 32 }
@@ -89,7 +75,7 @@ package struct SlotRow: Hashable, Sendable {
 
   private var hasWellFormedParameters: Bool {
     switch kind {
-    case .passphrase: PasswordHash.Parameters(encoded: parameters)?.isAcceptable ?? false
+    case .passphrase: PasswordHash.Parameters(encoded: parameters)?.isSlotCost ?? false
     case .keyFile, .device, .recoveryCode, .recipient: parameters.isEmpty
     }
   }
@@ -117,7 +103,8 @@ package struct SlotHeader: Hashable, Sendable {
   package let parameters: Data
   package let salt: Data
 
-  /// The administration key of the vault when the slot was made.
+  /// The administration key of the vault when the slot's secret was last presented in a change of
+  /// members.
   ///
   /// A person's secret names it in this way, so that nobody can give the slot keys under another one.
   package let made: Data
@@ -144,6 +131,9 @@ package struct SlotHeader: Hashable, Sendable {
 }
 
 extension PasswordHash.Parameters {
+  /// Whether a slot may have this cost: a file must not decide how long its reader works.
+  package var isSlotCost: Bool { self == .moderate || self == .interactive }
+
   package var encoded: Data {
     Data(
       FieldWriter.fields {

@@ -22,16 +22,16 @@ package enum SlotSealing {
   /// Creates a slot that gives keys of a head's vault to whoever has the input key.
   package static func seal(
     _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, granted: GrantedKey,
-    head: HeadRow, name: String = ""
+    head: HeadIdentity, name: String = ""
   ) throws(KeychainError) -> Sealed {
     let vault = head.id
     let header = SlotHeader(
       number: number, kind: input.kind, parameters: input.parameters, salt: input.salt,
       made: head.administration)
     let keys = try SlotKeys(inputKey: input.key, header: header.fields(in: vault))
-    let slot = try SlotRow(
+    let slot = SlotRow(
       header: header, grant: grant,
-      commitment: try Derivation.tag(input.key, "pk2/slot.commit", header.fields(in: vault)),
+      commitment: try Derivation.tag(input.key, "pk3/slot.commit", header.fields(in: vault)),
       box: try box(granted, head.binding, to: keys.boxKey))
     return Sealed(
       slot: slot,
@@ -43,13 +43,13 @@ package enum SlotSealing {
   /// Creates a slot that gives keys of a head's vault to whoever has a recipient's identity.
   package static func seal(
     to recipient: VaultRecipient, number: UInt32, grant: SlotGrant, granted: GrantedKey,
-    head: HeadRow, name: String = ""
+    head: HeadIdentity, name: String = ""
   ) throws(KeychainError) -> Sealed {
     let vault = head.id
     let header = SlotHeader(
       number: number, kind: .recipient, parameters: Data(), salt: try SlotInput.randomSalt(),
       made: head.administration)
-    let slot = try SlotRow(
+    let slot = SlotRow(
       header: header, grant: grant, commitment: try commitment(to: granted, header, vault),
       box: try box(granted, head.binding, to: recipient.boxKey))
     return Sealed(
@@ -61,13 +61,13 @@ package enum SlotSealing {
   /// Gives new keys to a listed slot, without the secret that opens it.
   ///
   /// The slot must be the one that the list of members has: anybody who can write the file can put a
-  /// row there.
+  /// slot there.
   package static func reseal(
-    _ slot: SlotRow, of member: Member, grant: SlotGrant, granted: GrantedKey, head: HeadRow
+    _ slot: SlotRow, of member: Member, grant: SlotGrant, granted: GrantedKey, head: HeadIdentity
   ) throws(KeychainError) -> Sealed {
     let vault = head.id
     let header = slot.header
-    let new = try SlotRow(
+    let new = SlotRow(
       header: header, grant: grant,
       commitment: slot.kind.hasInputKey
         ? slot.commitment : try commitment(to: granted, header, vault),
@@ -86,7 +86,7 @@ package enum SlotSealing {
   ) throws(KeychainError) -> Opened? {
     let header = slot.header
     let commitment = try Derivation.tag(
-      inputKey, "pk2/slot.commit", header.fields(in: vault))
+      inputKey, "pk3/slot.commit", header.fields(in: vault))
     guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else { return nil }
     let keys = try SlotKeys(inputKey: inputKey, header: header.fields(in: vault))
     guard let opened = try opened(slot, keys) else { throw .damagedSlot(slot.number) }
@@ -129,7 +129,7 @@ package enum SlotSealing {
   private static func commitment(
     to granted: GrantedKey, _ header: SlotHeader, _ vault: VaultID
   ) throws(KeychainError) -> Data {
-    try Derivation.tag(granted.parts[0].bytes, "pk2/slot.commit", header.fields(in: vault))
+    try Derivation.tag(granted.parts[0].bytes, "pk3/slot.commit", header.fields(in: vault))
   }
 
   private static func box(

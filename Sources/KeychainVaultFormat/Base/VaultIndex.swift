@@ -1,0 +1,166 @@
+package import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+
+/// The index of a base: where its pages lie, by tier and id, and what they are.
+package struct VaultIndex: Sendable {
+  package struct Page: Hashable, Sendable {
+    /// The id of the page's first entry.
+    package let first: ItemID
+
+    /// The number of entries.
+    package let count: Int
+
+    /// The place of the page's box in the file.
+    package let place: Int
+
+    /// The number of bytes of the page's box.
+    package let length: Int
+
+    /// The hash of the page's box.
+    package let hash: Data
+
+    /// The place of the boxes of the secrets, which lie together in the order of the entries.
+    package let boxesPlace: Int
+
+    package init(
+      first: ItemID, count: Int, place: Int, length: Int, hash: Data, boxesPlace: Int
+    ) {
+      self.first = first
+      self.count = count
+      self.place = place
+      self.length = length
+      self.hash = hash
+      self.boxesPlace = boxesPlace
+    }
+
+    static let encodedCount = ItemID.count + 4 + 8 + 4 + 32 + 8
+  }
+
+  /// The maximum number of bytes of an index's box.
+  package static let maximumBoxCount = 64 << 20
+
+  /// The maximum number of bytes of a page's box.
+  package static let maximumPageCount = 1 << 20
+
+  /// The pages of each tier, in the order of their ids.
+  package let pages: [[Page]]
+
+  /// The hash of the spine's box.
+  package let spineHash: Data
+
+  package init(pages: [[Page]], spineHash: Data) {
+    self.pages = pages
+    self.spineHash = spineHash
+  }
+
+  /// Opens an index.
+  ///
+  /// - Parameters:
+  ///   - box: The box.
+  ///   - keys: The keys.
+  ///   - file: Where pages and boxes may lie.
+  /// - Returns: The index, or `nil` if it does not open or breaks the format.
+  package static func open(
+    _ box: Data, keys: TierKeys, file: Range<Int>
+  ) throws(KeychainError) -> VaultIndex? {
+    guard box.count <= maximumBoxCount,
+      let plain = try Sealing.openFields(box, with: keys.boxKey("pk3/index").bytes)
+    else { return nil }
+    return try? VaultIndex(unsafe plain.span.bytes, file: file)
+  }
+
+  private init(_ bytes: RawSpan, file: Range<Int>) throws(FieldReader.Malformed) {
+    var reader = FieldReader()
+    spineHash = try reader.data(bytes, count: 32)
+    var tiers: [[Page]] = []
+    for _ in Tier.allCases {
+      let count = try reader.count(bytes, ofSize: Page.encodedCount)
+      var pages: [Page] = []
+      pages.reserveCapacity(count)
+      for _ in 0..<count {
+        let page = try Page(&reader, bytes)
+        guard page.lies(in: file), pages.last.map({ $0.first < page.first }) ?? true else {
+          throw FieldReader.Malformed()
+        }
+        pages.append(page)
+      }
+      tiers.append(pages)
+    }
+    try reader.end(bytes)
+    pages = tiers
+  }
+
+  /// Seals the index.
+  package func sealed(keys: TierKeys) throws(KeychainError) -> Data {
+    try Sealing.seal(fields: fields, with: keys.boxKey("pk3/index").bytes)
+  }
+
+  var fields: [UInt8] {
+    FieldWriter.fields(capacity: Self.sealedCount(pages: pages)) {
+      $0.append(spineHash)
+      for pages in pages {
+        $0.integer(UInt32(truncatingIfNeeded: pages.count))
+        for page in pages { page.write(to: &$0) }
+      }
+    }
+  }
+
+  /// Returns the number of bytes of the box of an index with these pages.
+  package static func sealedCount(pages: [[Page]]) -> Int {
+    SecretBox.overhead + 32
+      + pages.reduce(0) { $0 + 4 + $1.count * Page.encodedCount }
+  }
+
+  /// Returns the number of the page of a tier that has an id if any has; `nil` if none can.
+  package func page(of id: ItemID, in tier: Tier) -> Int? {
+    let pages = pages[Int(tier.rawValue)]
+    var range = pages.startIndex..<pages.endIndex
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if pages[middle].first <= id {
+        range = middle + 1..<range.upperBound
+      } else {
+        range = range.lowerBound..<middle
+      }
+    }
+    return range.lowerBound > pages.startIndex ? range.lowerBound - 1 : nil
+  }
+}
+
+extension VaultIndex.Page {
+  fileprivate init(
+    _ reader: inout FieldReader, _ bytes: RawSpan
+  ) throws(FieldReader.Malformed) {
+    first = ItemID(bytes, at: try reader.fixed(bytes, ItemID.count).lowerBound)
+    count = Int(try reader.integer(bytes, as: UInt32.self))
+    place = try Self.place(&reader, bytes)
+    length = Int(try reader.integer(bytes, as: UInt32.self))
+    hash = try reader.data(bytes, count: 32)
+    boxesPlace = try Self.place(&reader, bytes)
+  }
+
+  private static func place(
+    _ reader: inout FieldReader, _ bytes: RawSpan
+  ) throws(FieldReader.Malformed) -> Int {
+    guard let place = Int(exactly: try reader.integer(bytes, as: UInt64.self)) else {
+      throw FieldReader.Malformed()
+    }
+    return place
+  }
+
+  fileprivate func lies(in file: Range<Int>) -> Bool {
+    count > 0 && length <= VaultIndex.maximumPageCount && place >= file.lowerBound
+      && place <= file.upperBound && length <= file.upperBound - place
+      && boxesPlace >= file.lowerBound && boxesPlace <= file.upperBound
+  }
+
+  fileprivate func write(to writer: inout FieldWriter) {
+    first.write(to: &writer)
+    writer.integer(UInt32(truncatingIfNeeded: count))
+    writer.integer(UInt64(truncatingIfNeeded: place))
+    writer.integer(UInt32(truncatingIfNeeded: length))
+    writer.append(hash)
+    writer.integer(UInt64(truncatingIfNeeded: boxesPlace))
+  }
+}

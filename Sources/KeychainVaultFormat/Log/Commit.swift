@@ -1,0 +1,211 @@
+package import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+
+/// A change of a vault, with its place in the history and what proves it.
+package struct Commit: Sendable {
+  /// What the first commit of a log names: everything before the log.
+  package struct Base: Hashable, Sendable {
+    /// The serial of the list of members.
+    package let serial: UInt64
+    package let headHash: Data
+
+    /// The hash of the index's box.
+    package let indexHash: Data
+
+    package init(serial: UInt64, headHash: Data, indexHash: Data) {
+      self.serial = serial
+      self.headHash = headHash
+      self.indexHash = indexHash
+    }
+  }
+
+  /// What a commit changes.
+  package struct Changes: Sendable {
+    /// The hash of the boxes of all secrets, as they lie one after the other.
+    package let boxesHash: Data
+
+    /// One part for each tier, in their order.
+    package let parts: [Part]
+
+    package init(boxesHash: Data, parts: [Part]) {
+      self.boxesHash = boxesHash
+      self.parts = parts
+    }
+
+    /// The number of bytes of the boxes of all secrets.
+    package var boxesCount: Int { parts.reduce(0) { $0 + $1.boxesCount } }
+  }
+
+  package enum Content: Sendable {
+    case base(Base)
+    case changes(Changes)
+
+    /// The number of bytes of a commit's body with this content; at most
+    /// ``Commit/maximumBodyCount``.
+    package var bodyCount: Int {
+      let fixed = 8 + 1 + 8 + 4
+      return switch self {
+      case .base: fixed + 8 + 32 + 32
+      case .changes(let changes): changes.parts.reduce(fixed + 32) { $0 + $1.count }
+      }
+    }
+  }
+
+  /// What proves a commit, beside its body.
+  package struct Proofs: Hashable, Sendable {
+    /// For each tier a mac of the digest; `nil` if the writer did not have the key.
+    package let macs: [Data?]
+
+    /// The signature of the administration key, on the base that brought a list.
+    package let list: Data?
+
+    /// The signature of the writer, in a shared vault.
+    package let writer: Data?
+
+    static let maximumCount = 3 * (1 + 32) + 2 * (1 + Signature.count)
+
+    package init(macs: [Data?], list: Data?, writer: Data?) {
+      self.macs = macs
+      self.list = list
+      self.writer = writer
+    }
+  }
+
+  /// The maximum number of bytes of a body; what is larger is written as a new base.
+  package static let maximumBodyCount = 1 << 20
+
+  /// The number, which rises by one with each commit.
+  package let n: UInt64
+
+  /// The digest of the commit before.
+  package let previous: Data
+
+  /// The writer's clock in microseconds since 1970, advisory.
+  package let time: Int64
+
+  /// The number of the writer's slot in a shared vault; 0 in a local one.
+  package let writer: UInt32
+  package let content: Content
+  package let proofs: Proofs
+
+  /// `h_n`.
+  package let bodyHash: Data
+
+  /// `d_n`: names this commit and all before it.
+  package let digest: Data
+
+  /// The base, if the commit is one.
+  package var base: Base? {
+    if case .base(let base) = content { base } else { nil }
+  }
+
+  /// The changes; `nil` for a base.
+  package var changes: Changes? {
+    if case .changes(let changes) = content { changes } else { nil }
+  }
+
+  /// Returns `d_0`, the digest before the first commit of a vault.
+  package static func first(_ id: VaultID) throws(KeychainError) -> Data {
+    try Derivation.hash("pk3/first", FieldWriter.fields { $0.byteString(id.bytes) })
+  }
+
+  /// Returns the digest of a commit from the digest before and the hash of its body.
+  package static func digest(
+    after previous: Data, bodyHash: Data
+  ) throws(KeychainError) -> Data {
+    try Derivation.hash(
+      "pk3/digest",
+      FieldWriter.fields(capacity: 64) {
+        $0.append(previous)
+        $0.append(bodyHash)
+      })
+  }
+
+  private static let listLabel = "pk3/base"
+  private static let writerLabel = "pk3/commit"
+
+  /// Whether the proof of a tier is right; `nil` if the key is not at hand or there is no proof.
+  package func hasProof(_ tier: Tier, _ keys: TierKeys) throws(KeychainError) -> Bool? {
+    guard let mac = proofs.macs[Int(tier.rawValue)], let right = try keys.proof(tier, of: digest)
+    else { return nil }
+    return ConstantTime.equal(mac.bytes, right.bytes)
+  }
+
+  /// Whether a member that may write signed the commit, in a shared vault.
+  package func isSigned(in list: MemberList) -> Bool {
+    guard let signature = proofs.writer, let member = list.member(writer), member.writes else {
+      return false
+    }
+    return Signing.isRight(
+      signature, of: Array(digest), label: Self.writerLabel, publicKey: member.signingKey)
+  }
+
+  /// Whether the administration key signed the commit, as it must the base that brings a list.
+  package func isSignedByAdministration(_ key: Data) -> Bool {
+    guard let signature = proofs.list else { return false }
+    return Signing.isRight(
+      signature, of: Array(digest), label: Self.listLabel, publicKey: key)
+  }
+}
+
+extension Commit {
+  /// Makes a commit and seals it.
+  ///
+  /// - Parameters:
+  ///   - n: The number.
+  ///   - previous: The digest of the commit before.
+  ///   - time: Microseconds since 1970.
+  ///   - writer: The number of the writer's slot in a shared vault; else 0.
+  ///   - content: A base, or changes with a part for each tier.
+  ///   - keys: The keys; a base needs all three.
+  ///   - signer: Who signs, in a shared vault; `nil` in a local one, where macs prove the commit.
+  ///   - administration: Signs the base that brings a list; else `nil`.
+  /// - Returns: The commit, and the box that its frame contains.
+  package static func seal(
+    n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
+    signer: CommitSigner?, administration: AdministrationKey?
+  ) throws(KeychainError) -> (commit: Commit, box: Data) {
+    guard content.bodyCount <= maximumBodyCount else {
+      throw KeychainError(.internalFailure, "a change of a vault is longer than a commit can be")
+    }
+    let body = body(n: n, time: time, writer: writer, content: content)
+    let bodyHash = try Derivation.hash("pk3/body", body)
+    let digest = try digest(after: previous, bodyHash: bodyHash)
+    var macs: [Data?] = [nil, nil, nil]
+    if signer == nil {
+      for tier in Tier.allCases { macs[Int(tier.rawValue)] = try keys.proof(tier, of: digest) }
+      if case .base = content, macs.contains(nil) {
+        throw KeychainError(.internalFailure, "a base of a vault was made without all keys")
+      }
+    }
+    let proofs = Proofs(
+      macs: macs,
+      list: try administration.map { key throws(KeychainError) in
+        try key.sign(Array(digest), label: listLabel)
+      },
+      writer: try signer.map { signer throws(KeychainError) in
+        try signer.sign(digest, label: writerLabel)
+      })
+    let commit = Commit(
+      n: n, previous: previous, time: time, writer: writer, content: content, proofs: proofs,
+      bodyHash: bodyHash, digest: digest)
+    let plain = plaintext(previous: previous, body: body, proofs: proofs)
+    let box = try Sealing.seal(
+      fields: Sealing.padded(fields: plain), with: keys.boxKey("pk3/commit").bytes)
+    return (commit, box)
+  }
+
+  /// Opens the box of a frame with a number.
+  ///
+  /// - Returns: The commit, or `nil` if the box does not open or breaks the format. Its digest and
+  ///   its proofs are for the caller to compare.
+  package static func open(
+    _ box: Data, n: UInt64, keys: TierKeys
+  ) throws(KeychainError) -> Commit? {
+    guard let padded = try Sealing.openFields(box, with: keys.boxKey("pk3/commit").bytes) else {
+      return nil
+    }
+    return try read(unsafe padded.span.bytes, n: n)
+  }
+}

@@ -1,0 +1,83 @@
+package import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+
+/// The beginning of a frame: the number of a commit, and the lengths of its box and of the boxes of
+/// secrets.
+///
+/// A mac under T0 shows that a writer of this epoch made it.
+package struct FrameHeader: Hashable, Sendable {
+  package static let count = fieldsCount + macCount
+  private static let fieldsCount = 8 + 4 + 4
+  private static let macCount = 16
+
+  /// The maximum number of bytes of a commit's box.
+  package static let maximumBoxCount = Sealing.greatestBoxCount(
+    limit: 32 + 4 + Commit.maximumBodyCount + Commit.Proofs.maximumCount)
+  private static let minimumBoxCount = Sealing.greatestBoxCount(limit: 0)
+
+  /// The maximum number of bytes of all boxes of secrets of a commit.
+  package static let maximumBoxesCount = 32 << 20
+
+  package let n: UInt64
+
+  /// The number of bytes of the commit's box.
+  package let boxCount: Int
+
+  /// The number of bytes of all boxes of secrets.
+  package let boxesCount: Int
+
+  package init(n: UInt64, boxCount: Int, boxesCount: Int) {
+    self.n = n
+    self.boxCount = boxCount
+    self.boxesCount = boxesCount
+  }
+
+  /// Reads the header at an offset; `nil` if there is none with one of the numbers.
+  ///
+  /// Number and lengths are compared before the mac is computed, so most offsets of other bytes cost
+  /// next to nothing.
+  package init?(
+    _ bytes: RawSpan, at offset: Int, epoch: UInt64, open: SharedSecret,
+    numbers: ClosedRange<UInt64>
+  ) {
+    guard offset >= 0, bytes.byteCount >= Self.count, offset <= bytes.byteCount - Self.count else {
+      return nil
+    }
+    n = bytes.littleEndian(at: offset, as: UInt64.self)
+    boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
+    boxesCount = Int(bytes.littleEndian(at: offset + 12, as: UInt32.self))
+    guard numbers.contains(n), Self.minimumBoxCount...Self.maximumBoxCount ~= boxCount,
+      boxesCount <= Self.maximumBoxesCount, let mac = try? mac(epoch: epoch, open: open),
+      ConstantTime.equal(
+        mac.bytes,
+        bytes.extracting(offset + Self.fieldsCount..<offset + Self.count))
+    else { return nil }
+  }
+
+  /// The number of bytes of header and commit's box.
+  package var frameCount: Int { Self.count + boxCount }
+
+  /// The number of bytes of the frame with the boxes of secrets.
+  package var totalCount: Int { frameCount + boxesCount }
+
+  /// Returns the bytes of the header.
+  package func encoded(epoch: UInt64, open: SharedSecret) throws(KeychainError) -> Data {
+    Data(copying: FieldWriter.fields(capacity: Self.count, write(to:)))
+      + (try mac(epoch: epoch, open: open))
+  }
+
+  private func write(to writer: inout FieldWriter) {
+    writer.integer(n)
+    writer.integer(UInt32(truncatingIfNeeded: boxCount))
+    writer.integer(UInt32(truncatingIfNeeded: boxesCount))
+  }
+
+  private func mac(epoch: UInt64, open: SharedSecret) throws(KeychainError) -> Data {
+    let fields = FieldWriter.fields(capacity: 8 + Self.fieldsCount) {
+      $0.integer(epoch)
+      write(to: &$0)
+    }
+    return try Derivation.shortTag(open.bytes, "pk3/frame", fields)
+  }
+}

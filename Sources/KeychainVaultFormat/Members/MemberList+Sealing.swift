@@ -1,0 +1,117 @@
+package import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+
+extension MemberList {
+  private static let label = "pk3/members"
+
+  /// Signs and seals the list, for the head.
+  ///
+  /// - Parameters:
+  ///   - key: The administration key that the list names.
+  ///   - boxKey: ``BoxKeys/members``.
+  package func sealed(
+    by key: AdministrationKey, _ boxKey: SharedSecret
+  ) throws(KeychainError) -> Data {
+    guard isPossible, administration == key.publicKey else {
+      throw KeychainError(.internalFailure, "a list of members was made that no reader accepts")
+    }
+    let fields = fields
+    let signature = try key.sign(fields, label: Self.label)
+    return try Sealing.seal(fields: fields + signature, with: boxKey.bytes)
+  }
+
+  /// Opens a list; fails if the administration key did not sign it, or if it breaks the format.
+  static func open(
+    _ box: Data, with boxKey: borrowing SecretBytes, administration: Data
+  ) throws(KeychainError) -> MemberList {
+    guard let plain = try Sealing.openFields(box, with: boxKey), plain.count > Signature.count
+    else { throw .damagedMembers("it does not open") }
+    let fields = Array(plain.dropLast(Signature.count))
+    guard
+      Signing.isRight(
+        Data(copying: plain.suffix(Signature.count)), of: fields, label: label,
+        publicKey: administration)
+    else { throw .damagedMembers("its signature is not the administration key's") }
+    guard let list = unsafe MemberList(fields.span.bytes) else {
+      throw .damagedMembers("it breaks the format")
+    }
+    return list
+  }
+}
+
+extension VaultHead {
+  /// Opens the list of members with T0, and checks all of it.
+  ///
+  /// Its signature must be right; it must be of this vault, epoch and administration key, and name
+  /// exactly the slots, the successions and the box of the administration key that the head has.
+  package func openList(_ open: SharedSecret) throws(KeychainError) -> MemberList {
+    let list = try MemberList.open(
+      self.list, with: try Derivation.key(open.bytes, "pk3/members"),
+      administration: administration)
+    guard list.id == id, list.epoch == epoch, list.administration == administration else {
+      throw .damagedMembers("it is of another vault or an older epoch")
+    }
+    guard try list.administrationHash == Derivation.hash(of: administrationBox) else {
+      throw .damagedMembers("the box of its administration key is not the one it names")
+    }
+    guard try list.successions == Succession.hash(of: successions) else {
+      throw .damagedMembers("the successions of the administration key are not those it names")
+    }
+    try Succession.requireOrder(successions, identity)
+    guard hasExactlySlots(of: list) else {
+      throw .damagedMembers("the slots of the vault are not those it names")
+    }
+    return list
+  }
+
+  private func hasExactlySlots(of list: MemberList) -> Bool {
+    guard storedSlots.count == list.members.count else { return false }
+    // Numbers are unique on both sides, so every member is met once.
+    return zip(storedSlots, slotHashes).allSatisfy { slot, hash in
+      guard let start = SlotStart(slot), let member = list.member(start.number) else {
+        return false
+      }
+      return member.slotHash == hash && member.kindNumber == start.kindNumber
+        && member.grantNumber == start.grantNumber
+    }
+  }
+}
+
+extension MemberList {
+  /// Returns the entry of a slot; `nil` if the list does not have it as it is.
+  package func entry(of slot: SlotRow) throws(KeychainError) -> Member? {
+    let hash = try slot.hash()
+    guard let member = member(slot.number), member.kind == slot.kind, member.grant == slot.grant,
+      member.slotHash == hash
+    else { return nil }
+    return member
+  }
+
+  /// Returns the entry of a slot that was opened; fails if it isn't listed with the keys that opened
+  /// it.
+  ///
+  /// That a holder of the root key once made a slot does not show that it still counts.
+  package func requireListed(
+    _ slot: SlotRow, openedBy keys: SlotKeys
+  ) throws(KeychainError) -> Member {
+    let signingKey = slot.kind.signs ? try keys.signingKey() : Data()
+    guard let member = try entry(of: slot), member.boxKey == keys.boxKey,
+      member.signingKey == signingKey
+    else { throw .unlistedSlot(slot.number) }
+    return member
+  }
+}
+
+extension KeychainError {
+  package static func damagedMembers(_ reason: String) -> Self {
+    Self(
+      .damaged, "the vault's list of members is damaged: \(reason)", recovery: .restoreBackup)
+  }
+
+  package static func unlistedSlot(_ number: UInt32) -> Self {
+    Self(
+      .damaged, "slot \(number) opens nothing: the vault's signed list of members does not have it",
+      recovery: "somebody put it into the file; restore a backup from before")
+  }
+}

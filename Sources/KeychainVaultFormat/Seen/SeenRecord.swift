@@ -1,0 +1,122 @@
+package import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+
+/// The newest commit of a vault that was seen with the proof of a tier.
+package struct SeenCommit: Hashable, Sendable {
+  /// The serial of the list of members at that time.
+  package let serial: UInt64
+  package let n: UInt64
+  package let digest: Data
+
+  package init(serial: UInt64, n: UInt64, digest: Data) {
+    self.serial = serial
+    self.n = n
+    self.digest = digest
+  }
+
+  fileprivate static let none = SeenCommit(
+    serial: 0, n: 0, digest: Data(repeating: 0, count: 32))
+}
+
+/// What this user has seen of a vault, and who administered it.
+package struct SeenRecord: Hashable, Sendable {
+  package let id: VaultID
+
+  /// The administration key.
+  package var administration: Data
+
+  /// The administration key to which it changes; `nil` except during the change.
+  package var nextAdministration: Data?
+
+  /// The signing key of the recovery code that is trusted when a succession is followed.
+  package var recoveryKey: Data?
+  package var epoch: UInt64
+
+  /// The serial of the list of members.
+  package var serial: UInt64
+
+  /// The hash of the list of members.
+  package var listHash: Data
+
+  /// For each tier the newest commit that was proved under it; `nil` while there was none.
+  package var proved: [SeenCommit?]
+
+  package static let count = contentCount + sumCount
+  private static let contentCount = 304
+  private static let sumCount = 16
+  private static let noKey = Data(repeating: 0, count: 32)
+
+  package init(
+    id: VaultID, administration: Data, nextAdministration: Data? = nil, recoveryKey: Data?,
+    epoch: UInt64, serial: UInt64, listHash: Data, proved: [SeenCommit?] = [nil, nil, nil]
+  ) {
+    self.id = id
+    self.administration = administration
+    self.nextAdministration = nextAdministration
+    self.recoveryKey = recoveryKey
+    self.epoch = epoch
+    self.serial = serial
+    self.listHash = listHash
+    self.proved = proved
+  }
+
+  package var encoded: Data {
+    let fields = FieldWriter.fields(capacity: Self.count) {
+      $0.append(id.bytes)
+      for key in [administration, nextAdministration, recoveryKey] { $0.append(key ?? Self.noKey) }
+      $0.integer(epoch)
+      $0.integer(serial)
+      $0.append(listHash)
+      for commit in proved {
+        let commit = commit ?? .none
+        $0.integer(commit.serial)
+        $0.integer(commit.n)
+        $0.append(commit.digest)
+      }
+    }
+    let bytes = Data(copying: fields)
+    return bytes + ((try? Derivation.hash(bytes, count: Self.sumCount)) ?? Data())
+  }
+
+  /// Reads a record; `nil` if it is damaged.
+  package init?(encoded: Data) {
+    guard encoded.count == Self.count,
+      let sum = try? Derivation.hash(encoded.prefix(Self.contentCount), count: Self.sumCount),
+      sum == encoded.suffix(Self.sumCount),
+      let record = try? Self.read(encoded.bytes.extracting(0..<Self.contentCount))
+    else { return nil }
+    self = record
+  }
+
+  private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> SeenRecord {
+    var reader = FieldReader()
+    let id = VaultID(bytes: try reader.data(bytes, count: VaultID.count))
+    let administration = try reader.data(bytes, count: 32)
+    let nextAdministration = try reader.data(bytes, count: 32)
+    let recoveryKey = try reader.data(bytes, count: 32)
+    var record = SeenRecord(
+      id: id, administration: administration,
+      nextAdministration: nextAdministration == noKey ? nil : nextAdministration,
+      recoveryKey: recoveryKey == noKey ? nil : recoveryKey, epoch: try reader.integer(bytes),
+      serial: try reader.integer(bytes), listHash: try reader.data(bytes, count: 32))
+    for tier in record.proved.indices {
+      let commit = SeenCommit(
+        serial: try reader.integer(bytes), n: try reader.integer(bytes),
+        digest: try reader.data(bytes, count: 32))
+      record.proved[tier] = commit == .none ? nil : commit
+    }
+    try reader.end(bytes)
+    return record
+  }
+
+  /// Returns the name of a vault's record, from the vault's real path.
+  package static func name(of vaultPath: String) throws(KeychainError) -> String {
+    try Derivation.hash(Data(copying: Array(vaultPath.utf8)), count: 16).hexadecimal
+  }
+
+  /// Whether an administration key is the one that was seen, or the one that it changes to.
+  package func trusts(_ administration: Data) -> Bool {
+    administration == self.administration || administration == nextAdministration
+  }
+}
