@@ -21,14 +21,29 @@ public struct CredentialAttributes: Sendable {
   ///
   /// - Parameter name: The name, compared as bytes.
   public subscript(name: String) -> String? {
-    get { pairs.first { $0.name.hasSameBytes(as: name) }?.value }
-    set {
-      pairs.removeAll { $0.name.hasSameBytes(as: name) }
-      guard let newValue else { return }
-      let position =
-        pairs.firstIndex { name.hasLesserBytes(than: $0.name) } ?? pairs.endIndex
-      pairs.insert((name, newValue), at: position)
+    get {
+      let position = position(of: name)
+      return position.isTaken ? pairs[position.index].value : nil
     }
+    set {
+      let position = position(of: name)
+      switch (position.isTaken, newValue) {
+      case (true, let value?): pairs[position.index].value = value
+      case (true, nil): pairs.remove(at: position.index)
+      case (false, let value?): pairs.insert((name, value), at: position.index)
+      case (false, nil): break
+      }
+    }
+  }
+
+  /// Finds a name by halves, so that many attributes are read in almost linear time.
+  private func position(of name: String) -> (index: Int, isTaken: Bool) {
+    var (low, high) = (0, pairs.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if pairs[middle].name.hasLesserBytes(than: name) { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < pairs.count && pairs[low].name.hasSameBytes(as: name))
   }
 
   /// Returns whether every pair of `other` is included.

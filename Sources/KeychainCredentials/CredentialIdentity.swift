@@ -183,4 +183,17 @@ extension CredentialIdentity: CustomStringConvertible {
       }
     return accessGroup.isEmpty ? name : name + " in group '\(accessGroup)'"
   }
+
+  /// The beginning of the description, at most 200 characters, for errors about long names.
+  package var shortDescription: String { description.shortened(to: 200) }
+}
+
+extension String {
+  /// Returns the beginning of the text with an ellipsis, or the text if it is not longer.
+  ///
+  /// - Parameter count: The maximum number of Unicode scalars.
+  package func shortened(to count: Int) -> String {
+    let beginning = unicodeScalars.prefix(count)
+    return beginning.endIndex == endIndex ? self : String(beginning) + "…"
+  }
 }

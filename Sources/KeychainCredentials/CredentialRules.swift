@@ -34,16 +34,21 @@ extension Credential {
           recovery: "choose another name, or use the option of that name")
       }
     }
-    guard metadataCount <= Self.maximumMetadataCount else {
+    guard !exceedsMetadataLimit else {
       throw KeychainError(
         .tooLarge,
-        "the names, label, comment and attributes of \(identity) take more than "
-          + "\(Self.maximumMetadataCount) bytes together")
+        "the names, label, comment and attributes of \(identity.shortDescription) have more than "
+          + "\(Self.maximumMetadataCount) bytes together",
+        recovery: "shorten them, or store the long text as a secret")
     }
   }
 
-  /// The maximum number of bytes in all names and texts of a credential: 65,536, without the port.
+  /// The maximum number of bytes of all names and texts of a credential together, including its
+  /// identity and attributes: 65,536 (64 KiB). The port does not count.
   public static let maximumMetadataCount = 1 << 16
+
+  /// Whether the names and texts have more bytes than ``maximumMetadataCount``.
+  package var exceedsMetadataLimit: Bool { metadataCount > Self.maximumMetadataCount }
 
   private var metadataCount: Int {
     let texts = [identity.accessGroup, label ?? "", comment ?? "", contentType ?? ""]
@@ -121,6 +126,23 @@ extension StoreMode {
 }
 
 extension KeychainError {
+  /// Creates the error for an import or a migration of credentials whose names and texts are too
+  /// long for every store; `nil` if there are none.
+  ///
+  /// - Parameters:
+  ///   - names: What names each of them, without secrets. The message has the first ten.
+  ///   - recovery: What to do instead.
+  package init?(tooLong names: [String], recovery: Recovery) {
+    guard !names.isEmpty else { return nil }
+    let more = names.count > 10 ? "; and \(names.count - 10) more" : ""
+    self.init(
+      .tooLarge,
+      (names.count == 1 ? "1 credential has" : "\(names.count) credentials have")
+        + " more than \(Credential.maximumMetadataCount) bytes of names, label, comment and "
+        + "attributes, so nothing was changed: " + names.prefix(10).joined(separator: "; ") + more,
+      recovery: recovery)
+  }
+
   package static func alreadyExists(_ identity: CredentialIdentity) -> Self {
     Self(.alreadyExists, "\(identity) exists already")
   }

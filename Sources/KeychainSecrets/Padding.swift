@@ -6,7 +6,7 @@
 /// Source of Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and
 /// Communication with PURBs", section 4.3.
 package enum Padding {
-  static let headerCount = 4
+  package static let headerCount = 4
   static let minimumCount = 256
 
   /// Returns the number of bytes that `count` bytes of data take when padded, header included.

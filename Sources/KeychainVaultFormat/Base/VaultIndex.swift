@@ -112,6 +112,17 @@ package struct VaultIndex: Sendable {
       + pages.reduce(0) { $0 + 4 + $1.count * Page.encodedCount }
   }
 
+  /// Whether a part is the page with a number: it begins with the page's first id, has as many
+  /// entries, and ends before the next page.
+  package func describes(_ part: Part, page number: Int) -> Bool {
+    let pages = pages[Int(part.tier.rawValue)]
+    guard pages.indices.contains(number), let first = part.changes.first,
+      let last = part.changes.last
+    else { return false }
+    return first.id == pages[number].first && part.changes.count == pages[number].count
+      && (number + 1 == pages.count || last.id < pages[number + 1].first)
+  }
+
   /// Returns the number of the page of a tier that has an id if any has; `nil` if none can.
   package func page(of id: ItemID, in tier: Tier) -> Int? {
     let pages = pages[Int(tier.rawValue)]

@@ -1,6 +1,6 @@
 package import Foundation
 package import KeychainCredentials
-package import KeychainSecrets
+internal import KeychainSecrets
 
 /// The head of a vault's file: which vault it is, which keys it has, and who may open it.
 ///
@@ -92,19 +92,4 @@ package struct VaultHead: Hashable, Sendable {
 
   /// The check of the vault, which people compare and identities are pinned to.
   package func check() throws(KeychainError) -> VaultCheck { try identity.check() }
-}
-
-// The one place that decides whether a key belongs to a vault.
-extension VaultHead {
-  /// Whether a key is the key of a tier of this vault, as far as its check shows.
-  package func owns(_ key: borrowing SecretBytes, _ tier: Tier) throws(KeychainError) -> Bool {
-    try VaultChecks.of(key) == checks[tier]
-  }
-
-  /// Whether keys are those of this vault now, as far as checks and binding show.
-  ///
-  /// If not, they are old.
-  package func owns(_ keys: TierKeys) -> Bool {
-    keys.binding == binding && keys.checks == checks
-  }
 }

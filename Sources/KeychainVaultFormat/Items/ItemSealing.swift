@@ -52,12 +52,13 @@ package struct ItemSealing {
   ///   - entry: The entry.
   ///   - name: The name of the item in errors.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the metadata breaks the
-  ///   format, or is not that of the entry's id.
+  ///   format, or is not that of the entry's id and service.
   package func credential(
     _ metadata: PartMetadata, at index: Int, of entry: ItemEntry, name: @autoclosure () -> String
   ) throws(KeychainError) -> Credential {
     guard let credential = metadata.credential(at: index, of: entry),
-      try id(of: credential.identity) == entry.id
+      try id(of: credential.identity) == entry.id,
+      try service(credential.identity.serviceOrServer) == entry.service
     else { throw .damagedItem(name()) }
     return credential
   }

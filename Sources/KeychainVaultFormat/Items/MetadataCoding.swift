@@ -5,9 +5,9 @@ internal import PrephirencesText
 
 /// The plaintext of an item's metadata.
 package enum MetadataCoding {
-  /// The maximum number of bytes; the texts alone may have fewer,
-  /// ``Credential/maximumMetadataCount``.
-  package static let maximumCount = 1 << 18
+  /// The maximum number of bytes: the longest texts in as many fields as they can fill, because
+  /// attributes have different names.
+  package static let maximumCount = 5 * Credential.maximumMetadataCount
 
   /// Returns the identity's fields in the order of the format.
   ///
@@ -33,10 +33,6 @@ package enum MetadataCoding {
     }
   }
 
-  /// Returns the metadata of a credential.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/tooLarge`` if there are so many attributes
-  ///   that it has more than ``maximumCount`` bytes.
   package static func encode(_ credential: Credential) throws(KeychainError) -> SecretBytes {
     let times = [credential.created, credential.modified].map { $0.microseconds ?? 0 }
     let fields =
@@ -53,19 +49,20 @@ package enum MetadataCoding {
           writer.text(pair.value)
         }
       }
-    guard fields.count <= maximumCount else {
-      throw KeychainError(
-        .tooLarge, "\(credential.identity) has more attributes than a vault can store")
-    }
     return try translated(secrets: unsafe SecretBytes(copying: fields.span.bytes))
   }
 
   /// Returns a credential without a version.
+  ///
+  /// - Parameters:
+  ///   - bytes: The plaintext.
+  ///   - accessibility: The accessibility of the item.
+  ///   - textLimit: The maximum number of bytes of all texts together. Exports have another one.
   package static func decode(
-    _ bytes: RawSpan, _ accessibility: Accessibility
+    _ bytes: RawSpan, _ accessibility: Accessibility,
+    textLimit: Int = Credential.maximumMetadataCount
   ) throws(FieldReader.Malformed) -> Credential {
-    guard bytes.byteCount <= maximumCount else { throw FieldReader.Malformed() }
-    var reader = FieldReader(textLimit: Credential.maximumMetadataCount)
+    var reader = FieldReader(textLimit: textLimit)
     var credential = Credential(try identity(&reader, bytes), accessibility: accessibility)
     let text = { (reader: inout FieldReader, bytes: RawSpan) throws(FieldReader.Malformed) in
       try reader.text(bytes)

@@ -71,12 +71,13 @@ package final class PartMetadata: Sendable {
 
   /// Returns the credential of the put with a number from 0; `nil` if its metadata breaks the format.
   ///
-  /// That the id is that of its identity, ``ItemSealing/credential(_:at:of:name:)`` checks.
+  /// That id and service are those of its identity, ``ItemSealing/credential(_:at:of:name:)`` checks.
   package func credential(at index: Int, of entry: ItemEntry) -> Credential? {
+    let range = range(index)
+    guard range.count <= MetadataCoding.maximumCount else { return nil }
     let bytes = bytes
     let plain = unsafe bytes.span.bytes
-    var credential = try? MetadataCoding.decode(
-      plain.extracting(range(index)), entry.accessibility)
+    var credential = try? MetadataCoding.decode(plain.extracting(range), entry.accessibility)
     credential?.version = entry.version
     return credential
   }

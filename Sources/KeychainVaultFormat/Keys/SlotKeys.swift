@@ -20,13 +20,18 @@ package struct SlotKeys: Sendable {
     self.signingSeed = SharedSecret(signingSeed)
   }
 
-  /// Derives the keys of a slot that is opened by an input key, from the fields of its header.
+  /// Derives the keys of a slot that is opened by an input key.
+  ///
+  /// - Parameters:
+  ///   - inputKey: The input key.
+  ///   - header: The fields of the slot's header, for the key that opens its box.
+  ///   - signing: Those of them that never change, so that a recovery code keeps the key that signs.
   package init(
-    inputKey: borrowing SecretBytes, header fields: [UInt8]
+    inputKey: borrowing SecretBytes, header: [UInt8], signing: [UInt8]
   ) throws(KeychainError) {
     try self.init(
-      boxSecret: try Derivation.key(inputKey, "pk3/slot.box", fields),
-      signingSeed: try Derivation.key(inputKey, "pk3/slot.sign", fields))
+      boxSecret: try Derivation.key(inputKey, "pk3/slot.box", header),
+      signingSeed: try Derivation.key(inputKey, "pk3/slot.sign", signing))
   }
 
   /// `E`: the public key that checks signatures.

@@ -132,6 +132,19 @@ package struct Commit: Sendable {
     return ConstantTime.equal(mac.bytes, right.bytes)
   }
 
+  /// Whether the commit has the kinds of proofs that one of its number and kind has in a vault with a
+  /// list of members, and no others.
+  ///
+  /// Whether they are right, the other functions say.
+  package func hasExpectedProofs(in list: MemberList) -> Bool {
+    guard (proofs.list != nil) == (base != nil && n == list.first) else { return false }
+    switch list.vaultKind {
+    case .local:
+      return writer == 0 && proofs.writer == nil && (base == nil || !proofs.macs.contains(nil))
+    case .shared: return proofs.writer != nil && proofs.macs.allSatisfy { $0 == nil }
+    }
+  }
+
   /// Whether a member that may write signed the commit, in a shared vault.
   package func isSigned(in list: MemberList) -> Bool {
     guard let signature = proofs.writer, let member = list.member(writer), member.writes else {

@@ -48,11 +48,18 @@ package struct FrameHeader: Hashable, Sendable {
     boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
     boxesCount = Int(bytes.littleEndian(at: offset + 12, as: UInt32.self))
     guard numbers.contains(n), Self.minimumBoxCount...Self.maximumBoxCount ~= boxCount,
-      boxesCount <= Self.maximumBoxesCount, let mac = try? mac(epoch: epoch, open: open),
+      boxesCount <= Self.maximumBoxesCount, Self.isBoxCount(boxCount),
+      let mac = try? mac(epoch: epoch, open: open),
       ConstantTime.equal(
         mac.bytes,
         bytes.extracting(offset + Self.fieldsCount..<offset + Self.count))
     else { return nil }
+  }
+
+  /// Whether a box of a padded text can have this length.
+  private static func isBoxCount(_ count: Int) -> Bool {
+    let padded = count - SecretBox.overhead
+    return Padding.paddedCount(for: padded - Padding.headerCount) == padded
   }
 
   /// The number of bytes of header and commit's box.

@@ -80,26 +80,11 @@ package struct Succession: Hashable, Sendable {
   package var encoded: Data { Data(copying: body) + signature }
 
   /// Whether somebody who trusts the old key and a recovery code can trust the new key.
+  ///
+  /// - Parameter recovery: The signing key of the trusted code; `nil` if none is trusted.
   package func isFollowed(trustingRecovery recovery: Data?) -> Bool {
     recovery == recoveryKey
       && Signing.isRight(signature, of: body, label: Self.label, publicKey: recoveryKey)
-  }
-
-  /// Whether successions that are followed lead from a trusted administration key to the head's.
-  package static func lead(
-    from isTrusted: (Data) -> Bool, in records: [Data], to head: VaultHead,
-    trustingRecovery recovery: Data?
-  ) throws(KeychainError) -> Bool {
-    var reached: Data?
-    for record in records {
-      let succession = try Succession(record, of: head.id)
-      guard succession.oldKey == reached || isTrusted(succession.oldKey),
-        succession.isFollowed(trustingRecovery: recovery)
-      else { continue }
-      if succession.newKey == head.administration { return true }
-      reached = succession.newKey
-    }
-    return false
   }
 
   /// Returns the hash of all records, which the list of members names.

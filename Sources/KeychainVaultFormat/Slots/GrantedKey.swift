@@ -47,22 +47,6 @@ package enum GrantedKey: Sendable {
     }
   }
 
-  /// Returns the tier keys that follow, if they are those of a head; `nil` if not.
-  package func tierKeys(of head: VaultHead) throws(KeychainError) -> TierKeys? {
-    let keys: TierKeys
-    switch self {
-    case .root(let root):
-      keys = try TierKeys(
-        root: root.bytes, id: head.id, epoch: head.epoch, binding: head.binding)
-    case .openTier(let open):
-      guard try head.owns(open.bytes, .open) else { return nil }
-      return TierKeys(
-        binding: head.binding, checks: head.checks, open: open, first: nil, unlocked: nil)
-    case .tiers(let all): keys = try TierKeys(all: all, binding: head.binding)
-    }
-    return head.owns(keys) ? keys : nil
-  }
-
   /// The root key; `nil` if the slot did not yield it.
   package var root: SharedSecret? {
     if case .root(let root) = self { root } else { nil }

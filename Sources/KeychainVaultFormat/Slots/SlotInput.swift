@@ -11,6 +11,14 @@ package struct SlotInput: ~Copyable {
   package let salt: Data
   package let key: SecretBytes
 
+  /// Creates the secret of a slot that keeps its salt, and so the key that signs.
+  package init(kind: SlotKind, parameters: Data, salt: Data, key: consuming SecretBytes) {
+    self.kind = kind
+    self.parameters = parameters
+    self.salt = salt
+    self.key = key
+  }
+
   package static func passphrase(
     _ passphrase: borrowing SecretBytes, _ parameters: PasswordHash.Parameters
   ) throws(KeychainError) -> SlotInput {

@@ -107,7 +107,7 @@ package struct SlotHeader: Hashable, Sendable {
   /// members.
   ///
   /// A person's secret names it in this way, so that nobody can give the slot keys under another one.
-  package let made: Data
+  package var made: Data
 
   package init(number: UInt32, kind: SlotKind, parameters: Data, salt: Data, made: Data) {
     self.number = number
@@ -117,7 +117,19 @@ package struct SlotHeader: Hashable, Sendable {
     self.made = made
   }
 
-  /// The fields to which the slot's keys are bound.
+  /// Returns the keys that an input key gives to the slot.
+  package func keys(
+    _ inputKey: borrowing SecretBytes, in vault: VaultID
+  ) throws(KeychainError) -> SlotKeys {
+    let signing = FieldWriter.fields {
+      $0.byteString(vault.bytes)
+      $0.integer(number)
+      $0.byteString(salt)
+    }
+    return try SlotKeys(inputKey: inputKey, header: fields(in: vault), signing: signing)
+  }
+
+  /// The fields to which the slot's commitment, and the key that opens its box, are bound.
   package func fields(in vault: VaultID) -> [UInt8] {
     FieldWriter.fields {
       $0.byteString(vault.bytes)

@@ -28,7 +28,7 @@ package enum SlotSealing {
     let header = SlotHeader(
       number: number, kind: input.kind, parameters: input.parameters, salt: input.salt,
       made: head.administration)
-    let keys = try SlotKeys(inputKey: input.key, header: header.fields(in: vault))
+    let keys = try header.keys(input.key, in: vault)
     let slot = SlotRow(
       header: header, grant: grant,
       commitment: try Derivation.tag(input.key, "pk3/slot.commit", header.fields(in: vault)),
@@ -66,7 +66,9 @@ package enum SlotSealing {
     _ slot: SlotRow, of member: Member, grant: SlotGrant, granted: GrantedKey, head: HeadIdentity
   ) throws(KeychainError) -> Sealed {
     let vault = head.id
-    let header = slot.header
+    var header = slot.header
+    // A recipient has no secret in which an older key could be named.
+    if slot.kind == .recipient { header.made = head.administration }
     let new = SlotRow(
       header: header, grant: grant,
       commitment: slot.kind.hasInputKey
@@ -88,7 +90,7 @@ package enum SlotSealing {
     let commitment = try Derivation.tag(
       inputKey, "pk3/slot.commit", header.fields(in: vault))
     guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else { return nil }
-    let keys = try SlotKeys(inputKey: inputKey, header: header.fields(in: vault))
+    let keys = try header.keys(inputKey, in: vault)
     guard let opened = try opened(slot, keys) else { throw .damagedSlot(slot.number) }
     return opened
   }
