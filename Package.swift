@@ -93,6 +93,7 @@ let package = Package(
   targets: [
     // C
     .target(name: "CCommandLine"),
+    .systemLibrary(name: "CFileCalls"),
     .target(name: "CInheritedFiles"),
     .target(name: "CKernelKeys"),
     .systemLibrary(name: "CLibcurl"),
@@ -107,7 +108,7 @@ let package = Package(
     .target(name: "Prephirences"),
     .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
     .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
-    .target(name: "PrephirencesFiles", dependencies: [systemPackage]),
+    .target(name: "PrephirencesFiles", dependencies: ["CFileCalls", systemPackage]),
     .target(name: "PrephirencesText"),
     .target(
       name: "PrephirencesDurable",
@@ -150,8 +151,8 @@ let package = Package(
     .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat",
-        "PrephirencesFiles", grdb, grdbSQLite, systemPackage,
+        "CFileCalls", "CKernelKeys", "KeychainCredentials", "KeychainSecrets",
+        "KeychainVaultFormat", "PrephirencesFiles", grdb, grdbSQLite, systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",
@@ -290,6 +291,7 @@ let package = Package(
       [
         "CFaultVFS", "FaultTesting", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
         "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool", grdb,
+        systemPackage,
       ]),
     tests(
       "KeychainVaultFormatTests",

@@ -66,11 +66,30 @@ package struct FileLock: ~Copyable {
 
   /// Locks an open file.
   ///
+  /// Waiting may put another opening of the same file, in the same mode, in the place of the
+  /// descriptor. So its position in the file, and what it is a duplicate of, are not kept.
+  ///
   /// - Returns: `false` if another process held the lock until the deadline.
   /// - Throws: `Errno`, if the file cannot be locked at all.
   package static func lock(
     _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
   ) throws(Errno) -> Bool {
+    // Most locks are held for less than that.
+    let soon = Deadline(after: .milliseconds(1))
+    while try !tryLock(descriptor, kind) {
+      guard !deadline.hasPassed else { return false }
+      if soon.hasPassed { return try waitForLock(descriptor, kind, deadline) }
+      usleep(50)
+    }
+    return true
+  }
+
+  private static func waitForLock(
+    _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
+  ) throws(Errno) -> Bool {
+    if let waiter = LockWaiter(of: descriptor, kind.operation) {
+      return try waiter.wait(deadline, movingLockTo: descriptor)
+    }
     while try !tryLock(descriptor, kind) {
       guard !deadline.hasPassed else { return false }
       Deadline.pause()

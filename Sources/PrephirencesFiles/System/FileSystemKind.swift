@@ -2,6 +2,9 @@
 package struct FileSystemKind {
   package let name: String?
 
+  /// The path where it is mounted; empty if that is not known.
+  package let mountPoint: String
+
   /// Whether it is on the network, where locks may not work between machines.
   package var isNetwork: Bool {
     guard let name else { return false }
@@ -15,7 +18,10 @@ package struct FileSystemKind {
     "nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "lustre", "gfs2", "ocfs2", "virtiofs",
   ]
 
-  package init(name: String?) { self.name = name }
+  package init(name: String?) {
+    self.name = name
+    mountPoint = ""
+  }
 
   /// Finds the file system of a real path: that of the longest mount point above it.
   package init(of path: String) {
@@ -33,5 +39,6 @@ package struct FileSystemKind {
       }
     }
     name = best.name
+    mountPoint = best.mountPoint
   }
 }

@@ -13,6 +13,9 @@ enum Thoroughness {
   /// One of this many moments to kill a process is tested.
   private static let killStep = isThorough ? 1 : 3
 
+  /// This many states after a power failure are tested for each change.
+  static let crashStates = isThorough ? 4096 : 24
+
   static func changedBytes(_ all: Int) -> Int { all / byteStep }
 
   static func kills(_ all: Int) -> Int { all / killStep }

@@ -1,0 +1,108 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import PrephirencesFiles
+internal import SystemPackage
+
+/// The file in which a vault is made anew, until it gets the vault's name.
+///
+/// Each vault has one, `<vault>.new`, on which its maker holds a lock. What a killed maker has left
+/// is used again. To have both locks, take this one first.
+struct UnfinishedVault: ~Copyable {
+  /// The empty file.
+  let file: any DiskFile
+
+  private let vault: String
+  private let disk: any VaultDisk
+  private var isNamed = true
+
+  /// Makes the file.
+  ///
+  /// - Parameters:
+  ///   - vault: The real path of the vault.
+  ///   - disk: Where it is.
+  ///   - old: The present file of the vault, whose mode, group and label the new one gets.
+  ///   - deadline: How long to wait while another process makes one.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` at the deadline, with
+  ///   ``KeychainError/Code/refused`` if the folder takes no new file, or something else has the
+  ///   name, or with ``KeychainError/Code/inputOutput``.
+  init(
+    for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?, until deadline: Deadline
+  ) throws(KeychainError) {
+    file = try Self.locked(Self.name(for: vault), on: disk, deadline)
+    file.takeAttributes(of: old)
+    self.vault = vault
+    self.disk = disk
+  }
+
+  deinit {
+    let name = Self.name(for: vault)
+    guard isNamed, let named = try? disk.status(of: name), let own = try? file.status(),
+      named.identity == own.identity
+    else { return }
+    try? disk.remove(name)
+  }
+
+  /// Refuses what needs a new file, before a person is asked for anything, if there can be none.
+  static func requirePossible(for vault: String, on disk: any VaultDisk) throws(KeychainError) {
+    guard let obstacle = disk.obstacleToReplacing(vault) else { return }
+    throw .replacing(vault, obstacle)
+  }
+
+  static func name(for vault: String) -> String { vault + ".new" }
+
+  private static func locked(
+    _ name: String, on disk: any VaultDisk, _ deadline: Deadline
+  ) throws(KeychainError) -> any DiskFile {
+    do throws(Errno) {
+      repeat {
+        let file = try disk.openTemporary(name)
+        guard try file.lock(exclusive: true, until: deadline) else { break }
+        let status = try file.status()
+        // Its last maker may have given it the name of the vault, or removed it.
+        guard try disk.status(of: name)?.identity == status.identity else { continue }
+        guard status.isRegular, status.owner == geteuid() else { throw .fileExists }
+        guard status.links == 1 else {
+          // Under its other name, it may be the vault: a maker was killed who could not rename it.
+          try disk.remove(name)
+          continue
+        }
+        try file.truncate(to: 0)
+        return file
+      } while !deadline.hasPassed
+    } catch {
+      switch error {
+      case .fileExists, .tooManySymbolicLinkLevels, .isDirectory, .noSuchAddressOrDevice:
+        throw KeychainError(
+          .refused, "\(name), in which the vault is made anew, is not a file of yours",
+          recovery: "move it away")
+      default: throw .replacing(name, error)
+      }
+    }
+    throw .held(name)
+  }
+
+  /// Makes the contents durable, and gives the file the name of the vault, durably.
+  ///
+  /// - Parameter replacing: Whether the name is taken by a file that this process has locked. If
+  ///   not, and the name is taken, the failure is `Errno.fileExists`.
+  /// - Returns: The vault, which is still locked.
+  /// - Throws: ``WriteFailure``.
+  consuming func takeName(replacing: Bool) throws(WriteFailure) -> LockedLog {
+    do throws(Errno) {
+      try file.sync()
+      try disk.rename(Self.name(for: vault), to: vault, replacing: replacing)
+    } catch {
+      // Over a network, the answer may be lost.
+      guard let named = try? disk.status(of: vault), let own = try? file.status(),
+        named.identity == own.identity
+      else { throw .unchanged(error) }
+      throw .unknown(error)
+    }
+    isNamed = false
+    do throws(Errno) {
+      try disk.syncFolder(of: vault)
+      return LockedLog(path: vault, disk: disk, file: file, status: try file.status())
+    } catch { throw .unknown(error) }
+  }
+}

@@ -1,0 +1,103 @@
+internal import KeychainCredentials
+internal import PrephirencesFiles
+internal import SystemPackage
+
+extension KeychainError {
+  /// A call of the system for the file of a vault has failed, and changed nothing.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - error: The error.
+  ///   - action: What was done with the file, as an infinitive.
+  static func vault(_ path: String, _ error: Errno, doing action: String) -> Self {
+    let (code, message, recovery): (Code, String, Recovery)
+    switch error {
+    case .noSpace:
+      (code, message, recovery) = (
+        .inputOutput, "the disk is full; the vault is unchanged", "free some space"
+      )
+    case .diskQuotaExceeded:
+      (code, message, recovery) = (
+        .inputOutput, "your share of the disk is used up; the vault is unchanged",
+        "free some space, or have your quota raised"
+      )
+    case .fileTooLarge:
+      (code, message, recovery) = (
+        .inputOutput, "the vault would be longer than this process or file system allows",
+        "raise LimitFSIZE= of the service, or 'ulimit -f'"
+      )
+    case .readOnlyFileSystem:
+      (code, message, recovery) = (
+        .inputOutput, "the vault is read-only here", "use a writable medium"
+      )
+    case .notPermitted:
+      (code, message, recovery) = (
+        .inputOutput, "an attribute of the file forbids to change the vault",
+        "if that is not meant, as root: chattr -a -i '\(path)'"
+      )
+    case .permissionDenied where isWriteProtected(path):
+      (code, message, recovery) = (
+        .insecurePermissions, "the vault's own permissions let nobody write it",
+        "if that is not meant: chmod 600 '\(path)'"
+      )
+    case .resourceBusy, .improperLink: return replacing(path, error)
+    default: return .system(error, action, path)
+    }
+    return Self(
+      code, "\(message): \(path)", recovery: recovery, underlying: .system(errno: error.rawValue))
+  }
+
+  /// No new file can take the name of a vault's file.
+  static func replacing(_ path: String, _ error: Errno) -> Self {
+    let underlying = Underlying.system(errno: error.rawValue)
+    switch error {
+    case .resourceBusy, .improperLink:
+      return Self(
+        .refused, "the change needs a new file, and this one is mounted by itself: \(path)",
+        recovery: "mount its folder instead", underlying: underlying)
+    case .permissionDenied, .notPermitted, .readOnlyFileSystem:
+      return Self(
+        .refused,
+        "the change needs a new file, and the folder of the vault takes none: \(path): "
+          + error.words,
+        recovery: "make the folder writable, or move the vault to a folder of your own",
+        underlying: underlying)
+    default: return vault(path, error, doing: "make")
+    }
+  }
+
+  /// The name leads to a file that was removed or replaced where it is mounted from.
+  static func replacedOutside(_ path: String) -> Self {
+    Self(
+      .refused,
+      "the vault was replaced outside of this container, where it is mounted as a single file, so a "
+        + "change would be lost: \(path)",
+      recovery: "start the container again, and mount the folder of the vault instead")
+  }
+
+  /// Other processes held a lock until the deadline.
+  static func held(_ path: String) -> Self {
+    Self(.busy, "another process held the vault for too long: \(path)", recovery: .tryAgain)
+  }
+
+  /// A write to the vault has failed.
+  static func writing(_ path: String, _ failure: WriteFailure) -> Self {
+    switch failure {
+    case .unchanged(let error): vault(path, error, doing: "write")
+    case .unknown(.noLocks):
+      outcomeUnknown(
+        ofChanging: "the vault \(path)",
+        because: "somebody else wrote at the same time, so the locks of its file system do not work",
+        underlying: .system(errno: Errno.noLocks.rawValue))
+    case .unknown(let error):
+      outcomeUnknown(
+        ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
+    }
+  }
+
+  /// Whether the owner of the file may only read it.
+  private static func isWriteProtected(_ path: String) -> Bool {
+    guard let status = try? LinuxDisk().status(of: path) else { return false }
+    return status.mode & 0o200 == 0
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Glibc
+
+@testable import KeychainVault
+
+/// The files of a ``ModelDisk``, as programs see them, and what is certain of them on the disk.
+struct DiskState: Sendable {
+  /// The sectors whose contents on the disk are not certain, and the lengths.
+  struct File: Sendable {
+    struct Sector: Sendable {
+      /// What may be there; the last is what programs see.
+      var candidates: [[UInt8]]
+      /// Whether the next sync writes it.
+      var isDirty: Bool
+      /// Where the bytes begin that were not in the file when it was synced last.
+      let fresh: Int
+    }
+
+    static let sectorCount = 512
+    static let blockCount = 4096
+
+    /// What programs see.
+    private(set) var content: [UInt8]
+    private(set) var sectors: [Int: Sector] = [:]
+    /// The lengths that it may have on the disk; the first is certain, the last is what programs see.
+    private(set) var sizes: [Int]
+
+    /// Creates a file that is on the disk.
+    init(content: [UInt8]) {
+      self.content = content
+      sizes = [content.count]
+    }
+
+    mutating func write(_ bytes: ArraySlice<UInt8>, at offset: Int) {
+      let end = offset + bytes.count
+      touch(min(offset, content.count)..<end) { file in
+        if file.content.count < end {
+          file.content += [UInt8](repeating: 0, count: end - file.content.count)
+        }
+        file.content.replaceSubrange(offset..<end, with: bytes)
+      }
+    }
+
+    mutating func truncate(to size: Int) {
+      touch(min(size, content.count)..<max(size, content.count)) { file in
+        if size < file.content.count {
+          file.content.removeSubrange(size...)
+        } else {
+          file.content += [UInt8](repeating: 0, count: size - file.content.count)
+        }
+      }
+    }
+
+    /// Changes the content, and adds what the sectors of a range contain then.
+    private mutating func touch(_ range: Range<Int>, _ change: (inout Self) -> Void) {
+      guard !range.isEmpty else { return }
+      let numbers = range.lowerBound / Self.sectorCount...(range.upperBound - 1) / Self.sectorCount
+      for number in numbers where sectors[number] == nil {
+        let fresh = min(max(0, sizes[0] - number * Self.sectorCount), Self.sectorCount)
+        sectors[number] = Sector(candidates: [sector(number)], isDirty: false, fresh: fresh)
+      }
+      change(&self)
+      for number in numbers {
+        let present = sector(number)
+        sectors[number]?.candidates.removeAll { $0 == present }
+        sectors[number]?.candidates.append(present)
+        sectors[number]?.isDirty = true
+      }
+      if sizes.last != content.count { sizes.append(content.count) }
+    }
+
+    /// Returns a sector as programs see it, with zeros behind the end of the file.
+    func sector(_ number: Int) -> [UInt8] {
+      let start = min(number * Self.sectorCount, content.count)
+      let bytes = content[start..<min(start + Self.sectorCount, content.count)]
+      return bytes + [UInt8](repeating: 0, count: Self.sectorCount - bytes.count)
+    }
+
+    mutating func sync() {
+      let count = content.count
+      // What lies behind the end does not belong to the file any more.
+      sectors = sectors.filter { $0.key * Self.sectorCount < count && !$0.value.isDirty }
+      sizes = [count]
+    }
+
+    /// The disk may have written any of it, and the next sync writes none of it again. But the length
+    /// is kept in the file system's own journal.
+    mutating func failSync() {
+      for number in sectors.keys { sectors[number]?.isDirty = false }
+    }
+  }
+
+  var files: [Int: File] = [:]
+
+  /// The names as programs see them.
+  private(set) var names: [String: Int] = [:]
+
+  /// The names that are certain, and the changes since then, in their order.
+  private(set) var syncedNames: [String: Int] = [:]
+  private(set) var renames: [[String: Int?]] = []
+
+  /// What the test has recorded so far.
+  var notes: [Int] = []
+
+  init() {}
+
+  /// Creates the files of a disk after a power failure.
+  init(files: [Int: [UInt8]], names: [String: Int], notes: [Int]) {
+    self.files = files.mapValues { File(content: $0) }
+    self.names = names
+    syncedNames = names
+    self.notes = notes
+  }
+
+  mutating func rename(_ changes: [String: Int?]) {
+    Self.apply(changes, to: &names)
+    renames.append(changes)
+  }
+
+  mutating func syncNames() {
+    syncedNames = names
+    renames = []
+  }
+
+  static func apply(_ changes: [String: Int?], to names: inout [String: Int]) {
+    for (name, inode) in changes { names[name] = inode }
+  }
+
+  func status(_ inode: Int) -> DiskStatus? {
+    guard let file = files[inode] else { return nil }
+    return DiskStatus(
+      device: 1, inode: UInt64(inode), size: file.content.count,
+      changed: .init(seconds: 0, nanoseconds: 0), links: names.values.count { $0 == inode },
+      isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
+  }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import Glibc
+import PrephirencesFiles
+import SystemPackage
+import Synchronization
+
+@testable import KeychainVault
+
+/// A disk in memory that knows what a power failure may leave of it.
+///
+/// Each sector of a file is written whole or not, in any order, until the file is synced; names are
+/// changed for certain when their folder is synced. A sync that fails forgets what it has not written.
+/// Files are looked at by one thread at a time. All paths are in one folder.
+final class ModelDisk: VaultDisk {
+  /// What a program asks a disk to change.
+  enum Call: Hashable {
+    case create, write, truncate, syncData, sync, rename, remove, syncFolder, note
+  }
+
+  /// What a caller sees in place of the answer of a call.
+  struct Fault {
+    let error: Errno
+    /// How many bytes a write writes before it fails.
+    var written = 0
+
+    init(_ error: Errno, written: Int = 0) {
+      self.error = error
+      self.written = written
+    }
+  }
+
+  private struct Content: Sendable {
+    var state: DiskState
+    var calls: [Call] = []
+    var states: [DiskState] = []
+    var locks: [Int: ObjectIdentifier] = [:]
+  }
+
+  private let content: Mutex<Content>
+  /// What was recorded before the power failed.
+  let initialNotes: [Int]
+  /// Decides by the number of the call, from 0, whether it fails.
+  private let fault: @Sendable (Int, Call) -> Fault?
+
+  init(
+    _ state: DiskState = DiskState(), failing fault: @escaping @Sendable (Int, Call) -> Fault? = { _, _ in nil }
+  ) {
+    content = Mutex(Content(state: state))
+    initialNotes = state.notes
+    self.fault = fault
+  }
+
+  /// The changes so far.
+  var calls: [Call] { content.withLock { $0.calls } }
+
+  /// How the disk was after each change.
+  var states: [DiskState] { content.withLock { $0.states } }
+
+  /// Records what a test must know of each moment, such as the number of a write that was acknowledged.
+  func note(_ value: Int) {
+    content.withLock { content in
+      content.state.notes.append(value)
+      content.calls.append(.note)
+      content.states.append(content.state)
+    }
+  }
+
+  fileprivate func change(
+    _ call: Call, _ body: (inout DiskState, Fault?) throws(Errno) -> Void
+  ) throws(Errno) {
+    try content.withLock { content throws(Errno) in
+      let fault = fault(content.calls.count, call)
+      content.calls.append(call)
+      defer { content.states.append(content.state) }
+      try body(&content.state, fault)
+      if let fault { throw fault.error }
+    }
+  }
+
+  fileprivate func look<Result>(
+    _ body: (DiskState) throws(Errno) -> Result
+  ) throws(Errno) -> Result {
+    try content.withLock { content throws(Errno) in try body(content.state) }
+  }
+
+  fileprivate func lock(_ inode: Int, for file: ModelFile) -> Bool {
+    content.withLock { content in
+      let holder = content.locks[inode] ?? ObjectIdentifier(file)
+      content.locks[inode] = holder
+      return holder == ObjectIdentifier(file)
+    }
+  }
+
+  fileprivate func unlock(_ inode: Int, for file: ModelFile) {
+    content.withLock { content in
+      if content.locks[inode] == ObjectIdentifier(file) { content.locks[inode] = nil }
+    }
+  }
+
+  // MARK: - VaultDisk
+
+  func status(of path: String) throws(Errno) -> DiskStatus? {
+    try look { state in state.names[path].flatMap { state.status($0) } }
+  }
+
+  func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile {
+    let inode = try look { state in state.names[path] }
+    guard let inode else { throw .noSuchFileOrDirectory }
+    return ModelFile(self, inode)
+  }
+
+  func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
+    if try look({ state in state.names[path] }) == nil {
+      try change(.create) { state, fault in
+        guard fault == nil else { return }
+        let inode = (state.files.keys.max() ?? 0) + 1
+        state.files[inode] = DiskState.File(content: [])
+        state.rename([path: inode])
+      }
+    }
+    return try open(path, writing: true)
+  }
+
+  func rename(_ path: String, to name: String, replacing: Bool) throws(Errno) {
+    try change(.rename) { state, fault throws(Errno) in
+      guard fault == nil else { return }
+      guard let inode = state.names[path] else { throw .noSuchFileOrDirectory }
+      guard replacing || state.names[name] == nil else { throw .fileExists }
+      state.rename([path: nil, name: inode])
+    }
+  }
+
+  func remove(_ path: String) throws(Errno) {
+    try change(.remove) { state, fault in
+      if fault == nil { state.rename([path: nil]) }
+    }
+  }
+
+  func syncFolder(of path: String) throws(Errno) {
+    try change(.syncFolder) { state, fault in
+      if fault == nil { state.syncNames() }
+    }
+  }
+
+  func freeBytes(at path: String) -> UInt64 { .max }
+
+  func obstacleToReplacing(_ path: String) -> Errno? { nil }
+}
+
+/// An open file of a ``ModelDisk``.
+private final class ModelFile: DiskFile {
+  private let disk: ModelDisk
+  private let inode: Int
+
+  init(_ disk: ModelDisk, _ inode: Int) {
+    self.disk = disk
+    self.inode = inode
+  }
+
+  deinit { unlock() }
+
+  func status() throws(Errno) -> DiskStatus {
+    let status = try disk.look { $0.status(inode) }
+    guard let status else { throw .badFileDescriptor }
+    return status
+  }
+
+  func read(_ range: Range<Int>) throws(Errno) -> Data {
+    try disk.look { state in
+      let content = state.files[inode]?.content ?? []
+      return Data(content[range.clamped(to: 0..<content.count)])
+    }
+  }
+
+  func write(_ parts: [Data], at offset: Int) throws(Errno) {
+    let bytes = Array(parts.joined())
+    try disk.change(.write) { state, fault in
+      state.files[inode]?.write(bytes.prefix(fault?.written ?? bytes.count), at: offset)
+    }
+  }
+
+  func truncate(to size: Int) throws(Errno) {
+    try disk.change(.truncate) { state, fault in
+      if fault == nil { state.files[inode]?.truncate(to: size) }
+    }
+  }
+
+  func syncData() throws(Errno) { try sync(.syncData) }
+
+  func sync() throws(Errno) { try sync(.sync) }
+
+  private func sync(_ call: ModelDisk.Call) throws(Errno) {
+    try disk.change(call) { state, fault in
+      if fault == nil { state.files[inode]?.sync() } else { state.files[inode]?.failSync() }
+    }
+  }
+
+  /// Nobody else runs meanwhile, so waiting would not help.
+  func lock(exclusive: Bool, until deadline: Deadline) -> Bool { disk.lock(inode, for: self) }
+
+  func unlock() { disk.unlock(inode, for: self) }
+
+  func takeAttributes(of old: (any DiskFile)?) {}
+}
