@@ -78,10 +78,9 @@ struct SeenRecordFile: Sendable {
     to new: SeenRecord, following followed: SeenRecord? = nil, synced: Bool = false
   ) throws(KeychainError) {
     try change(synced: synced) { old in
-      guard let old else { return new }
-      // A newer state shows which of two administration keys the vault got.
-      return old.isOlder(than: new) && (old.trusts(new.administration) || old == followed)
-        ? new : nil
+      guard var old else { return new }
+      guard old.id == new.id, old.trusts(new.administration) || old == followed else { return nil }
+      return old.raise(by: new) ? old : nil
     }
   }
 
@@ -93,10 +92,11 @@ struct SeenRecordFile: Sendable {
     by record: SeenRecord, lettingGo known: SeenRecord? = nil
   ) throws(KeychainError) {
     try change(synced: true) { old in
-      guard let old, old != known, old.isNewer(than: record) else { return record }
+      guard let old, old != known, old.id == record.id,
+        old.trusts(record.administration) || record.trusts(old.administration)
+      else { return record }
       var record = record
-      record.state = old.state
-      record.recoveryKey = old.recoveryKey
+      _ = record.raise(by: old)
       return record
     }
   }
@@ -187,19 +187,5 @@ private final class LastRecord: Sendable {
     guard let record = SeenRecord(encoded: bytes) else { return nil }
     last.withLock { $0 = (bytes, record) }
     return record
-  }
-}
-
-extension SeenRecord {
-  /// Whether `new` is of the same vault and counts more, and its list of members is not older.
-  fileprivate func isOlder(than new: SeenRecord) -> Bool {
-    id == new.id && state.counter < new.state.counter && state.epoch <= new.state.epoch
-      && state.serial <= new.state.serial
-  }
-
-  /// Whether it is of the same vault and administration key as `new`, and counts more.
-  fileprivate func isNewer(than new: SeenRecord) -> Bool {
-    guard id == new.id, state.counter > new.state.counter else { return false }
-    return trusts(new.administration) || new.trusts(administration)
   }
 }

@@ -89,13 +89,13 @@ extension Vault {
   /// A vault that was never seen here is accepted only with `firstSight`.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
-    let head = try session.readHead()
+    let head = session.head
     if let record = session.opened.seen.record {
-      guard try record.leads(to: head) else { throw .anotherVault(session.opened.path) }
+      guard try record.leads(to: head) else { throw .anotherVault(session.path) }
     } else if !firstSight {
-      throw KeychainError(.noStore, "the vault \(session.opened.path) was never seen here")
+      throw KeychainError(.noStore, "the vault \(session.path) was never seen here")
     }
-    return try head.row.check()
+    return try head.check()
   }
 
   /// Lets the seen record trust the vault's administration key, if a person compared its check.
@@ -104,7 +104,7 @@ extension Vault {
   private func trustAdministrationKey(of check: VaultCheck) {
     do throws(KeychainError) {
       guard let session = try session(), var record = session.opened.seen.record else { return }
-      let head = try session.readHead().row
+      let head = session.head
       guard head.id == record.id, try head.check() == check,
         !record.trusts(head.administration)
       else { return }

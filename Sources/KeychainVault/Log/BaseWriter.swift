@@ -19,8 +19,8 @@ protocol NewBase {
   var administration: AdministrationKey? { get }
   var serial: UInt64 { get }
 
-  /// The head, but for the lengths of what follows it.
-  func head(_ lengths: VaultHead.Lengths) throws(KeychainError) -> Data
+  /// The head, but for the lengths of what follows it: the same at each call.
+  var head: HeadParts { get throws(KeychainError) }
 
   /// Puts all items, tier by tier from T0 on, in the order of their ids.
   func putItems(into writer: inout BaseWriter) throws(KeychainError)
@@ -51,7 +51,7 @@ struct BaseWriter {
   static func write(
     _ new: some NewBase, to file: any DiskFile, path: String
   ) throws(KeychainError) -> VaultHead {
-    let count = try new.head(VaultHead.Lengths(head: 0, index: 0, spine: 0, log: 0)).count
+    let count = try new.head.encoded(VaultHead.Lengths(head: 0, index: 0, spine: 0, log: 0)).count
     var writer = BaseWriter(
       file, path, new.keys, from: count, pageCount: new.hasManyItems ? 16384 : 4096)
     try new.putItems(into: &writer)
@@ -70,7 +70,7 @@ struct BaseWriter {
 
   /// Adds an item; those of one tier follow each other, in the order of their ids.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
-    let count = item.entry.encodedCount + 4 + item.metadata.count
+    let count = item.entry.count + 4 + item.metadata.count
     if let first = open.items.first,
       first.entry.tier != item.entry.tier || open.count + count > pageCount
     {
@@ -78,7 +78,8 @@ struct BaseWriter {
     }
     if open.items.isEmpty { open.boxesPlace = place }
     try append(item.box)
-    open.items.append(item.withoutBox)
+    open.items.append(
+      SealedItem(entry: item.entry, metadata: item.metadata, box: Data()))
     open.count += count
   }
 
@@ -138,7 +139,7 @@ struct BaseWriter {
       .sealed(keys: keys)
     try append(index)
     try append(spine)
-    let bytes = try new.head(
+    let bytes = try new.head.encoded(
       VaultHead.Lengths(head: headCount, index: index.count, spine: spine.count, log: place))
     let head = try VaultHead(bytes, path: path)
     let base = Commit.Base(
@@ -161,26 +162,62 @@ struct BaseWriter {
   }
 }
 
-/// A new base of the same keys and members, with what the log or a transaction changed.
+/// What a head says, but for the lengths of what follows it.
+struct HeadParts {
+  var identity: HeadIdentity
+  var checks: VaultChecks
+  var slots: [Data]
+  var list: Data
+  var administrationBox: Data
+  var successions: [Data]
+
+  func encoded(_ lengths: VaultHead.Lengths) -> Data {
+    VaultHead.encode(
+      id: identity.id, epoch: identity.epoch, checks: checks,
+      administration: identity.administration, slots: slots, list: list,
+      administrationBox: administrationBox, successions: successions, lengths: lengths)
+  }
+}
+
+extension HeadParts {
+  init(_ head: VaultHead) {
+    self.init(
+      identity: head.identity, checks: head.checks, slots: head.storedSlots, list: head.list,
+      administrationBox: head.administrationBox, successions: head.successions)
+  }
+}
+
+/// A new base of the same keys, with what the log or a transaction changed, and perhaps with another list of members.
 struct CarriedBase: NewBase {
   let contents: VaultContents
   let keys: TierKeys
+  let head: HeadParts
+  let serial: UInt64
+  let administration: AdministrationKey?
 
   init(_ contents: VaultContents, _ keys: TierKeys) {
     self.contents = contents
     self.keys = keys
+    head = HeadParts(contents.head)
+    serial = contents.list.serial
+    administration = nil
+  }
+
+  init(
+    _ contents: VaultContents, _ keys: TierKeys, _ members: SignedMembers,
+    signedBy administration: AdministrationKey
+  ) {
+    self.contents = contents
+    self.keys = keys
+    head = members.head
+    serial = members.list.serial
+    self.administration = administration
   }
 
   var number: UInt64 { contents.newest.n + 1 }
   var previous: Data { contents.newest.digest }
   var spine: Spine { get throws(KeychainError) { try contents.spineOfNextBase(keys) } }
-  var administration: AdministrationKey? { nil }
-  var serial: UInt64 { contents.list.serial }
   var hasManyItems: Bool { contents.hasManyItems }
-
-  func head(_ lengths: VaultHead.Lengths) throws(KeychainError) -> Data {
-    contents.head.encoded(lengths)
-  }
 
   func putItems(into writer: inout BaseWriter) throws(KeychainError) {
     var higher: [Set<ItemID>] = [[], [], []]
@@ -207,13 +244,13 @@ struct CarriedBase: NewBase {
       let held = try contents.page(number, in: tier, keys)
       let end = number + 1 < pages.count ? pages[number + 1].first : nil
       let isTouched =
-        held.part.puts.contains { logged[$0.id] != nil || hidden.contains($0.id) }
+        held.puts.contains { logged[$0.id] != nil || hidden.contains($0.id) }
         || new.first.map { next in end.map { next.id < $0 } ?? true } ?? false
       guard isTouched else {
         try writer.copy(page, held, of: contents)
         continue
       }
-      for (index, entry) in held.part.puts.enumerated() {
+      for (index, entry) in held.puts.enumerated() {
         while let next = new.first, next.id < entry.id {
           new.removeFirst()
           try put(next, hidden, &writer)
@@ -238,14 +275,15 @@ struct CarriedBase: NewBase {
     // A box that is damaged is carried, and stays damaged: its hash says so.
     try writer.put(
       SealedItem(
-        entry: item.entry, metadata: metadata.copy(at: index), box: item.box(in: contents)))
+        entry: item.entry, metadata: try metadata.copy(at: index), box: item.box(in: contents)))
   }
 }
 
 extension VaultContents {
   /// The spine of a base that follows the newest commit.
   func spineOfNextBase(_ keys: TierKeys) throws(KeychainError) -> Spine {
-    try spine.known(self, keys).spine.following(bodyHashes)
+    let commits = bodyHashes.enumerated().map { (n: base.n + UInt64($0), bodyHash: $1) }
+    return try spine.known(self, keys).spine.following(commits: commits)
   }
 
   /// More than 10,000 items, about.

@@ -38,14 +38,13 @@ final class SpineCache: Sendable {
   func known(_ contents: VaultContents, _ keys: TierKeys) throws(KeychainError) -> Known {
     if let known = known.withLock({ $0 }) { return known }
     let lengths = contents.head.lengths
-    let box = try contents.read(lengths.log - lengths.spine..<lengths.log)
+    let box = try contents.read(lengths.spineRange)
     guard try Derivation.hash(box, count: 32) == contents.index.spineHash,
-      let spine = try Spine.open(box, keys: keys)
+      let spine = try Spine.open(
+        box, before: contents.base.n, of: contents.head.id, keys: keys)
     else { throw .damagedVault(contents.path, "its spine is not the one of its base") }
     let digests = try spine.digests()
-    guard spine.m + UInt64(digests.count) == contents.base.n,
-      digests.last == contents.base.previous, spine.m > 0 || digests.first == (try Commit.first(contents.head.id))
-    else { throw .damagedVault(contents.path, "its spine does not lead to its base") }
+    guard digests.last == contents.base.previous else { throw .damagedVault(contents.path, "its spine does not lead to its base") }
     let (list, known) = (contents.list, Known(spine: spine, digests: digests))
     if list.first > spine.m, known.digest(list.first - 1) != list.before {
       throw .damagedVault(contents.path, "its history is not the one that its list of members names")

@@ -3,6 +3,12 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 
 extension SeenRecord {
+  init(_ list: MemberList, proved: [SeenCommit?]) throws(KeychainError) {
+    self.init(
+      id: list.id, administration: list.administration, recoveryKey: list.recoveryKey,
+      epoch: list.epoch, serial: list.serial, listHash: try list.hash(), proved: proved)
+  }
+
   /// Why a head is refused by who saw this record; `nil` if nothing speaks against it before it is unlocked.
   func failure(of head: VaultHead, at path: String) throws(KeychainError) -> KeychainError? {
     guard id == head.id else { return .anotherVault(path) }
@@ -151,5 +157,31 @@ extension KeychainError {
 
   private static func otherFile(_ name: String) -> Recovery {
     "put \(name) back, or accept this one with \(.acceptRestored)"
+  }
+}
+
+extension SeenCommit {
+  /// Whether another commit is newer, in the order of the serial of its list and its number.
+  func isOlder(than other: SeenCommit) -> Bool { (serial, n) < (other.serial, other.n) }
+}
+
+extension SeenRecord {
+  /// Takes over what another record of the same vault has seen that is newer.
+  ///
+  /// - Returns: whether something changed.
+  mutating func raise(by new: SeenRecord) -> Bool {
+    let old = self
+    let isNewer = (new.epoch, new.serial) > (epoch, serial)
+    if isNewer || (nextAdministration == nil && (new.epoch, new.serial) == (epoch, serial)) {
+      administration = new.administration
+      recoveryKey = new.recoveryKey
+      (epoch, serial, listHash) = (new.epoch, new.serial, new.listHash)
+      nextAdministration = nil
+    }
+    for (index, commit) in new.proved.enumerated() {
+      guard let commit, proved[index].map({ $0.isOlder(than: commit) }) ?? true else { continue }
+      proved[index] = commit
+    }
+    return self != old
   }
 }

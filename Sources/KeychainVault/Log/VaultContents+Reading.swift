@@ -31,17 +31,18 @@ extension VaultContents {
   ///
   /// - Parameters:
   ///   - list: the list of the head, whose signature was checked.
+  ///   - isLenient: whether damage behind the last good commit is no error, but noted.
   ///   - seen: what this user has seen: it decides what may be an unfinished write, and whose signatures are known.
   /// - Throws: ``KeychainError/Code/damaged``.
   init(
     reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList,
-    keys: TierKeys, seen: SeenRecord?
+    keys: TierKeys, seen: SeenRecord?, isLenient: Bool = false
   ) throws(KeychainError) {
     var log = LogBytes(file, path, from: head.lengths.log, to: size)
-    let numbers = list.first...list.first + MemberList.greatestStep
+    let numbers = list.numbers
     guard let frame = try log.frame(at: head.lengths.log, numbers, head, keys),
       let base = try log.commit(of: frame, keys), case .base(let named) = base.content,
-      frame.header.boxesCount == 0
+      frame.header.boxesCount == 0, base.hasExpectedProofs(in: list)
     else { throw .damagedVault(path, "its base does not open") }
     guard named.headHash == (try head.hash()), named.serial == list.serial,
       base.n > list.first || base.previous == list.before
@@ -56,7 +57,12 @@ extension VaultContents {
     else { throw .damagedVault(path, "its index is not the one of its base") }
     self.init(
       path: path, file: file, head: head, list: list, index: index, base: base, frame: frame)
-    try readLog(&log, keys, seen, from: [base])
+    do throws(KeychainError) {
+      try readLog(&log, keys, seen, from: [base])
+    } catch {
+      guard isLenient, error.code == .damaged, error.underlying == nil else { throw error }
+      isCutOff = true
+    }
   }
 
   /// The same file, after it has grown.
@@ -84,7 +90,7 @@ extension VaultContents {
     var (n, digest, place) = (newest.n, newest.digest, end)
     while let frame = try log.frame(at: place, (n + 1)...(n + 1), head, keys),
       let commit = try log.commit(of: frame, keys), commit.previous == digest,
-      case .changes = commit.content
+      commit.changes != nil, commit.hasExpectedProofs(in: list)
     {
       commits.append((commit, frame))
       (n, digest, place) = (commit.n, commit.digest, frame.boxes.upperBound)
@@ -127,8 +133,8 @@ extension VaultContents {
     guard log.end - end <= Self.greatestFrameCount else {
       throw .damagedVault(path, "more follows its commit \(newest.n) than a commit has")
     }
-    let later = newest.n + 2...list.first + MemberList.greatestStep
-    guard !later.isEmpty else { return }
+    guard newest.n + 2 <= list.numbers.upperBound else { return }
+    let later = newest.n + 2...list.numbers.upperBound
     var place = end
     while let found = try log.nextNumber(in: later, from: place) {
       if try log.frame(at: found, later, head, keys, mustFit: false) != nil { throw damage }
@@ -182,10 +188,11 @@ private struct LogBytes {
     mustFit: Bool = true
   ) throws(KeychainError) -> VaultContents.LastFrame? {
     guard let bytes = try bytes(place..<place + FrameHeader.count),
-      let header = try FrameHeader(bytes, epoch: head.epoch, open: keys.open, numbers: numbers)
+      let header = FrameHeader(
+        bytes.bytes, at: 0, epoch: head.epoch, open: keys.open, numbers: numbers)
     else { return nil }
     guard mustFit else {
-      return VaultContents.LastFrame(place: place, header: header, beginning: bytes)
+      return VaultContents.LastFrame(place: place, header: header, beginning: Data(bytes))
     }
     guard place + header.totalCount <= end,
       let beginning = try self.bytes(place..<place + VaultContents.LastFrame.beginningCount)
@@ -199,9 +206,8 @@ private struct LogBytes {
     let box = frame.frame.lowerBound + FrameHeader.count..<frame.frame.upperBound
     guard let bytes = try bytes(box) else { return nil }
     let commit = try Commit.open(Data(bytes), n: frame.header.n, keys: keys)
-    guard let commit, case .changes(let changes) = commit.content else { return commit }
-    let boxes = changes.parts.reduce(0) { $0 + $1.puts.reduce(0) { $0 + $1.boxCount } }
-    return boxes == frame.header.boxesCount ? commit : nil
+    guard let commit, let changes = commit.changes else { return commit }
+    return changes.boxesCount == frame.header.boxesCount ? commit : nil
   }
 
   /// The next place from which eight bytes are a number of a range.

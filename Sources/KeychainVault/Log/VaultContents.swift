@@ -36,6 +36,9 @@ struct VaultContents: Sendable {
   /// What follows the last good frame: an unfinished write.
   var hasUnfinishedWrite = false
 
+  /// Whether the log is damaged behind the last good commit.
+  var isCutOff = false
+
   struct Logged: Sendable {
     /// The commit that says so; 0 in a transaction that is under way.
     let n: UInt64
@@ -175,8 +178,8 @@ extension VaultContents {
   }
 
   /// The record of somebody who saw this vault with these keys.
-  func record(_ keys: TierKeys) -> SeenRecord {
-    SeenRecord(list, proved: proved(keys))
+  func record(_ keys: TierKeys) throws(KeychainError) -> SeenRecord {
+    try SeenRecord(list, proved: proved(keys))
   }
 }
 
@@ -189,7 +192,7 @@ extension VaultContents {
     guard let number = index.page(of: id, in: tier) else { return nil }
     let held = try page(number, in: tier, keys)
     var low = 0
-    let puts = held.part.puts
+    let puts = held.puts
     var high = puts.count
     while low < high {
       let middle = (low + high) / 2
@@ -226,14 +229,11 @@ extension VaultContents {
   private func uncachedPage(
     _ number: Int, in tier: Tier, _ keys: TierKeys
   ) throws(KeychainError) -> HeldPart {
-    let all = index.pages[Int(tier.rawValue)]
-    let page = all[number]
-    let next = number + 1 < all.count ? all[number + 1].first : nil
+    let page = index.pages[Int(tier.rawValue)][number]
     let box = try read(page.place..<page.place + page.length)
     guard try Derivation.hash(box, count: 32) == page.hash,
-      let part = try Part.openPage(box, tier: tier, keys: keys), part.puts.count == page.count,
-      part.puts.first?.id == page.first, let last = part.puts.last,
-      next.map({ last.id < $0 }) ?? true
+      let part = try Part.openPage(box, tier: tier, keys: keys),
+      index.describes(part, page: number)
     else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
     let held = HeldPart(part, boxesAt: page.boxesPlace)
     guard held.boxesEnd <= head.lengths.log else {
@@ -283,7 +283,7 @@ extension VaultContents {
         try body(.damagedPage(page))
         continue
       }
-      for (index, entry) in held.part.puts.enumerated() {
+      for (index, entry) in held.puts.enumerated() {
         while let next = new.first, next.id < entry.id {
           new.removeFirst()
           try body(.item(next))

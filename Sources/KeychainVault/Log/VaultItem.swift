@@ -7,6 +7,7 @@ internal import Synchronization
 /// A part of a commit or page, with the places of its boxes; its metadata are opened once.
 final class HeldPart: Sendable {
   let part: Part
+  let puts: [ItemEntry]
   let boxPlaces: [Int]
   private let opened = Mutex<PartMetadata?>(nil)
 
@@ -15,7 +16,8 @@ final class HeldPart: Sendable {
     self.part = part
     var places: [Int] = []
     var place = start
-    for entry in part.puts {
+    puts = part.puts
+    for entry in puts {
       places.append(place)
       place += entry.boxCount
     }
@@ -74,7 +76,7 @@ struct VaultItem: Sendable {
     case .stored(let part, let index):
       guard let metadata = try part.metadata(keys) else { throw .locked(name()) }
       return (metadata, index)
-    case .pending(let item): return (PartMetadata([item.metadata]), 0)
+    case .pending(let item): return (PartMetadata(item.metadata), 0)
     }
   }
 

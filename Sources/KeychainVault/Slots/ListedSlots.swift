@@ -26,28 +26,16 @@ extension MemberList {
   ///
   /// Fails if one is missing, damaged or another one than the list has, and if one is of a kind that
   /// this release does not know: it could not be carried.
-  func rows(in slots: SlotList) throws(KeychainError) -> [ListedSlot] {
+  func rows(in head: VaultHead) throws(KeychainError) -> [ListedSlot] {
     if let unknown { throw .unknownMember(unknown) }
     var listed: [ListedSlot] = []
     for member in members {
-      if slots.damaged.contains(member.number) { throw .damagedSlot(member.number) }
-      guard let slot = slots.intact.first(where: { $0.number == member.number }) else {
-        throw .missingSlot(member)
+      guard let slot = head.slots.first(where: { $0.number == member.number }) else {
+        throw .damagedSlot(member.number)
       }
-      guard member.kind == slot.kind, member.grant == slot.grant,
-        try member.rowHash == slot.rowHash()
-      else { throw .changedSlot(member) }
       listed.append(ListedSlot(slot: slot, member: member))
     }
     return listed
-  }
-
-  /// Returns the list that follows this one under the same keys.
-  func next(_ members: [Member], nextNumber: UInt32) -> MemberList {
-    MemberList(
-      id: id, epoch: epoch, administration: administration,
-      administrationHash: administrationHash, serial: serial + 1, nextNumber: nextNumber,
-      vaultKind: vaultKind, successions: successions, members: members)
   }
 }
 
@@ -99,17 +87,5 @@ extension KeychainError {
       "\(member.called) is of a kind that this release does not know, so it cannot change who opens "
         + "the vault",
       recovery: "use the release that made it, or a newer one")
-  }
-
-  fileprivate static func missingSlot(_ member: Member) -> Self {
-    Self(
-      .damaged, "\(member.called) is missing in the vault, and its list of members has it",
-      recovery: "somebody removed it from the file; restore a backup from before")
-  }
-
-  fileprivate static func changedSlot(_ member: Member) -> Self {
-    Self(
-      .damaged, "\(member.called) is not the one that the vault's list of members has",
-      recovery: "somebody changed it in the file; restore a backup from before")
   }
 }

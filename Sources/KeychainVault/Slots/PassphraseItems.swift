@@ -2,47 +2,33 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
-/// Items that need a passphrase and are deleted with the last one.
+/// The items that need a vault with a passphrase, and go with the last one.
 struct PassphraseItems {
   private(set) var credentials: [Credential] = []
-  private(set) var rows: [ItemRow] = []
+  private(set) var items: [VaultItem] = []
 
-  var ids: Set<Data> { Set(rows.map(\.id)) }
-
-  /// No items.
   init() {}
 
-  /// Finds the items.
-  ///
-  /// Items that are bound to other devices are included only if `includingOtherDevices`, which
-  /// fails if there are any.
+  /// - Parameter includingOtherDevices: Whether those of other devices, whose names are not read here, are an error.
   init(
     of change: borrowing SlotChange, includingOtherDevices: Bool
   ) throws(KeychainError) {
-    let sealing = change.writer.sealing
-    var ids: [Data] = []
-    try change.writer.rows.forEachItem { id, item throws(KeychainError) in
-      guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
-      guard item.accessibility == .whenPasscodeSetThisDeviceOnly else { return }
-      if includingOtherDevices || !sealing.isOfOtherDevice(item) { ids.append(id) }
+    let (contents, sealing) = (change.contents, change.sealing)
+    var found: [VaultItem] = []
+    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
+      guard case .item(let item) = visited, item.accessibility == .whenPasscodeSetThisDeviceOnly
+      else { return }
+      if includingOtherDevices || !sealing.isOfOtherDevice(item.entry) { found.append(item) }
     }
-    var groups = AccessGroupNames(rows: change.writer.rows, sealing: sealing)
-    for id in ids {
-      let name = ItemRow.name(of: id)
-      guard let found = try change.writer.item(id, name: name) else { throw .damagedItem(name) }
-      guard !sealing.isOfOtherDevice(found) else { throw .otherDevice(name) }
-      let group = try groups.name(of: found)
-      credentials.append(try sealing.credential(in: found, group: group, name: name))
-      rows.append(found)
-    }
+    for item in found { credentials.append(try sealing.credential(of: item, name: item.name)) }
+    items = found
   }
 
-  /// Fails with `refusal`, which receives the names of the items, if there are any and `isAgreed`
-  /// is `false`.
+  /// Fails with the names of the items, if nobody agreed to delete them.
   func requireAgreement(
     _ isAgreed: Bool, else refusal: (String) -> KeychainError
   ) throws(KeychainError) {
-    guard !isAgreed, !rows.isEmpty else { return }
+    guard !isAgreed, !items.isEmpty else { return }
     throw refusal(credentials.map { "\($0.identity)" }.joined(separator: "; "))
   }
 }

@@ -16,6 +16,9 @@ struct RekeyDecision {
 
     /// Whether a passphrase or key file is added, so that device slots open less.
     var limitsDevices = false
+
+    /// Drops the items that don't open, which the plan lists.
+    var dropsDamaged = false
   }
 
   /// A slot that gets the new keys.
@@ -31,10 +34,12 @@ struct RekeyDecision {
   private(set) var itemsToDelete = PassphraseItems()
 
   /// Why the vault gets a new administration key; `nil` if it keeps its key.
-  private(set) var reason: Succession.Reason?
+  private(set) var changesKey = false
+
+  /// The items that go: those that are deleted, damaged, or of other devices.
+  private(set) var dropped: Set<ItemID> = []
 
   /// The numbers of the rows that the list of members does not have.
-  var unlisted: [UInt32] { plan.unlisted }
 
   init(_ change: borrowing SlotChange, _ request: Request = Request()) throws(KeychainError) {
     let admin = change.admin
@@ -49,9 +54,8 @@ struct RekeyDecision {
     }
     plan.promotesDevice = promoted != nil
     plan.kept = carried.map { $0.slot.described(own: own, grant: $0.grant) }
-    plan.unlisted = try change.unlisted()
     decideAdministrationKey(change, request)
-    try countItems(change)
+    try lookAtItems(change, request)
     if !kept.hasPassphrase {
       try planDeletion(request, try PassphraseItems(of: change, includingOtherDevices: false))
     }
@@ -81,13 +85,13 @@ struct RekeyDecision {
     let leaves = change.slots.contains {
       $0.grant == .administers && !staying.contains($0.number)
     }
-    reason = leaves ? .administratorLeft : request.newAdministrationKey ? .onRequest : nil
-    plan.changesAdministrationKey = reason != nil
-    plan.isSignedByRecoveryCode = reason != nil && recoverySigner(change.admin) != nil
+    changesKey = leaves || request.newAdministrationKey
+    plan.changesAdministrationKey = changesKey
+    plan.isSignedByRecoveryCode = changesKey && recoverySigner(change.admin) != nil
   }
 
   /// What signs for the recovery code, if the vault was opened with one that stays.
-  func recoverySigner(_ admin: VaultAdministration) -> StateSigner? {
+  func recoverySigner(_ admin: VaultAdministration) -> CommitSigner? {
     let opened = admin.opener.opened
     guard opened.slot.kind == .recoveryCode,
       carried.contains(where: { $0.slot.number == opened.slot.number })
@@ -95,13 +99,23 @@ struct RekeyDecision {
     return opened.signer
   }
 
-  private mutating func countItems(_ change: borrowing SlotChange) throws(KeychainError) {
-    let sealing = change.writer.sealing
-    try change.writer.rows.forEachItem { _, item throws(KeychainError) in
-      plan.itemCount += 1
-      // Damaged items are found before anything is sealed again.
-      if let item, sealing.isOfOtherDevice(item) { plan.otherDeviceItemCount += 1 }
+  /// Looks at every item: what doesn't open goes with the old keys, if a person agrees.
+  private mutating func lookAtItems(
+    _ change: borrowing SlotChange, _ request: Request
+  ) throws(KeychainError) {
+    let (contents, sealing) = (change.contents, change.sealing)
+    let report = try VaultVerification(contents: contents, sealing: sealing).run()
+    plan.itemCount = report.itemCount
+    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
+      guard case .item(let item) = visited, sealing.isOfOtherDevice(item.entry) else { return }
+      plan.otherDeviceItemCount += 1
+      dropped.insert(item.id)
     }
+    plan.damagedItems = report.damagedItems.map(\.name)
+    guard request.dropsDamaged || report.damagedItems.isEmpty else {
+      throw .damagedItems(plan.damagedItems)
+    }
+    dropped.formUnion(report.damagedItems)
   }
 
   private mutating func planDeletion(
@@ -113,6 +127,7 @@ struct RekeyDecision {
     // A first passphrase is one.
     guard !request.limitsDevices else { return }
     itemsToDelete = items
+    dropped.formUnion(items.items.map(\.id))
     plan.deletedItems = Set(items.credentials.map(\.identity))
   }
 }
@@ -132,6 +147,15 @@ extension SlotChange {
 }
 
 extension KeychainError {
+  fileprivate static func damagedItems(_ names: [String]) -> Self {
+    let shown = names.prefix(10).joined(separator: ", ")
+    return Self(
+      .damaged,
+      "\(names.count) items of the vault do not open, and would be lost with new keys: \(shown)"
+        + (names.count > 10 ? ", …" : ""),
+      recovery: "restore a backup that has them, or drop them: \(.dropDamaged)")
+  }
+
   static func lastPassphrase(
     _ number: UInt32?, _ names: String, withNewKeys: Bool
   ) -> Self {

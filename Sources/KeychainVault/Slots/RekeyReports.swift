@@ -11,11 +11,6 @@ public struct RekeyPlan: Hashable, Sendable {
   /// The slot that is removed; `nil` if no removal was requested.
   public var removed: VaultSlot?
 
-  /// The numbers of the slots in the file that the list of members does not have.
-  ///
-  /// They open nothing, and are removed.
-  public var unlisted: [UInt32] = []
-
   /// The items that are deleted with a removed slot because they need a passphrase and no
   /// passphrase is kept.
   public var deletedItems: Set<CredentialIdentity> = []
@@ -35,17 +30,21 @@ public struct RekeyPlan: Hashable, Sendable {
   /// The number of items, including those that are lost.
   public var itemCount = 0
 
+  /// The items that don't open, and go.
+  public var damagedItems: [String] = []
+
   /// The number of items that are lost because only other devices can open them.
   public var otherDeviceItemCount = 0
 
   /// Whether items are lost.
-  public var losesItems: Bool { !deletedItems.isEmpty || otherDeviceItemCount > 0 }
+  public var losesItems: Bool { !deletedItems.isEmpty || !damagedItems.isEmpty || otherDeviceItemCount > 0 }
 
   /// Whether everything that is lost or kept was named in `agreed`.
   func staysWithin(_ agreed: RekeyPlan) -> Bool {
     kept == agreed.kept && removed == agreed.removed
       && changesAdministrationKey == agreed.changesAdministrationKey
       && deletedItems.isSubset(of: agreed.deletedItems)
+      && Set(damagedItems).isSubset(of: agreed.damagedItems)
       && otherDeviceItemCount <= agreed.otherDeviceItemCount
   }
 }

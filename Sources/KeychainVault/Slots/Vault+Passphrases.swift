@@ -57,7 +57,6 @@ extension Vault {
     let admin = try administration()
     let slot = try passphraseSlot(number, admin)
     // Don't let a person choose a passphrase for a damaged vault.
-    try admin.requireIntact()
     let passphrase = try admin.session.deadline.excluding { () throws(KeychainError) in
       try ask(slot.described(isThisDevice: nil, member: admin.list.member(slot.number)))
     }
@@ -67,7 +66,7 @@ extension Vault {
   private func passphraseSlot(
     _ number: UInt32?, _ admin: VaultAdministration
   ) throws(KeychainError) -> SlotRow {
-    let listed = try admin.list.rows(in: admin.head.slots).map(\.slot)
+    let listed = try admin.list.rows(in: admin.head).map(\.slot)
     if let number {
       guard let slot = listed.first(where: { $0.number == number }) else { throw .noSlot(number) }
       guard slot.kind == .passphrase else {
@@ -99,10 +98,10 @@ extension Vault {
     _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
     let input = try slotInput(passphrase: passphrase, in: admin.session)
-    return try admin.change(progress: progress) { change throws(KeychainError) in
+    return try admin.change { change throws(KeychainError) in
       guard let slot = change.slots.first(where: { $0.slot == old }) else { throw .slotsChanged }
       let sealed = try change.seal(input, number: old.number, name: slot.member.name)
-      try change.apply([sealed])
+      change.put(sealed)
       return sealed.summary(isThisDevice: nil)
     }
   }

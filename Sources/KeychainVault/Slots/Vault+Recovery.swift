@@ -28,16 +28,15 @@ extension Vault {
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .recoveryCode, name: name)
     // Don't let a person write down a code that cannot be stored, or for a damaged vault.
-    try admin.requireIntact()
     try admin.inspect { change throws(KeychainError) in
       _ = try change.numberForRecoveryCode()
     }
     let input = try admin.session.deadline.excluding { () throws(KeychainError) in
       try Self.confirmedCode(confirm)
     }
-    return try admin.change(progress: progress) { change throws(KeychainError) in
+    return try admin.change { change throws(KeychainError) in
       let sealed = try change.seal(input, number: try change.numberForRecoveryCode(), name: name)
-      try change.apply([sealed])
+      change.put(sealed)
       return sealed.summary(isThisDevice: nil)
     }
   }
@@ -75,15 +74,14 @@ extension Vault {
         .refused, "a vault that is not shared has only recipients that administer it",
         recovery: "add the recipient without limits, or create a shared vault")
     }
-    return try admin.change(progress: progress) { change throws(KeychainError) in
+    return try admin.change { change throws(KeychainError) in
       if let slot = change.slots.first(where: { $0.member.recipient == recipient }) {
         throw KeychainError(
           .alreadyExists, "slot \(slot.number) is this recipient's already", recovery: .listSlots)
       }
-      let sealed = try SlotSealing.seal(
-        to: recipient, number: try change.freeNumber(for: .recipient), grant: grant,
-        granted: change.granted(grant), head: admin.head.row, name: name)
-      try change.apply([sealed])
+      let sealed = try change.epoch.seal(
+        to: recipient, number: try change.freeNumber(for: .recipient), grant: grant, name: name)
+      change.put(sealed)
       return sealed.summary(isThisDevice: nil)
     }
   }

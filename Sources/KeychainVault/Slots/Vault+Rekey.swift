@@ -39,14 +39,14 @@ extension Vault {
   @discardableResult
   public func rekey(
     removing number: UInt32? = nil, deletingItems: Bool = false,
-    newAdministrationKey: Bool = false,
+    newAdministrationKey: Bool = false, droppingDamaged: Bool = false,
     confirm: (RekeyPlan) throws(KeychainError) -> Bool,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> RekeyReport {
     let outcome = try rekey(
       .init(
         removed: number.map { [$0] } ?? [], deletesItems: deletingItems,
-        newAdministrationKey: newAdministrationKey),
+        newAdministrationKey: newAdministrationKey, dropsDamaged: droppingDamaged),
       confirm, progress)
     return RekeyReport(plan: outcome.decision.plan, check: outcome.check)
   }

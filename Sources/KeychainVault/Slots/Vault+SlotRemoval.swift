@@ -24,37 +24,41 @@ extension Vault {
   @discardableResult
   public func removeSlot(
     _ number: UInt32, keepingKeys: Bool = false, deletingItems: Bool = false,
+    droppingDamaged: Bool = false,
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> [Credential] {
     if keepingKeys {
-      return try removeSlotKeepingKeys(number, deletingItems: deletingItems, progress)
+      return try removeSlotKeepingKeys(number, deletingItems: deletingItems)
     }
-    return try rekey(.init(removed: [number], deletesItems: deletingItems), confirm, progress)
+    return try rekey(
+      .init(removed: [number], deletesItems: deletingItems, dropsDamaged: droppingDamaged), confirm,
+      progress)
       .decision.itemsToDelete.credentials
   }
 
   private func removeSlotKeepingKeys(
-    _ number: UInt32, deletingItems: Bool, _ progress: ((VaultProgress) -> Void)?
+    _ number: UInt32, deletingItems: Bool
   ) throws(KeychainError) -> [Credential] {
     let admin = try administration()
     let ownSlot = try unlocker.device.slot(admin.head)?.number
-    let (deleted, isPromoted) = try admin.change(progress: progress) {
+    let (deleted, isPromoted) = try admin.change {
       change throws(KeychainError) -> ([Credential], Bool) in
       let removed = try change.slot(toRemove: number)
       let items = try change.itemsDeleted(with: removed)
       try items.requireAgreement(deletingItems) { names in
         .lastPassphrase(number, names, withNewKeys: false)
       }
-      for row in items.rows { try change.writer.remove(row) }
+      for item in items.items { change.remove(item) }
       let rest = change.slots.filter { $0.number != number }
       let own = try rest.deviceToPromote(ownSlot, orElse: RekeyDecision.keepOne)
       let promoted = try own.map { own throws(KeychainError) in
-        try SlotSealing.reseal(
-          own.slot, of: own.member, grant: .administers, granted: change.granted(.administers),
-          head: admin.head.row)
+        try change.epoch.reseal(
+          own.slot, of: own.member, grant: .administers,
+          inputKey: try admin.presented()[own.number])
       }
-      try change.apply(promoted.map { [$0] } ?? [], removing: number)
+      if let promoted { change.put(promoted) }
+      change.removeSlot(number)
       return (items.credentials, promoted != nil)
     }
     if isPromoted { reportPromotion() }

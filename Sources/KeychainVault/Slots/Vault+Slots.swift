@@ -88,8 +88,8 @@ extension Vault {
       path, name: "the new key file", policy: configuration.secretFilePolicy)
     let admin = try administration(adding: .keyFile, name: name)
     let inputKey = try KeyFile.inputKey(contents)
-    for slot in admin.head.slots(.keyFile) where admin.list.member(slot.number) != nil {
-      guard try SlotSealing.open(slot, inputKey: inputKey, vault: admin.head.row.id) == nil else {
+    for slot in admin.head.slots(.keyFile) {
+      guard try SlotSealing.open(slot, inputKey: inputKey, vault: admin.head.id) == nil else {
         throw KeychainError(
           .alreadyExists, "slot \(slot.number) is this key file's already", recovery: .listSlots)
       }
@@ -121,11 +121,11 @@ extension Vault {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
     }
     let input = try SlotInput.device(try unlocker.device.findOrCreate())
-    return try admin.change(progress: progress) { change throws(KeychainError) in
+    return try admin.change { change throws(KeychainError) in
       let number = try change.freeNumber(for: .device)
       let grant: SlotGrant = change.slots.contains(where: \.isDailyKey) ? .openTier : .administers
       let sealed = try change.seal(input, number: number, grant: grant, name: name)
-      try change.apply([sealed])
+      change.put(sealed)
       return sealed.summary(isThisDevice: true)
     }
   }
@@ -158,7 +158,7 @@ extension Vault {
     _ input: consuming SlotInput, _ name: String, _ admin: VaultAdministration,
     _ agreed: RekeyPlan?, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
-    guard let agreed else { return try addWithoutRekey(input, name, admin, progress) }
+    guard let agreed else { return try addWithoutRekey(input, name, admin) }
     let kind = input.kind
     let outcome = try VaultRekey(admin: admin, progress: progress).run(
       adding: VaultRekey.NewSlot(input, name: name)
@@ -177,15 +177,14 @@ extension Vault {
 
   /// Adds a slot without new keys, if no device slot opens everything.
   private func addWithoutRekey(
-    _ input: borrowing SlotInput, _ name: String, _ admin: VaultAdministration,
-    _ progress: ((VaultProgress) -> Void)?
+    _ input: borrowing SlotInput, _ name: String, _ admin: VaultAdministration
   ) throws(KeychainError) -> VaultSlot {
-    try admin.change(progress: progress) { change throws(KeychainError) in
+    try admin.change { change throws(KeychainError) in
       // A device slot that opens everything by now would have to be limited.
       guard !change.slots.contains(where: \.isFullDevice) else { throw .slotsChanged }
       let sealed = try change.seal(
         input, number: try change.freeNumber(for: input.kind), name: name)
-      try change.apply([sealed])
+      change.put(sealed)
       return sealed.summary(isThisDevice: nil)
     }
   }
@@ -206,9 +205,9 @@ extension Vault {
   /// Opens the root key for a change of slots.
   func administration() throws(KeychainError) -> VaultAdministration {
     let session = try existingSession()
-    let head = try session.readHead()
-    let opener = try unlocker.administrator(head, path: session.opened.path, session.deadline)
-    return try VaultAdministration(session: session, head: head, opener: opener)
+    try session.requireKnownHead()
+    let opener = try unlocker.administrator(session.head, path: session.path, session.deadline)
+    return try VaultAdministration(session: session, opener: opener)
   }
 
   /// Opens the root key to add a slot, if the vault may have one of its kind.

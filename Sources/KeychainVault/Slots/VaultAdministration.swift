@@ -4,167 +4,149 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// A vault with its root key, for changes of slots.
+/// A session of somebody who may change who opens the vault.
 struct VaultAdministration: Sendable {
   let session: VaultSession
-  let head: VaultHead
   let opener: SlotOpener
-  let root: SharedSecret
 
-  /// The key that signs the list of members.
-  let key: AdministrationKey
+  /// The epoch of the vault, with its root key and administration key.
+  let epoch: VaultEpoch
 
+  /// Whether what this user has seen counts; not for somebody who accepts a restored file.
+  var refuses = true
+
+  var head: VaultHead { session.head }
   var keys: TierKeys { opener.opened.keys }
-
-  /// The list of members that was opened.
-  ///
-  /// A transaction has its own.
   var list: MemberList { opener.opened.list }
 
-  init(
-    session: VaultSession, head: VaultHead, opener: SlotOpener
-  ) throws(KeychainError) {
+  init(session: VaultSession, opener: SlotOpener) throws(KeychainError) {
     guard let root = opener.opened.root else {
       throw KeychainError(.internalFailure, "a slot without the root key was opened for a change")
     }
     self.session = session
-    self.head = head
     self.opener = opener
-    self.root = root
-    key = try AdministrationKey(
-      box: head.members.administration, root: root.bytes, expected: head.row.administration)
+    let key = try AdministrationKey(
+      box: session.head.administrationBox, root: root.bytes,
+      expected: session.head.administration)
+    var keys = opener.opened.keys
+    if opener.opened.list.vaultKind == .shared { keys.signer = opener.opened.signer }
+    epoch = VaultEpoch(session.head, root: root, keys: keys, administration: key)
   }
 
-  /// Changes slots in one transaction, if the whole vault is intact.
+  /// Calls `body` under the lock, and commits the list of members that it makes.
   func change<Result>(
-    progress: ((VaultProgress) -> Void)? = nil,
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let (result, record) = try transaction { change throws(KeychainError) in
-      // The work takes time, and the commit may then have to wait for readers.
-      try session.deadline.excluding { () throws(KeychainError) in
-        try change.requireIntact(opening: keys.openTierOnly, progress: progress)
-      }
+    try locked { vault, change throws(KeychainError) in
       let result = try body(&change)
-      return (result, try change.writer.finish().record)
-    }
-    session.remember(record)
-    return result
-  }
-
-  /// Fails unless the whole vault is intact, as ``change(progress:_:)`` does.
-  ///
-  /// Used before a person is asked to do some work. The change itself verifies the vault again.
-  func requireIntact() throws(KeychainError) {
-    try inspect { change throws(KeychainError) in
-      try session.deadline.excluding { () throws(KeychainError) in
-        try change.requireIntact(opening: keys.openTierOnly, progress: nil)
-      }
+      try vault.replaceBase(change.base())
+      return result
     }
   }
 
-  /// Runs `body` in a transaction that writes nothing, checks the listed slots, and does not verify
-  /// the vault.
+  /// Calls `body` with what a change would begin with; nothing is changed.
   func inspect<Result>(
     _ body: (borrowing SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try transaction { change throws(KeychainError) in try body(change) }
+    try locked { _, change throws(KeychainError) in try body(change) }
   }
 
-  /// Runs a transaction on the vault as its list of members is now.
-  func transaction<Result>(
-    _ body: (inout SlotChange) throws(KeychainError) -> Result
+  func locked<Result>(
+    _ body: (inout LockedVault, inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let device = try session.unlocker.device.find()?.inVault(head.row.id)
-    return try session.opened.storage.write(session.deadline) {
-      (rows: any WritableVaultRows) throws(KeychainError) -> Result in
-      guard try rows.headRow().owns(keys) else {
-        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
-      }
-      var change = try change(of: session.proven(rows, keys), rows, device)
-      return try body(&change)
+    try UnfinishedVault.requirePossible(for: session.path, on: session.file.disk)
+    return try session.locked { locked throws(KeychainError) in
+      guard locked.session.head == head else { throw .slotsChanged }
+      var vault = try locked.vault(epoch.keys, refuses: refuses)
+      var change = try SlotChange(vault.contents, self)
+      return try body(&vault, &change)
     }
   }
 
-  /// Returns a change of the slots within a transaction.
-  func change(
-    of proven: ProvenVault, _ rows: any WritableVaultRows, _ device: VaultDevice?
-  ) throws(KeychainError) -> SlotChange {
-    let slots = try proven.members.rows(in: rows.slots())
-    // Otherwise two processes could each remove the slot that the other one used.
-    guard slots.contains(where: { $0.slot == opener.opened.slot }) else { throw .slotsChanged }
-    let sealing = ItemSealing(keys: keys, device: device)
-    return try SlotChange(
-      writer: VaultWriter(rows: rows, sealing: sealing, proven: proven), proven: proven,
-      slots: slots, admin: self)
+  /// What the secrets that were presented gave, by the numbers of their slots.
+  func presented() throws(KeychainError) -> [UInt32: SharedSecret] {
+    var keys: [UInt32: SharedSecret] = [:]
+    if let device = try session.unlocker.device.find(),
+      let slot = try session.unlocker.device.slot(head)
+    {
+      keys[slot.number] = device.secret
+    }
+    if let inputKey = opener.opened.inputKey { keys[opener.opened.slot.number] = inputKey }
+    return keys
   }
 }
 
-/// A change of slots within a transaction.
-struct SlotChange: ~Copyable {
-  var writer: VaultWriter
-  let proven: ProvenVault
-
-  /// The slots that the list of members has.
-  let slots: [ListedSlot]
+/// A change of members that keeps the keys.
+struct SlotChange {
   let admin: VaultAdministration
+  let slots: [ListedSlot]
+  let sealing: ItemSealing
 
-  var list: MemberList { proven.members }
+  /// What the vault holds, without the items that go.
+  private(set) var contents: VaultContents
+  private var sealed: [UInt32: SlotSealing.Sealed] = [:]
+  private var removed: Set<UInt32> = []
 
-  /// The numbers of the rows that the list of members does not have, and that a change removes.
-  func unlisted() throws(KeychainError) -> [UInt32] { list.unlisted(in: try writer.rows.slots()) }
+  /// The serial of the list, where it has to be above the next one; such a list accepts a restored file.
+  var accepting: UInt64?
 
-  /// Puts new slots and those that replace others, removes slots, and signs the new list.
-  mutating func apply(
-    _ sealed: [SlotSealing.Sealed], removing removed: UInt32? = nil
-  ) throws(KeychainError) {
-    let numbers = Set(sealed.map(\.slot.number))
-    let rest = slots.map(\.member).filter {
-      $0.number != removed && !numbers.contains($0.number)
+  var list: MemberList { contents.list }
+  var epoch: VaultEpoch { admin.epoch }
+
+  init(_ contents: VaultContents, _ admin: VaultAdministration) throws(KeychainError) {
+    self.contents = contents
+    self.admin = admin
+    slots = try contents.list.rows(in: contents.head)
+    sealing = try admin.session.sealing(admin.epoch.keys)
+    guard slots.contains(where: { $0.slot == admin.opener.opened.slot }) else {
+      throw .slotsChanged
     }
-    let next = max(list.nextNumber, (numbers.max() ?? 0) + 1)
-    let new = list.next(rest + sealed.map(\.member), nextNumber: next)
-    for number in try unlisted() { try writer.rows.removeSlot(number) }
-    if let removed { try writer.rows.removeSlot(removed) }
-    for slot in sealed { try writer.rows.put(slot.slot) }
-    let row = try MembersRow(
-      new, signedBy: admin.key, administration: writer.rows.membersRow().administration,
-      open: admin.keys.open.bytes)
-    try writer.replaceMembers(new, row)
   }
 
-  /// Seals the keys of the vault as they are to the input of a new slot.
+  /// Puts a slot into the next list, in the place of that of its number.
+  mutating func put(_ slot: SlotSealing.Sealed) { sealed[slot.slot.number] = slot }
+
+  mutating func removeSlot(_ number: UInt32) { removed.insert(number) }
+
+  /// Removes an item with the change.
+  mutating func remove(_ item: VaultItem) { contents.lay(nil, over: item.id, in: item.entry.tier) }
+
   func seal(
     _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant = .administers, name: String
   ) throws(KeychainError) -> SlotSealing.Sealed {
-    try SlotSealing.seal(
-      input, number: number, grant: grant, granted: granted(grant), head: admin.head.row,
-      name: name)
+    try epoch.seal(input, number: number, grant: grant, name: name)
   }
 
-  /// Returns what a grant gives of the keys as they are.
-  func granted(_ grant: SlotGrant) throws(KeychainError) -> GrantedKey {
-    try GrantedKey(grant, root: admin.root, keys: admin.keys)
+  /// The base that brings the new list.
+  func base() throws(KeychainError) -> CarriedBase {
+    let presented = try admin.presented()
+    var all: [SlotSealing.Sealed] = []
+    for slot in slots where !removed.contains(slot.number) && sealed[slot.number] == nil {
+      if let inputKey = presented[slot.number], slot.slot.made != epoch.identity.administration {
+        all.append(
+          try epoch.reseal(slot.slot, of: slot.member, grant: slot.grant, inputKey: inputKey))
+      } else {
+        all.append(SlotSealing.Sealed(slot: slot.slot, member: slot.member))
+      }
+    }
+    all += sealed.values
+    let (newest, list) = (contents.newest, list)
+    let numbers = all.map(\.slot.number).max() ?? 0
+    let signed = try SignedMembers(
+      epoch, all.map(\.slot), successions: contents.head.successions
+    ) { box, successions in
+      list.next(
+        members: all.map(\.member), first: newest.n + 1, before: newest.digest,
+        nextNumber: max(list.nextNumber, numbers + 1), administrationHash: box,
+        successions: successions, serial: accepting ?? list.serial + 1,
+        accepted: accepting ?? list.accepted)
+    }
+    return CarriedBase(contents, epoch.keys, signed, signedBy: epoch.administration)
   }
 
-  /// Verifies the whole vault before any row is changed.
+  /// A number for a new slot.
   ///
-  /// A change signs a new list and makes a new state. What somebody dropped or put back before would
-  /// then look like the vault's own. Opens the items whose keys are in `keys`.
-  func requireIntact(
-    opening keys: TierKeys, progress: ((VaultProgress) -> Void)?
-  ) throws(KeychainError) {
-    var verification = VaultVerification(
-      rows: writer.rows, sealing: ItemSealing(keys: keys, device: writer.sealing.device),
-      proven: proven, progress: progress)
-    guard let problem = try verification.run().report.problems.first else { return }
-    throw KeychainError(
-      .damaged, "the vault is not intact, so its slots stay as they are: \(problem)",
-      recovery: "see all problems with \(.verify), and restore a backup; or accept "
-        + "the vault as it is, with \(.acceptRestored)")
-  }
-
-  /// Returns the number for a new slot.
+  /// - Throws: ``KeychainError/Code/refused`` if the vault has as many slots as allowed.
   func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
     guard slots.count < MemberList.maximumCount, list.nextNumber < .max,
       kind != .passphrase

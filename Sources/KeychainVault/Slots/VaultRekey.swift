@@ -4,11 +4,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// Gives a vault a new root key, and seals everything again in one transaction.
-///
-/// If it fails or the process ends, the old state remains. To resume, run it again.
+/// Gives the vault new keys: every item is sealed again, and every slot that stays gets them.
 struct VaultRekey {
-  /// A slot that is added under the new keys.
+  /// A slot that is added with the new keys.
   final class NewSlot {
     let input: SlotInput
     let name: String
@@ -20,169 +18,97 @@ struct VaultRekey {
   }
 
   let admin: VaultAdministration
-  private let progress: RekeyProgress
+  var progress: ((VaultProgress) -> Void)?
 
-  /// The lowest epoch and serial number that the vault may have afterwards.
-  private let floor: (epoch: UInt64, serial: UInt64)
+  /// What the new epoch and serial are above; the list then accepts a restored file.
+  var floor: (epoch: UInt64, serial: UInt64)?
 
-  init(
-    admin: VaultAdministration, above floor: (epoch: UInt64, serial: UInt64) = (0, 0),
-    progress: ((VaultProgress) -> Void)? = nil
-  ) {
-    self.admin = admin
-    self.floor = floor
-    self.progress = RekeyProgress(report: progress)
-  }
-
-  /// What a rekey did.
   struct Outcome {
     let decision: RekeyDecision
     let check: VaultCheck
     let added: SlotSealing.Sealed?
   }
 
-  /// Writes the new state.
-  ///
-  /// `decide` sees the old state, of which no row is changed yet.
+  /// - Parameter decide: decides under the lock what stays, from what is there then.
   func run(
     adding new: NewSlot? = nil,
     _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
   ) throws(KeychainError) -> Outcome {
     let session = admin.session
-    let (outcome, record) = try admin.transaction { change throws(KeychainError) in
-      let done = try write(change, decide(change), adding: new)
-      try admin.opener.pin(done.outcome.check)
-      // Both administration keys are valid until the commit is known to have succeeded.
-      var both = change.proven.record
-      if done.record.administration != both.administration {
-        both.nextAdministration = done.record.administration
+    let outcome = try admin.locked { vault, change throws(KeychainError) -> Outcome in
+      try session.deadline.excluding { () throws(KeychainError) in
+        let (base, outcome) = try prepare(change, decide(change), adding: new)
+        let seen = session.opened.seenFile
+        var record = try SeenRecord(change.list, proved: change.contents.proved(admin.keys))
+        try vault.replaceBase(base) { made throws(KeychainError) in
+          // From here on, the file may be the new one.
+          try admin.opener.pin(outcome.check)
+          if made.head.administration != record.administration {
+            record.nextAdministration = made.head.administration
+          }
+          if admin.refuses { try seen.replace(by: record) }
+        }
+        try seen.replace(
+          by: vault.contents.record(base.keys), lettingGo: admin.refuses ? nil : session.opened.seen.record)
+        return outcome
       }
-      try session.opened.seenFile.replace(by: both)
-      return done
     }
-    session.remember(record, synced: true)
-    finish(outcome)
+    session.unlocker.lock([admin.head.id], all: true)
+    session.file.forget()
+    unpinOldCheck(outcome.check)
     return outcome
   }
 
-  /// Forgets the old keys, after the new state was committed and recorded.
-  func finish(_ outcome: Outcome) {
-    let session = admin.session
-    session.unlocker.lock([admin.head.row.id], all: true)
-    session.knownHead.value = nil
-    unpinOldCheck(outcome.check)
-    compact()
-  }
-
-  // MARK: - Rows
-
-  /// Verifies the vault, and replaces the old state with the new state.
-  func write(
-    _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot? = nil
-  ) throws(KeychainError) -> (outcome: Outcome, record: SeenRecord) {
-    // The work takes time, and the commit may then have to wait for readers.
-    try admin.session.deadline.excluding { () throws(KeychainError) in
-      // All items are opened here in any case, and sealed again.
-      try change.requireIntact(opening: admin.keys, progress: progress.verified)
-      return try replace(change, decision, adding: new)
-    }
-  }
-
-  private func replace(
+  private func prepare(
     _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot?
-  ) throws(KeychainError) -> (outcome: Outcome, record: SeenRecord) {
-    let rows = change.writer.rows
+  ) throws(KeychainError) -> (RekeyedBase, Outcome) {
     let epoch = try VaultEpoch(
-      after: admin.head.row, key: decision.reason == nil ? admin.key : nil, above: floor.epoch,
-      signer: admin.keys.signer)
+      after: admin.head, key: decision.changesKey ? nil : admin.epoch.administration,
+      above: floor?.epoch ?? 0, signer: admin.epoch.keys.signer)
     let added = try new.map { new throws(KeychainError) in
       try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
     }
+    let presented = try admin.presented()
     let slots =
       try decision.carried.map { carried throws(KeychainError) in
-        try epoch.reseal(carried.slot.slot, of: carried.slot.member, grant: carried.grant)
+        try epoch.reseal(
+          carried.slot.slot, of: carried.slot.member, grant: carried.grant,
+          inputKey: presented[carried.slot.number])
       } + (added.map { [$0] } ?? [])
-    let successions = try successions(change, decision, epoch)
-    let members = try epoch.members(
-      slots.map(\.member), after: change.list, above: floor.serial, successions: successions)
-    try rows.overwriteDeleted()
-    let items = try items(change, decision)
-    for number in change.slots.map(\.number) + decision.unlisted { try rows.removeSlot(number) }
-    var writer = try VaultWriter(
-      beginning: rows, ItemSealing(keys: epoch.keys, device: change.writer.sealing.device),
-      head: epoch.head, list: members.list, row: members.row,
-      continuing: (change.proven, admin.keys))
-    for slot in slots { try rows.put(slot.slot) }
-    if let last = successions.last, last.epoch == epoch.head.epoch { try rows.put(last) }
-    for (index, item) in items.enumerated() {
-      try move(item, change.writer.sealing, &writer)
-      progress.sealed(index + 1, of: items.count)
+    let (newest, list) = (change.contents.newest, change.list)
+    let serial = max(list.serial, floor?.serial ?? 0) + 1
+    let accepted = floor == nil ? list.accepted : serial
+    let signed = try SignedMembers(
+      epoch, slots.map(\.slot), successions: successions(change, decision, epoch)
+    ) { box, successions in
+      list.next(
+        members: slots.map(\.member), first: newest.n + 1, before: newest.digest,
+        nextNumber: max(list.nextNumber, (slots.map(\.slot.number).max() ?? 0) + 1),
+        epoch: epoch.identity.epoch, administration: epoch.identity.administration,
+        administrationHash: box, successions: successions, serial: serial, accepted: accepted)
     }
-    let record = try writer.finish().record
+    let base = RekeyedBase(
+      contents: change.contents, old: change.sealing, epoch: epoch, signed: signed,
+      dropping: decision.dropped, progress: progress)
     return (
-      Outcome(decision: decision, check: try epoch.head.check(), added: added), record
+      base, Outcome(decision: decision, check: try epoch.identity.check(), added: added)
     )
   }
 
   private func successions(
     _ change: borrowing SlotChange, _ decision: RekeyDecision, _ epoch: VaultEpoch
-  ) throws(KeychainError) -> [SuccessionRow] {
-    let old = try change.writer.rows.successions()
-    guard let reason = decision.reason else { return old }
+  ) throws(KeychainError) -> [Data] {
+    let old = change.contents.head.successions
+    guard decision.changesKey, let signer = decision.recoverySigner(admin) else { return old }
     let succession = try Succession(
-      id: epoch.head.id, epoch: epoch.head.epoch, from: admin.key, to: epoch.administration,
-      after: change.list, reason: reason, recovery: decision.recoverySigner(admin))
-    return old + [succession.row]
+      id: epoch.identity.id, epoch: epoch.identity.epoch, from: admin.epoch.administration,
+      to: epoch.administration, after: change.list, recovery: signer)
+    return old + [succession.encoded]
   }
 
-  /// An item by its row without the secret; its group, or `nil` if the item is deleted.
-  private typealias Item = (row: ItemRow, group: String?)
-
-  private func items(
-    _ change: borrowing SlotChange, _ decision: RekeyDecision
-  ) throws(KeychainError) -> [Item] {
-    let rows = change.writer.rows
-    let sealing = change.writer.sealing
-    let deleted = decision.itemsToDelete.ids
-    var groups = AccessGroupNames(rows: rows, sealing: sealing)
-    var items: [Item] = []
-    var dropped = 0
-    try rows.forEachItem { id, item throws(KeychainError) in
-      guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
-      guard sealing.isOfOtherDevice(item) else {
-        items.append((item, deleted.contains(id) ? nil : try groups.name(of: item)))
-        return
-      }
-      dropped += 1
-      guard dropped <= decision.plan.otherDeviceItemCount else {
-        throw .otherDevice(ItemRow.name(of: id))
-      }
-      items.append((item, nil))
-    }
-    return items
-  }
-
-  private func move(
-    _ item: Item, _ old: ItemSealing, _ writer: inout VaultWriter
-  ) throws(KeychainError) {
-    let name = ItemRow.name(of: item.row.id)
-    guard let group = item.group else { return try writer.rows.removeItem(item.row.id, tokens: []) }
-    guard let row = try writer.rows.item(item.row.id) else { throw .damagedItem(name) }
-    let credential = try old.credential(in: row, group: group, name: name)
-    let secret = try old.secret(in: row, group: group, name: name)
-    try writer.rows.removeItem(row.id, tokens: [])
-    // The version stays: it shows callers whether the item changed, and its keys are new in any
-    // case.
-    try writer.noteGroup(group, credential.accessibility)
-    let id = try writer.sealing.id(of: credential.identity)
-    try writer.put(writer.sealing.seal(credential, secret: secret, id: id), replacing: nil)
-  }
-
-  /// Must run last: until the commit is known to have succeeded, the identity must open either
-  /// state.
   private func unpinOldCheck(_ new: VaultCheck) {
     do throws(KeychainError) {
-      let old = try admin.head.row.check()
+      let old = try admin.head.check()
       if old != new { try admin.opener.pin(new, dropping: old) }
     } catch {
       admin.session.notice?(
@@ -192,35 +118,54 @@ struct VaultRekey {
             + "old ones: \(error.message)"))
     }
   }
-
-  /// Removes from the file what is left of rows under the old key.
-  ///
-  /// Pages that rows have left are not overwritten. With the old root key, one could read in them
-  /// what was stored after one's copy of the vault was made.
-  private func compact() {
-    let session = admin.session
-    do throws(KeychainError) {
-      try session.opened.storage.compact(session.deadline)
-    } catch {
-      session.notice?(
-        Notice(
-          kind: .oldContentLeft,
-          message: "the vault has its new keys, and its file may still hold remains of deleted "
-            + "items under the old ones, until the next new keys: \(error.message)"))
-    }
-  }
 }
 
-/// Reports two passes over the items as one progress.
-struct RekeyProgress {
-  let report: ((VaultProgress) -> Void)?
+/// The base of new keys: all items are sealed again, from bytes that are verified on the way.
+struct RekeyedBase: NewBase {
+  let contents: VaultContents
+  let old: ItemSealing
+  let epoch: VaultEpoch
+  let signed: SignedMembers
 
-  func verified(_ progress: VaultProgress) {
-    report?(VaultProgress(completed: progress.completed / 2, total: progress.total))
-  }
+  /// The items that go.
+  let dropping: Set<ItemID>
+  let progress: ((VaultProgress) -> Void)?
 
-  func sealed(_ count: Int, of total: Int) {
-    guard count.isMultiple(of: 100) || count == total else { return }
-    report?(VaultProgress(completed: (total + count) / 2, total: total))
+  var keys: TierKeys { epoch.keys }
+  var number: UInt64 { contents.newest.n + 1 }
+  var previous: Data { contents.newest.digest }
+  var spine: Spine { get throws(KeychainError) { try contents.spineOfNextBase(old.keys) } }
+  var hasManyItems: Bool { contents.hasManyItems }
+  var administration: AdministrationKey? { epoch.administration }
+  var serial: UInt64 { signed.list.serial }
+  var head: HeadParts { signed.head }
+
+  func putItems(into writer: inout BaseWriter) throws(KeychainError) {
+    let new = ItemSealing(keys: keys, device: old.device)
+    var items: [[(id: ItemID, item: VaultItem, credential: Credential)]] = [[], [], []]
+    try contents.forEachItem(old.keys) { visited throws(KeychainError) in
+      switch visited {
+      case .shadowed: break
+      case .damagedPage(let page):
+        guard dropping.contains(page.first) else { throw .damagedItem(page.name) }
+      case .item(let item):
+        guard !dropping.contains(item.id) else { return }
+        let credential = try old.credential(of: item, name: item.name)
+        items[Int(item.entry.tier.rawValue)].append(
+          (try new.id(of: credential.identity), item, credential))
+      }
+    }
+    let total = items.reduce(0) { $0 + $1.count }
+    var count = 0
+    for tier in items {
+      for item in tier.sorted(by: { $0.id < $1.id }) {
+        let secret = try old.secret(of: item.item, in: contents, name: "\(item.credential.identity)")
+        try writer.put(new.seal(item.credential, secret: secret))
+        count += 1
+        if count.isMultiple(of: 100) || count == total {
+          progress?(VaultProgress(completed: count, total: total))
+        }
+      }
+    }
   }
 }

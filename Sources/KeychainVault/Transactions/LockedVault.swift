@@ -19,8 +19,10 @@ struct LockedSession {
     _ keys: TierKeys, anew: Bool = false, mustSettle: Bool = true, refuses: Bool = true
   ) throws(KeychainError) -> LockedVault {
     let opened = session.opened
+    guard refuses else {
+      return LockedVault(self, try session.file.contentsAsFarAsGood(opened, keys), keys)
+    }
     let contents = try session.file.contents(opened, keys, anew: anew)
-    guard refuses else { return LockedVault(self, contents, keys) }
     let relation = try contents.relation(to: opened.seen.record, keys)
     if let failure = relation.failure { throw failure }
     for notice in relation.notices { session.report(notice) }
@@ -86,9 +88,13 @@ struct LockedVault {
     }
     let (commit, frame) = try writer.sealed()
     let isDue = contents.growth.isDue(after: frame.header, preceding: contents.head.lengths.log)
-    try lock.append(
-      [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
-      syncsFolder: contents.isBaseAlone, path: session.path)
+    do throws(WriteFailure) {
+      try lock.append(
+        [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
+        syncsFolder: contents.isBaseAlone)
+    } catch {
+      throw .writing(session.path, error)
+    }
     contents.add(
       commit,
       VaultContents.LastFrame(
@@ -137,26 +143,25 @@ struct LockedVault {
     _ new: some NewBase,
     beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }
   ) throws(KeychainError) {
-    let temporary = try TemporaryVault.take(
-      for: session.path, session.file.disk, session.deadline)
-    let made: VaultContents
-    do throws(KeychainError) {
-      let head = try BaseWriter.write(new, to: temporary.file, path: session.path)
-      made = try VaultContents(
-        reading: temporary.file, size: temporary.file.status(of: session.path).size,
-        path: session.path, head: head, list: head.openList(new.keys.open), keys: new.keys,
-        seen: nil)
-      try made.requireProofs(new.keys)
-      try beforeRename(made)
+    let unfinished = try UnfinishedVault(
+      for: session.path, on: session.file.disk, like: lock.file, until: session.deadline)
+    let head = try BaseWriter.write(new, to: unfinished.file, path: session.path)
+    let made = try VaultContents(
+      reading: unfinished.file, size: unfinished.file.status(of: session.path).size,
+      path: session.path, head: head, list: session.file.list(head, new.keys.open),
+      keys: new.keys, seen: nil)
+    try made.requireProofs(new.keys)
+    try beforeRename(made)
+    let renamed: LockedLog
+    do throws(WriteFailure) {
+      renamed = try lock.replace(by: unfinished)
     } catch {
-      temporary.remove()
-      throw error
+      throw .writing(session.path, error)
     }
-    try lock.replace(by: temporary, path: session.path)
+    defer { renamed.unlock() }
     contents = made
     noteContents()
-    guard new.keys.binding == keys.binding else { return }
-    session.remember(made, keys)
+    if new.keys.binding == keys.binding { session.remember(made, keys) }
   }
 
   private func noteContents() {

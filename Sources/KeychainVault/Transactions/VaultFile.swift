@@ -122,7 +122,7 @@ final class VaultFile: Sendable {
       path: path, file: file, status: status,
       head: VaultHead(file, size: status.size, path: path), seenFile: seenFile, seen: seen)
     let continues = known.withLock { known in
-      guard let old = known, old.status.isSameFile(as: status), old.head == opened.head else {
+      guard let old = known, old.status.identity == status.identity, old.head == opened.head else {
         return false
       }
       return true
@@ -140,7 +140,7 @@ final class VaultFile: Sendable {
     _ opened: Opened, _ keys: TierKeys, anew: Bool = false
   ) throws(KeychainError) -> VaultContents {
     if !anew, let known = known.withLock({ $0 }), let old = known.contents,
-      known.status.isSameFile(as: opened.status), old.head == opened.head
+      known.status.identity == opened.status.identity, old.head == opened.head
     {
       if known.status == opened.status {
         try old.requireProofs(keys)
@@ -160,6 +160,15 @@ final class VaultFile: Sendable {
     try contents.requireProofs(keys)
     keep(contents, opened)
     return contents
+  }
+
+  /// What is good in a file, whatever was seen before, and whatever follows it.
+  func contentsAsFarAsGood(
+    _ opened: Opened, _ keys: TierKeys
+  ) throws(KeychainError) -> VaultContents {
+    try VaultContents(
+      reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
+      list: list(opened.head, keys.open), keys: keys, seen: nil, isLenient: true)
   }
 
   /// The list of a head, whose signature is checked once.

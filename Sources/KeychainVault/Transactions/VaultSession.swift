@@ -62,10 +62,7 @@ struct VaultSession: Sendable {
 
   /// The file as it is now, with the same unlocker and deadline.
   func reopened() throws(KeychainError) -> VaultSession {
-    guard let opened = try file.open() else {
-      throw KeychainError(
-        .busy, "the vault \(path) was moved away meanwhile", recovery: .tryAgain)
-    }
+    guard let opened = try file.open() else { throw .movedAway(path) }
     return with(opened)
   }
 
@@ -213,9 +210,9 @@ extension VaultSession {
   ) throws(KeychainError) -> VaultContents {
     guard let lock = try readingLock() else {
       // Who can't write can't settle either: the record gets no number.
-      var record = contents.record(keys)
-      record.proved = [nil, nil, nil]
-      if opened.seen.record == nil { write(record) }
+      if opened.seen.record == nil {
+        try? write(SeenRecord(contents.list, proved: [nil, nil, nil]))
+      }
       return contents
     }
     return try with(lock) { locked throws(KeychainError) in
@@ -229,9 +226,10 @@ extension VaultSession {
   /// - Returns: `nil` on a read-only medium, or without permission.
   private func readingLock() throws(KeychainError) -> LockedLog? {
     do throws(KeychainError) {
-      return try LockedLog.take(path, file.disk, deadline)
+      return try VaultLock.take(path, on: file.disk, until: deadline)
     } catch {
-      guard error.isReadOnly else { throw error }
+      // On a read-only medium, without permission, or mounted as a file that was replaced outside.
+      guard error.code != .busy, error.code != .timedOut else { throw error }
       return nil
     }
   }
@@ -244,7 +242,10 @@ extension VaultSession {
       throw KeychainError(
         .refused, RunningTransaction.refusal, recovery: RunningTransaction.recovery)
     }
-    return try with(LockedLog.take(path, file.disk, deadline), body)
+    guard let lock = try VaultLock.take(path, on: file.disk, until: deadline) else {
+      throw .movedAway(path)
+    }
+    return try with(lock, body)
   }
 
   private func with<Result>(
@@ -258,20 +259,26 @@ extension VaultSession {
 
   /// Raises the seen record to contents that are durable.
   func remember(_ contents: VaultContents, _ keys: TierKeys, synced: Bool = false) {
-    let record = contents.record(keys)
-    if let known = opened.seen.record, !known.isRaised(by: record) { return }
-    write(record, synced: synced)
-  }
-
-  private func write(_ record: SeenRecord, synced: Bool = false) {
     do throws(KeychainError) {
-      try opened.seenFile.raise(to: record, following: opened.seen.record, synced: synced)
-      guard opened.seen == .unreadable else { return }
-      report(
-        "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
-          + "of the vault was put in place before, this was not noticed")
+      let record = try contents.record(keys)
+      if var known = opened.seen.record, !known.raise(by: record) { return }
+      try write(record, synced: synced)
     } catch {
       report("a rollback of the vault could go unnoticed: \(error.message)")
     }
+  }
+
+  private func write(_ record: SeenRecord, synced: Bool = false) throws(KeychainError) {
+    try opened.seenFile.raise(to: record, following: opened.seen.record, synced: synced)
+    guard opened.seen == .unreadable else { return }
+    report(
+      "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
+        + "of the vault was put in place before, this was not noticed")
+  }
+}
+
+extension KeychainError {
+  fileprivate static func movedAway(_ path: String) -> Self {
+    Self(.busy, "the vault \(path) was moved away meanwhile", recovery: .tryAgain)
   }
 }

@@ -18,6 +18,9 @@ struct OpenedSlot: Sendable {
 
   /// What signs in the name of the slot; `nil` if its kind signs nothing.
   let signer: CommitSigner?
+
+  /// What the presented secret gave; `nil` for an identity.
+  let inputKey: SharedSecret?
 }
 
 /// A slot that was opened, with what opened it.
@@ -59,7 +62,7 @@ struct SlotTrust: Sendable {
   /// - Throws: ``KeychainError/Code/damaged`` if the list does not have it; ``KeychainError/Code/rolledBack`` if its secret was last presented
   ///   under another administration key, for which nothing here vouches.
   func opened(
-    _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead
+    _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead, inputKey: SharedSecret?
   ) throws(KeychainError) -> OpenedSlot? {
     guard opened.binding == head.binding, var keys = try opened.granted.tierKeys(of: head) else {
       return nil
@@ -71,7 +74,7 @@ struct SlotTrust: Sendable {
     if list.vaultKind == .shared, member.writes { keys.signer = signer }
     return OpenedSlot(
       slot: slot, member: member, list: list, keys: keys, root: opened.granted.root,
-      signer: signer)
+      signer: signer, inputKey: inputKey)
   }
 
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {

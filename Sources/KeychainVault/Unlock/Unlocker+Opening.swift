@@ -45,10 +45,10 @@ extension Unlocker {
           .timedOut, "\(slots.count - index) slots of the vault \(path) could not be tried in time",
           recovery: "try again with a longer deadline")
       }
-      let inputKey = try inputKey(of: presented, for: slot)
+      let inputKey = SharedSecret(try inputKey(of: presented, for: slot))
       // A slot that was copied from another vault or put back must not hide this vault's slots.
-      let opened = try trial.open(slot, of: head, trust) { () throws(KeychainError) in
-        try SlotSealing.open(slot, inputKey: inputKey, vault: head.id)
+      let opened = try trial.open(slot, of: head, trust, inputKey: inputKey) { () throws(KeychainError) in
+        try SlotSealing.open(slot, inputKey: inputKey.bytes, vault: head.id)
       }
       if let opened { return opened }
     }

@@ -172,23 +172,31 @@ extension Vault {
   func create(
     _ epoch: VaultEpoch, kind: VaultKind, _ slots: [SlotSealing.Sealed], hasDeviceSlot: Bool
   ) throws(KeychainError) -> Bool {
-    let deadline = configuration.deadlineOfCall()
-    let opened = try file.create(deadline)
-    let members = try epoch.members(slots.map(\.member), kind: kind)
-    let made = try opened.storage.write(deadline) { rows throws(KeychainError) -> SeenRecord? in
-      guard try !rows.isInitialized() else { return nil }
-      try rows.initialize()
-      let writer = try VaultWriter(
-        beginning: rows, ItemSealing(keys: epoch.keys, device: nil), head: epoch.head,
-        list: members.list, row: members.row, continuing: nil)
-      for slot in slots { try rows.put(slot.slot) }
-      return try writer.finish().record
+    let path = try file.path()
+    let seenFile = try file.seenFile()
+    let seen = seenFile.read().record
+    try translated(PrivateFile.makeFolder(path.folder))
+    let unfinished = try UnfinishedVault(
+      for: path.path, on: file.disk, like: nil, until: configuration.deadlineOfCall())
+    // Who makes a vault holds the lock of the unfinished one, so an empty file is nobody's.
+    let found = try file.status(path.path)
+    guard found.map({ $0.size == 0 }) ?? true else { return false }
+    let base = try FirstBase(epoch, kind: kind, slots)
+    let head = try BaseWriter.write(base, to: unfinished.file, path: path.path)
+    let made = try VaultContents(
+      reading: unfinished.file, size: unfinished.file.status(of: path.path).size, path: path.path,
+      head: head, list: file.list(head, epoch.keys.open), keys: epoch.keys, seen: nil)
+    do throws(WriteFailure) {
+      let lock = try unfinished.takeName(replacing: found != nil)
+      lock.unlock()
+    } catch {
+      guard error != .unchanged(.fileExists) else { return false }
+      throw .writing(path.path, error)
     }
-    guard let made else { return false }
-    reportPlaceInMemory(opened.path, hasDeviceSlot: hasDeviceSlot)
-    unlocker.forgetCachedKeys(of: opened.seen.record)
+    reportPlaceInMemory(path.path, hasDeviceSlot: hasDeviceSlot)
+    unlocker.forgetCachedKeys(of: seen)
     do throws(KeychainError) {
-      try opened.seenFile.replace(by: made)
+      try seenFile.replace(by: made.record(epoch.keys), lettingGo: seen)
     } catch {
       configuration.notice?(
         Notice(

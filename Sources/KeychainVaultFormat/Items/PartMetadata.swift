@@ -28,6 +28,12 @@ package final class PartMetadata: Sendable {
     self.ranges = ranges
   }
 
+  /// The metadata of one item, as they are sealed.
+  package init(_ metadata: SharedSecret) {
+    bytes = metadata.bytes.withBytes { $0.array }
+    ranges = [0..<bytes.count]
+  }
+
   private static func ranges(_ padded: RawSpan, count: Int) -> [Range<Int>]? {
     guard let content = Padding.range(in: padded) else { return nil }
     return try? ranges(padded, in: content, count: count)
