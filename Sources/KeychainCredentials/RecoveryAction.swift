@@ -48,6 +48,21 @@ extension KeychainError.Recovery {
     /// Accept a vault that is not the one seen before.
     case acceptRestored
 
+    /// Accept a vault whose administration key changed, after this check was compared.
+    case acceptChecked(String)
+
+    /// Open the vault after this check was compared.
+    case giveCheck(String)
+
+    /// Make the vault's file anew, without what was replaced and deleted.
+    case compact
+
+    /// Drop the items that don't open, with the change.
+    case dropDamaged
+
+    /// Specify the accessibility.
+    case nameAccessibility
+
     /// Give the vault new keys.
     case rekey
 
@@ -147,7 +162,11 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .nameVault: "`Vault.Configuration.path`"
     case .status: "`Vault.status()`"
     case .verify: "`Vault.verify(…)`"
-    case .acceptRestored: "`Vault.acceptRestored(…)`"
+    case .acceptRestored, .acceptChecked: "`Vault.acceptRestored(…)`"
+    case .giveCheck: "`Vault.Configuration.check`"
+    case .compact: "`Vault.compact()`"
+    case .dropDamaged: "`droppingDamaged: true`"
+    case .nameAccessibility: "`Credential.accessibility`"
     case .rekey: "`Vault.rekey(…)`"
     case .export: "`Vault.export(…)`"
     case .replaceBackup: "`replacing: true` of `Vault.backup(…)`"

@@ -39,6 +39,11 @@ extension KeychainError.Recovery.Action {
     case .status: Self.command("status")
     case .verify: Self.command("verify")
     case .acceptRestored: Self.command("accept-restored")
+    case .acceptChecked(let check): Self.command("accept-restored --check \(check)")
+    case .giveCheck(let check): Self.command("unlock --check \(check)")
+    case .compact: Self.command("compact")
+    case .dropDamaged: "--drop-damaged"
+    case .nameAccessibility: "--accessibility"
     case .rekey: Self.command("rekey")
     case .export: Self.command("export")
     case .replaceBackup: Self.command("backup --replace")

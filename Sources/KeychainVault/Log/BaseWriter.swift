@@ -70,7 +70,7 @@ struct BaseWriter {
 
   /// Adds an item; those of one tier follow each other, in the order of their ids.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
-    let count = item.entry.count + 4 + item.metadata.count
+    let count = item.entry.count + 4 + item.metadata.bytes.count
     if let first = open.items.first,
       first.entry.tier != item.entry.tier || open.count + count > pageCount
     {
@@ -88,17 +88,18 @@ struct BaseWriter {
     _ page: VaultIndex.Page, _ held: HeldPart, of contents: VaultContents
   ) throws(KeychainError) {
     try closePage()
-    var copied = page
-    copied.boxesPlace = place
+    let boxesPlace = place
     var source = page.boxesPlace
     while source < held.boxesEnd {
       let next = min(source + Self.bufferLimit, held.boxesEnd)
       try append(contents.read(source..<next))
       source = next
     }
-    copied.place = place
+    pages[Int(held.part.tier.rawValue)].append(
+      VaultIndex.Page(
+        first: page.first, count: page.count, place: place, length: page.length, hash: page.hash,
+        boxesPlace: boxesPlace))
     try append(contents.read(page.place..<page.place + page.length))
-    pages[Int(held.part.tier.rawValue)].append(copied)
   }
 
   private mutating func closePage() throws(KeychainError) {

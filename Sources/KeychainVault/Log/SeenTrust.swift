@@ -129,7 +129,7 @@ extension KeychainError {
       "the vault \(path) has another administration key than the one seen here before, and "
         + "nothing that is trusted here says that it changed; its check is \(check)",
       recovery: "ask who administers the vault; if \(.status) shows this check there, accept the vault "
-        + "with \(.acceptChecked("\(check)")); or put the right file back")
+        + "with \(.acceptChecked(check.description)); or put the right file back")
   }
 
   static func olderList(_ path: String) -> Self {

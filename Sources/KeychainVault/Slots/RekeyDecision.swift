@@ -111,7 +111,7 @@ struct RekeyDecision {
       plan.otherDeviceItemCount += 1
       dropped.insert(item.id)
     }
-    plan.damagedItems = report.damagedItems.map(\.name)
+    plan.damagedItems = report.damagedItems.map { $0.name }
     guard request.dropsDamaged || report.damagedItems.isEmpty else {
       throw .damagedItems(plan.damagedItems)
     }
@@ -153,7 +153,7 @@ extension KeychainError {
       .damaged,
       "\(names.count) items of the vault do not open, and would be lost with new keys: \(shown)"
         + (names.count > 10 ? ", …" : ""),
-      recovery: "restore a backup that has them, or drop them: \(.dropDamaged)")
+      recovery: "restore a backup that has them, or drop them with \(.dropDamaged)")
   }
 
   static func lastPassphrase(

@@ -88,7 +88,7 @@ extension Vault {
       path, name: "the new key file", policy: configuration.secretFilePolicy)
     let admin = try administration(adding: .keyFile, name: name)
     let inputKey = try KeyFile.inputKey(contents)
-    for slot in admin.head.slots(.keyFile) {
+    for slot in admin.head.slots(of: .keyFile) {
       guard try SlotSealing.open(slot, inputKey: inputKey, vault: admin.head.id) == nil else {
         throw KeychainError(
           .alreadyExists, "slot \(slot.number) is this key file's already", recovery: .listSlots)

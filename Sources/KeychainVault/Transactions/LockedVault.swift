@@ -74,7 +74,7 @@ struct LockedVault {
 
   /// Commits what a writer changed, by an append or, if that is too large, by a new base.
   ///
-  /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/unknownOutcome`` if that isn't known.
+  /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/outcomeUnknown`` if that isn't known.
   mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
     guard writer.hasChanges || writer.makesBase else { return }
     let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
@@ -108,7 +108,7 @@ struct LockedVault {
         Notice(
           kind: .oldContentLeft,
           message: "the secrets that were deleted stay in the file, sealed, until it is compacted",
-          recovery: .compact))
+          recovery: "\(.compact) removes them"))
     }
     if isDue, keys.hasAll { compactIfPossible() }
   }

@@ -3,6 +3,14 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
+/// An item with what it holds.
+struct OpenedItem: ~Copyable {
+  let credential: Credential
+  /// As they are sealed.
+  let metadata: SecretBytes
+  let secret: SecretBytes
+}
+
 /// Looks at everything that a vault has: each page and box, and what the keys at hand open.
 ///
 /// Head, list, base, log and proofs were verified when the contents were read.

@@ -128,7 +128,7 @@ extension Credential {
       .refused,
       "\(identity) needs no unlock, and whoever has the device key may have put it there, so its "
         + "accessibility has to be given",
-      recovery: .nameAccessibility)
+      recovery: "give it with \(.nameAccessibility), or delete the item first")
   }
 }
 

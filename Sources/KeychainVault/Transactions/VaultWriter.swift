@@ -85,7 +85,7 @@ extension VaultWriter {
         body += 1 + ItemID.count
         continue
       }
-      body += 1 + item.entry.count + 4 + item.metadata.count
+      body += 1 + item.entry.count + 4 + item.metadata.bytes.count
       boxes += item.box.count
     }
     // The body has more than its entries: the rest is less than this.

@@ -58,7 +58,7 @@ final class DeviceKeys: Sendable {
   }
 
   private func open(_ head: VaultHead) throws(KeychainError) -> OpenedSlot? {
-    let slots = head.slots(.device)
+    let slots = head.slots(of: .device)
     guard !slots.isEmpty, let device = try find() else { return nil }
     var trial = SlotTrial()
     for slot in slots {

@@ -95,7 +95,7 @@ extension KeychainError {
       "the vault was not seen here before, and since its \(kind) was last given, its administration key "
         + "changed; somebody who administered it before could have made this file; its check is \(check)",
       recovery: "compare the check with the one on the page with the recovery code, or with what "
-        + "\(.status) shows where the vault is used, and give it with \(.giveCheck("\(check)"))")
+        + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))")
   }
 
   fileprivate static func otherCheck(_ given: VaultCheck, found: VaultCheck) -> Self {

@@ -22,14 +22,14 @@ extension Unlocker {
     let identity = try VaultIdentity(seed: SharedSecret(copying: presented.secret).copy())
     var trial = SlotTrial()
     // Slots don't show whose they are. One that opens other keys or none must not hide the others.
-    for slot in head.slots(.recipient) {
+    for slot in head.slots(of: .recipient) {
       let opened = try trial.open(slot, of: head, trust) { () throws(KeychainError) in
         try SlotSealing.open(slot, identity: identity, vault: head.id)
       }
       if let opened { return opened }
     }
     if let failure = trial.failure { throw failure }
-    try head.requireWellFormed(.recipient)
+    try head.requireWellFormed(.recipient, path: path)
     throw KeychainError(
       .incorrectSecret,
       "the vault \(path) has no slot for the identity from \(presented.source)",

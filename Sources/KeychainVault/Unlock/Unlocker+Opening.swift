@@ -37,7 +37,7 @@ extension Unlocker {
     _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot {
     if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
-    let slots = head.slots(presented.kind)
+    let slots = head.slots(of: presented.kind)
     var trial = SlotTrial()
     for (index, slot) in slots.enumerated() {
       guard index == 0 || !deadline.hasPassed else {
@@ -53,7 +53,7 @@ extension Unlocker {
       if let opened { return opened }
     }
     if let failure = trial.failure { throw failure }
-    try head.requireWellFormed(presented.kind)
+    try head.requireWellFormed(presented.kind, path: path)
     guard slots.isEmpty else {
       throw KeychainError(
         .incorrectSecret,

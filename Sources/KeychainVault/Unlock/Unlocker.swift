@@ -127,7 +127,7 @@ final class Unlocker: Sendable {
     else { throw lockedError(head, path) }
     for attempt in 0..<3 {
       let request = PassphraseRequest(
-        vaultPath: path, kind: kind, takesRecoveryCode: !head.slots(.recoveryCode).isEmpty,
+        vaultPath: path, kind: kind, takesRecoveryCode: !head.slots(of: .recoveryCode).isEmpty,
         failedAttempts: attempt)
       guard let answer = try ask(request) else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
@@ -154,7 +154,7 @@ final class Unlocker: Sendable {
   private func opened(
     byCode answer: borrowing SecretBytes, _ head: VaultHead, _ path: String, _ deadline: Deadline
   ) throws(KeychainError) -> SlotOpener? {
-    guard !head.slots(.recoveryCode).isEmpty, let code = try? RecoveryCode(text: answer) else {
+    guard !head.slots(of: .recoveryCode).isEmpty, let code = try? RecoveryCode(text: answer) else {
       return nil
     }
     do throws(KeychainError) {

@@ -3,6 +3,7 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
+internal import SystemPackage
 
 extension Vault {
   /// Creates the vault.

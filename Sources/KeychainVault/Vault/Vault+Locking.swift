@@ -70,7 +70,7 @@ extension Vault {
     do throws(KeychainError) {
       if let session = try session() {
         isThere = true
-        isOpen = try !unlocker.lock([session.head.id], all: all) || isOpen
+        isOpen = !unlocker.lock([session.head.id], all: all) || isOpen
       }
     } catch {
       guard error.code == .noStore, !seen.isEmpty else {

@@ -50,8 +50,8 @@ extension Unlocker {
     }
     guard let presented = try sources.presentAmbient() else { return }
     // If the device key opens everything, no other slot is needed.
-    if head.slots(presented.kind).isEmpty, try device.administrator(head) != nil { return }
-    guard presented.kind != .passphrase || head.slots(.passphrase).isEmpty else { return }
+    if head.slots(of: presented.kind).isEmpty, try device.administrator(head) != nil { return }
+    guard presented.kind != .passphrase || head.slots(of: .passphrase).isEmpty else { return }
     _ = try openHoldingLock(presented, head, path, deadline)
   }
 }

@@ -22,7 +22,7 @@ extension Vault {
   ///
   /// It needs the keys of all items.
   ///
-  /// - Throws: ``KeychainError``; the vault is as before, but for ``KeychainError/Code/unknownOutcome``.
+  /// - Throws: ``KeychainError``; the vault is as before, but for ``KeychainError/Code/outcomeUnknown``.
   public func compact() throws(KeychainError) {
     try existingSession().write(.unlockedNow) { writer throws(KeychainError) in
       writer.makesBase = true

@@ -1,6 +1,18 @@
 package import KeychainCredentials
 package import KeychainSecrets
 
+extension VaultHead {
+  /// The slots of a kind, in the order in which they are tried.
+  package func slots(of kind: SlotKind) -> [SlotRow] { slots.filter { $0.kind == kind } }
+
+  /// - Throws: ``KeychainError/Code/damaged`` if a slot that breaks the format may be the one that a secret of this kind opens.
+  package func requireWellFormed(_ kind: SlotKind, path: String) throws(KeychainError) {
+    guard malformed.isDisjoint(with: [kind, nil]) else {
+      throw .damagedVault(path, "a slot that may be the right one is damaged")
+    }
+  }
+}
+
 // The one place that decides whether a key belongs to a vault.
 extension VaultHead {
   /// Whether a key is the key of a tier of this vault, as far as its check shows.

@@ -10,6 +10,11 @@ package enum SlotSealing {
   package struct Sealed: Sendable {
     package let slot: SlotRow
     package let member: Member
+
+    package init(slot: SlotRow, member: Member) {
+      self.slot = slot
+      self.member = member
+    }
   }
 
   /// What a slot gave, and the keys that opened it.
