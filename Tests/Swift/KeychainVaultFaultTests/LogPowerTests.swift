@@ -1,4 +1,5 @@
 import Foundation
+import PrephirencesFiles
 import SystemPackage
 import Testing
 

@@ -1,0 +1,45 @@
+import Foundation
+import PrephirencesFiles
+import SystemPackage
+
+@testable import KeychainVault
+
+/// A file that forwards all calls; subclasses change the answers of some.
+class ForwardingFile: DiskFile, @unchecked Sendable {
+  // Unchecked because classes with subclasses cannot be checked; there is no mutable state.
+  private let file: any DiskFile
+
+  init(_ file: any DiskFile) { self.file = file }
+
+  func status() throws(Errno) -> DiskStatus { try file.status() }
+  func read(_ range: Range<Int>) throws(Errno) -> Data { try file.read(range) }
+  func write(_ parts: [Data], at offset: Int) throws(Errno) { try file.write(parts, at: offset) }
+  func truncate(to size: Int) throws(Errno) { try file.truncate(to: size) }
+  func syncData() throws(Errno) { try file.syncData() }
+  func sync() throws(Errno) { try file.sync() }
+  func lock(exclusive: Bool, until deadline: Deadline) throws(Errno) -> Bool {
+    try file.lock(exclusive: exclusive, until: deadline)
+  }
+  func unlock() { file.unlock() }
+  func takeAttributes(of old: (any DiskFile)?) { file.takeAttributes(of: old) }
+}
+
+/// A file that another machine writes to at the same time, at the same place.
+final class OverwrittenFile: ForwardingFile, @unchecked Sendable {
+  override func write(_ parts: [Data], at offset: Int) throws(Errno) {
+    try super.write(parts, at: offset)
+    try super.write([Data("other".utf8)], at: offset)
+  }
+}
+
+/// A file whose status is another one.
+final class FixedStatusFile: ForwardingFile, @unchecked Sendable {
+  private let fixed: DiskStatus
+
+  init(_ file: any DiskFile, _ status: DiskStatus) {
+    fixed = status
+    super.init(file)
+  }
+
+  override func status() -> DiskStatus { fixed }
+}
