@@ -97,7 +97,7 @@ extension Session {
   /// Returns the readable credentials of an account; a host searches only its own service.
   private func elsewhere(_ account: String) -> [CredentialIdentity] {
     let query = context.narrow(CredentialQuery(account: account))
-    let found = stores.glance(query, .quick(limit: Self.hintLimit + 1))
+    let found = stores.glance(query, .quick)
     return found?.credentials.map(\.identity) ?? []
   }
 
@@ -108,11 +108,11 @@ extension Session {
     case .genericPassword(let service, _): query.service = service
     case .internetPassword(let password): query.server = password.server
     }
-    let found = stores.glance(query, .quick(limit: Self.searchLimit))
-    return found?.credentials.map(\.identity.account).resembling(identity.account)
+    let found = stores.glance(query, .quick)?.credentials.prefix(Self.searchLimit) ?? []
+    return found.map(\.identity.account).resembling(identity.account)
   }
 
-  /// Similar accounts are not searched for among more accounts.
+  /// Similar accounts are not searched for beyond as many.
   private static let searchLimit = 200
 
   /// Hints list no more places.

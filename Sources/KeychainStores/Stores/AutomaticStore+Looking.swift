@@ -11,8 +11,8 @@ extension AutomaticStore {
     /// Everything that can be read, for a report.
     case whole
 
-    /// A few items, through an index and without waiting: for a hint.
-    case quick(limit: Int)
+    /// What can be read almost without waiting: for a hint.
+    case quick
 
     fileprivate var time: Duration {
       switch self {
@@ -64,11 +64,9 @@ extension AutomaticStore {
   private func glance(
     at place: StorePlace, _ query: CredentialQuery, _ glance: Glance
   ) throws(KeychainError) -> CredentialSearchResult? {
-    switch (place, glance) {
-    case (.vault, .whole): return try vault.glance(query, within: glance.time)
-    case (.vault, .quick(let limit)):
-      return try vault.quickGlance(query, limit: limit, within: glance.time)
-    case (.secretService(let collection), _):
+    switch place {
+    case .vault: return try vault.glance(query, within: glance.time)
+    case .secretService(let collection):
       var configuration = configuration.secretService
       configuration.collection = collection
       configuration.interaction = .denied

@@ -10,148 +10,133 @@ struct BackupPlace {
   /// The real path.
   let path: String
 
-  private let target: TrustedPath
-  private let limitsMemory: Bool
-  private let deadline: Deadline
+  private let session: VaultSession
+  private let isReplacing: Bool
 
   /// Finds the place.
   ///
   /// Nothing is opened yet.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if it is the vault itself, or
-  ///   if it is not a file of its own.
-  init(
-    _ path: String, of vault: VaultFile.Opened, limitingMemory: Bool, _ deadline: Deadline
-  ) throws(KeychainError) {
-    try Self.refuseLink(path)
-    target = try translated(TrustedPath(resolving: path))
+  ///   if it is not a file of its own, or with ``KeychainError/Code/alreadyExists`` if there is a
+  ///   file that is not to be replaced.
+  init(_ path: String, of session: VaultSession, replacing: Bool) throws(KeychainError) {
+    self.session = session
+    isReplacing = replacing
+    let target = try translated(TrustedPath(resolving: path))
     self.path = target.path
-    limitsMemory = limitingMemory
-    self.deadline = deadline
-    guard !target.othersCanAddFiles else {
-      // The older backup is opened, and SQLite trusts a journal next to it, whoever made it.
+    // A link may lead to the vault, or away from the backups.
+    if replacing, try translated(PrivateFile.look(path))?.type == .symbolicLink {
       throw KeychainError(
-        .insecurePermissions,
-        "other users can make files in \(target.folder), and SQLite would trust one that looks like a "
-          + "journal of the older backup",
-        recovery: "use a folder of your own; or make the backup under a new name")
+        .refused, "\(path) is a symbolic link, and is not replaced", recovery: "name the real path")
     }
-    let isBesideVault = SidecarFiles(vault.path).paths.contains(self.path)
-    let found = try translated(PrivateFile.look(self.path))
-    guard found?.identity != vault.identity, !isBesideVault else {
+    let found = try translated(PrivateFile.look(target.path))
+    guard found?.identity != session.opened.status.identity,
+      target.path != UnfinishedVault.name(for: session.path)
+    else {
       throw KeychainError(
         .refused, "\(path) is the vault itself, or one of its files", recovery: "name another file")
     }
-  }
-
-  /// Rejects a link, which may lead to the vault, or away from the backups.
-  private static func refuseLink(_ path: String) throws(KeychainError) {
-    guard try translated(PrivateFile.look(path))?.type == .symbolicLink else { return }
-    throw KeychainError(
-      .refused, "\(path) is a symbolic link, and is not replaced", recovery: "name the real path")
-  }
-
-  /// Fails if there is a file at a path, or next to it, that would be taken for a part of a copy
-  /// there.
-  static func requireAbsent(_ path: String) throws(KeychainError) {
-    if try translated(PrivateFile.look(path))?.type == .regular { throw .backupIsThere(path) }
-    for path in [path] + SidecarFiles(path).paths {
-      try translated(NewFile.requireAbsent(path))
-    }
-  }
-
-  /// Fails if there is a file that is not a backup of the vault with this head.
-  ///
-  /// The file is not changed, except that an interrupted change of it is undone.
-  func requireReplaceable(by head: HeadRow) throws(KeychainError) {
-    guard try isTaken() else { return try Self.requireAbsent(path) }
-    try whileNobodyWrites(head) { _ throws(KeychainError) in }
-  }
-
-  /// Puts a finished backup in the place, durably.
-  func put(
-    _ backup: borrowing UnfinishedBackup, _ head: HeadRow, over older: Data?
-  ) throws(KeychainError) {
-    if try isTaken() {
-      try whileNobodyWrites(head) { rows throws(KeychainError) in
-        guard try rows.stateBox() == older else { throw .backupWasChanged(path) }
-        try backup.takeName(path)
-      }
-    } else {
-      try Self.requireAbsent(path)
-      try backup.takeName(path)
-    }
-  }
-
-  /// Returns the sealed state of the older backup; `nil` if there is none.
-  func olderState(_ head: HeadRow) throws(KeychainError) -> Data? {
-    guard try isTaken() else { return nil }
-    var box: Data?
-    try whileNobodyWrites(head) { rows throws(KeychainError) in box = try rows.stateBox() }
-    return box
-  }
-
-  /// Fails if a copy has changes that the vault lacks, because they may exist only there.
-  ///
-  /// If a copy was changed on its own before the last 1,000 changes of the vault, this is not
-  /// detected.
-  func requireOlder(
-    _ older: Data?, than vault: ProvenVault, in rows: any VaultRows, under open: SharedSecret
-  ) throws(KeychainError) {
-    guard let older, try older != rows.stateBox() else { return }
-    do throws(KeychainError) {
-      let found = try ChainedState.open(older, under: open.bytes)
-      let (counter, ours) = (found.state.counter, vault.state.counter)
-      guard counter < ours else { throw .backupIsNotOlder(path, counter, vault: ours) }
-      guard ours - counter < ChainEntry.length else { return }
-      let chain = try StateChain(rows, from: counter, through: counter, under: open)
-      guard try chain.entries.first?.digest() == found.digest else {
-        throw .backupIsNotOlder(path, counter, vault: ours)
-      }
-    } catch {
-      throw error.inPlaceOfBackup(path)
-    }
-  }
-
-  /// Whether there is a file of the user that others cannot change.
-  ///
-  /// Others may be able to read it: on a memory stick every file has the same mode.
-  private func isTaken() throws(KeychainError) -> Bool {
-    guard let stat = try translated(PrivateFile.look(path)) else { return false }
-    guard stat.type == .regular else {
+    guard let found else { return }
+    guard found.type == .regular else {
+      guard replacing else { throw KeychainError(FileError(.alreadyExists, target.path)) }
       throw KeychainError(
         .refused, "\(path) is not a regular file, and is not replaced",
         recovery: "name another file")
     }
+    guard replacing else { throw .backupIsThere(target.path) }
+    // On a memory stick every file has the same mode, so others may be able to read it.
     try translated(
       PrivateFile.check(
-        stat, path, ownerMayBeRoot: true, forbidden: SecretFileReaders.others.forbiddenBits))
-    return true
+        found, target.path, ownerMayBeRoot: true, forbidden: SecretFileReaders.others.forbiddenBits)
+    )
   }
 
-  /// Opens the older backup, and runs `body` while no other process changes it.
-  ///
-  /// A journal next to it that undoes an interrupted change is played back first and is then empty.
-  /// Nobody can fill it before `body` has ended, so no journal is left that would be played back
-  /// into the new backup.
-  private func whileNobodyWrites(
-    _ head: HeadRow, _ body: (any VaultRows) throws(KeychainError) -> Void
+  /// Makes the backup with `body`, which writes it, and gives it its name.
+  func fill<Result>(
+    _ body: (any DiskFile, LockedLog?) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let (disk, deadline) = (session.file.disk, session.deadline)
+    let new = try UnfinishedVault(for: path, on: disk, like: nil, until: deadline)
+    // Its lock keeps the older backup as it is until it is replaced.
+    let older =
+      try isReplacing ? VaultLock.take(path, on: disk, writing: false, until: deadline) : nil
+    defer { older?.unlock() }
+    let result = try body(new.file, older)
+    do throws(WriteFailure) {
+      _ = try new.takeName(replacing: older != nil)
+    } catch {
+      throw error == .unchanged(.fileExists) ? .backupIsThere(path) : .writing(path, error)
+    }
+    return result
+  }
+
+  /// Fails if a file is not a backup of the vault with the same keys, or has changes that the vault
+  /// lacks, because they may exist only there.
+  func requireOlder(
+    _ older: LockedLog, than vault: VaultContents, _ keys: TierKeys
   ) throws(KeychainError) {
+    let found: VaultContents
     do throws(KeychainError) {
-      let storage = try SQLiteVaultStorage(
-        path: path, ledger: ItemLedger(), limitingMemory: limitsMemory, isBackup: true, deadline)
-      try storage.write(deadline, keepingIf: { _ in false }) { rows throws(KeychainError) in
-        guard try rows.isInitialized() else { throw .emptyInPlaceOfBackup(path) }
-        let found = try rows.headRow()
-        guard found.checks == head.checks, found.binding == head.binding else {
-          throw .backupOfAnother(path)
-        }
-        try body(rows)
+      guard older.status.size > 0 else { throw .emptyInPlaceOfBackup(path) }
+      let head = try VaultHead(older.file, size: older.status.size, path: path)
+      guard head.checks == vault.head.checks, head.binding == vault.head.binding else {
+        throw .backupOfAnother(path)
       }
+      found = try VaultContents(
+        ofCopy: older.file, size: older.status.size, path: path, head: head, keys)
     } catch {
       throw error.inPlaceOfBackup(path)
     }
+    switch try vault.digest(found.newest.n, keys) {
+    case .known(found.newest.digest): break
+    case .known, .none: throw .backupIsNotOlder(path, found.newest.n, vault: vault.newest.n)
+    case .tooOld: throw .backupIsTooOld(path, found.newest.n, vault: vault.newest.n)
+    }
   }
+}
+
+extension VaultContents {
+  /// Reads a copy of a vault, which nobody has seen before.
+  fileprivate init(
+    ofCopy file: any DiskFile, size: Int, path: String, head: VaultHead, _ keys: TierKeys
+  ) throws(KeychainError) {
+    try self.init(
+      reading: file, size: size, path: path, head: head, list: head.openList(keys.open),
+      keys: keys, seen: nil)
+    try requireProofs(keys)
+  }
+
+  /// Copies the file up to the newest commit, and reads the copy as a vault of its own.
+  ///
+  /// Others may append meanwhile: nothing in the file before its end changes.
+  ///
+  /// - Throws: ``KeychainError/Code/inputOutput`` if the copy is another one than was written.
+  func copy(
+    to file: any DiskFile, path: String, _ keys: TierKeys
+  ) throws(KeychainError) -> VaultContents {
+    var place = 0
+    while place < end {
+      let piece = try read(place..<min(place + Self.pieceCount, end))
+      guard !piece.isEmpty else { throw .damagedVault(self.path, "it became shorter") }
+      do throws(Errno) {
+        try file.write([piece], at: place)
+      } catch {
+        throw .system(error, "write", path)
+      }
+      place += piece.count
+    }
+    let copy = try VaultContents(
+      ofCopy: file, size: end, path: path, head: VaultHead(file, size: end, path: path), keys)
+    guard copy.newest == newest else {
+      throw KeychainError(
+        .inputOutput, "the copy \(path) does not have what was written to it",
+        recovery: "use another disk")
+    }
+    return copy
+  }
+
+  private static let pieceCount = 1 << 20
 }
 
 extension KeychainError {
@@ -173,7 +158,6 @@ extension KeychainError {
       recovery: .nameNewFileOrRemoveThis)
   }
 
-  /// Returns the same error, about what is in the place of a backup.
   fileprivate static func backupIsNotOlder(
     _ path: String, _ found: UInt64, vault: UInt64
   ) -> Self {
@@ -181,16 +165,24 @@ extension KeychainError {
       .refused,
       "\(path) has changes that the vault lacks, and is not replaced: it is at change \(found), and the "
         + "vault at \(vault)",
-      recovery:
-        "look at it with \(.nameVault), and name a new file, or remove this one if it is not needed"
-    )
+      recovery: Self.lookAtBackup)
   }
 
-  fileprivate static func backupWasChanged(_ path: String) -> Self {
+  fileprivate static func backupIsTooOld(
+    _ path: String, _ found: UInt64, vault: UInt64
+  ) -> Self {
     Self(
-      .versionConflict, "\(path) was changed meanwhile, and is not replaced", recovery: .tryAgain)
+      .refused,
+      "\(path) is so old that the vault no longer shows whether it has changes of its own, and is not "
+        + "replaced: it is at change \(found), and the vault at \(vault)",
+      recovery: Self.lookAtBackup)
   }
 
+  private static var lookAtBackup: Recovery {
+    "look at it with \(.nameVault), and name a new file, or remove this one if it is not needed"
+  }
+
+  /// Returns the same error, about what is in the place of a backup.
   fileprivate func inPlaceOfBackup(_ path: String) -> Self {
     guard [.foreign, .damaged, .unsupportedFormat].contains(code) else { return self }
     return Self(

@@ -1,7 +1,5 @@
-internal import Foundation
 package import KeychainCredentials
 internal import KeychainVaultFormat
-internal import PrephirencesFiles
 
 /// Selects the items of a vault for an export.
 struct ExportSelection {
@@ -14,42 +12,34 @@ struct ExportSelection {
     queries?.contains { $0.matches(credential) } ?? true
   }
 
-  /// Returns the number of selected items by accessibility, including locked and device-bound
-  /// items.
+  /// Returns the number of selected items by accessibility, including items that are locked,
+  /// damaged, or bound to another device: they may match.
+  ///
+  /// Items on damaged pages are not among them.
   func counts(
-    _ rows: any VaultRows, _ sealing: ItemSealing, _ proven: ProvenVault
+    _ contents: VaultContents, _ sealing: ItemSealing
   ) throws(KeychainError) -> [Accessibility: Int] {
-    guard let queries else { return try rows.itemCounts() }
-    var search = VaultSearch(rows: rows, sealing: sealing, proven: proven)
-    var items: [Data: Accessibility] = [:]
-    for query in queries {
-      for (id, item) in try search.candidates(query) {
-        guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
-        if try Self.isMatch(item, query, &search) { items[id] = item.accessibility }
+    guard let queries else { return try contents.itemCounts(sealing.keys).known }
+    var matchers: [ItemMatcher] = []
+    for query in queries { matchers.append(try ItemMatcher(query, sealing)) }
+    var counts: [Accessibility: Int] = [:]
+    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
+      guard case .item(let item) = visited else { return }
+      for matcher in matchers {
+        if case .nothing = try matcher.match(item) { continue }
+        counts[item.accessibility, default: 0] += 1
+        return
       }
     }
-    return items.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-  }
-
-  /// Whether an item that has the tokens of a query matches it.
-  ///
-  /// A part of the identity that must be missing has no token. Items that cannot be opened count.
-  private static func isMatch(
-    _ item: ItemRow, _ query: CredentialQuery, _ search: inout VaultSearch
-  ) throws(KeychainError) -> Bool {
-    let sealing = search.sealing
-    guard !query.pairs.allSatisfy(ItemSealing.hasToken), !sealing.isOfOtherDevice(item),
-      sealing.keys.satisfies(item.accessibility.unlockRequirement)
-    else { return true }
-    return query.matches(try search.credential(of: item))
+    return counts
   }
 }
 
 extension Vault {
   /// Returns the number of items that match one of several searches, by accessibility.
   ///
-  /// Locked and device-bound items count. If no device key opens the indexes, this may ask for what
-  /// unlocks them.
+  /// Locked and device-bound items count. If no key of this device is at hand, this may ask for what
+  /// unlocks the vault.
   ///
   /// - Parameter queries: The searches; `nil` for every item.
   /// - Returns: The numbers, without entries of 0.
@@ -57,15 +47,9 @@ extension Vault {
   package func itemCounts(
     matching queries: [CredentialQuery]?
   ) throws(KeychainError) -> [Accessibility: Int] {
-    let session = try existingSession()
-    guard queries != nil else {
-      return try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
-        try rows.itemCounts()
-      }
-    }
     let selection = ExportSelection(queries: queries)
-    return try session.read(.nothing) { rows, sealing, proven throws(KeychainError) in
-      .done(try selection.counts(rows, sealing, proven))
+    return try existingSession().read(.nothing) { contents, sealing throws(KeychainError) in
+      .done(try selection.counts(contents, sealing))
     }
   }
 }

@@ -12,7 +12,7 @@ enum ItemMeeting {
   case itself
 
   /// The vault has a different item with this identity.
-  case other(ItemRow)
+  case other(VaultItem)
 
   /// The vault has an item with this identity that must be unlocked first.
   case locked(Accessibility.UnlockRequirement)
@@ -21,36 +21,33 @@ enum ItemMeeting {
 extension ItemSealing {
   /// Compares an exported item with the item of the same identity in the vault.
   func meeting(
-    of item: borrowing ExportedItem, id: Data, in rows: any VaultRows, _ tree: HashTree
+    of item: borrowing ExportedItem, in contents: VaultContents
   ) throws(KeychainError) -> ItemMeeting {
     let identity = item.credential.identity
     let name = "\(identity)"
-    guard let row = try rows.findItem(id, name: name, in: tree) else { return .nothing }
+    guard let old = try contents.item(id(of: identity), keys, name: name) else { return .nothing }
     // It is bound to a device, so no export can contain the same item.
-    guard !isOfOtherDevice(row) else { return .other(row) }
-    guard keys.satisfies(row.accessibility.unlockRequirement) else {
-      return .locked(row.accessibility.unlockRequirement)
-    }
-    let old = try opened(row, group: identity.accessGroup, name: name)
+    guard !isOfOtherDevice(old.entry) else { return .other(old) }
+    guard keys.satisfies(old.requirement) else { return .locked(old.requirement) }
+    let (metadata, index) = try old.metadata(keys, name: name)
+    let secret = try secret(of: old, in: contents, name: name)
     let isSame =
-      row.accessibility == item.credential.accessibility
-      && old.metadata.isEqual(to: item.metadata) && old.secret.isEqual(to: item.secret)
-    return isSame ? .itself : .other(row)
+      try old.accessibility == item.credential.accessibility
+      && metadata.copy(at: index).copy().isEqual(to: item.metadata)
+      && secret.isEqual(to: item.secret)
+    return isSame ? .itself : .other(old)
   }
 }
 
 extension VaultWriter {
-  /// Seals an exported item with its dates, and replaces the old item with it.
+  /// Seals an exported item with its dates, in place of the one that the vault has.
   mutating func put(
-    _ item: borrowing ExportedItem, id: Data, replacing row: ItemRow?
+    _ item: borrowing ExportedItem, replacing old: VaultItem?
   ) throws(KeychainError) {
     var credential = item.credential
+    if let old, sealing.isOfOtherDevice(old.entry) { throw .otherDevice("\(credential.identity)") }
     credential.version = try ItemVersion.random()
-    if let row, sealing.isOfOtherDevice(row) { throw .otherDevice("\(credential.identity)") }
-    let new = try sealing.seal(
-      credential, metadata: item.metadata, secret: item.secret, id: id)
-    try noteGroup(credential.identity.accessGroup, credential.accessibility)
-    try put(new, replacing: row)
+    try put(credential, secret: item.secret)
   }
 }
 

@@ -9,7 +9,7 @@ extension Vault {
   /// Writes the credentials into a new file that a passphrase opens, for import into another vault.
   ///
   /// The export verifies the vault and shows its state at one moment. Items that are bound to a
-  /// device are left out. Meanwhile other programs can read the vault but must wait to write.
+  /// device are left out. Meanwhile other programs can read and change the vault.
   ///
   /// - Parameters:
   ///   - path: The path of the export; there must be no file yet. The file gets mode 0600, and
@@ -90,40 +90,33 @@ extension Vault {
   ) throws(KeychainError) -> ExportReport {
     let session = try existingSession()
     let (report, requirement) = try session.read(.nothing) {
-      rows, sealing, proven throws(KeychainError)
+      contents, sealing throws(KeychainError)
         -> VaultSession.Attempt<(ExportReport, Accessibility.UnlockRequirement)> in
-      let export = try VaultExport(
-        rows: rows, sealing: sealing, proven: proven,
-        selection: ExportSelection(queries: queries))
+      let export = try VaultExport(contents, sealing, ExportSelection(queries: queries))
       if let missing = export.missingRequirement { return .again(missing) }
       let report = try export.write(ExportWriter(key, to: output), progress)
       return .done((report, export.requirement))
     }
-    if requirement == .unlockedNow, let head = knownHead.value { unlocker.touch(head.row) }
+    if requirement == .unlockedNow { prolong(session) }
     return report
   }
 }
 
 /// An export of one state of the vault.
 private struct VaultExport {
-  let rows: any VaultRows
-  let sealing: ItemSealing
-  let proven: ProvenVault
-  let selection: ExportSelection
+  private let contents: VaultContents
+  private let sealing: ItemSealing
+  private let selection: ExportSelection
   private let counts: [Accessibility: Int]
 
   init(
-    rows: any VaultRows, sealing: ItemSealing, proven: ProvenVault,
-    selection: ExportSelection
+    _ contents: VaultContents, _ sealing: ItemSealing, _ selection: ExportSelection
   ) throws(KeychainError) {
-    self.rows = rows
+    self.contents = contents
     self.sealing = sealing
-    self.proven = proven
     self.selection = selection
-    counts = try selection.counts(rows, sealing, proven)
+    counts = try selection.counts(contents, sealing)
   }
-
-  private var exported: [Accessibility: Int] { counts.filter { !$0.key.isThisDeviceOnly } }
 
   var requirement: Accessibility.UnlockRequirement { counts.requirementOfExport }
 
@@ -132,6 +125,8 @@ private struct VaultExport {
     exported.keys.map(\.unlockRequirement).filter { !sealing.keys.satisfies($0) }.max()
   }
 
+  private var exported: [Accessibility: Int] { counts.filter { !$0.key.isThisDeviceOnly } }
+
   /// Writes everything and verifies the vault, opening each item once for both.
   func write(
     _ writer: ExportWriter, _ progress: ((VaultProgress) -> Void)?
@@ -139,15 +134,14 @@ private struct VaultExport {
     let count = exported.values.reduce(0, +)
     let leftOut = counts.values.reduce(0, +) - count
     try writer.begin(itemCount: count, leftOutCount: leftOut)
-    var verification = VaultVerification(
-      rows: rows, sealing: sealing, proven: proven, progress: progress)
     var written = 0
-    let report = try verification.run { item throws(KeychainError) in
-      guard !item.credential.accessibility.isThisDeviceOnly, selection.contains(item.credential)
-      else { return }
-      try writer.append(item)
-      written += 1
-    }.report.withUnlistedSlots()
+    let report = try VaultVerification(contents: contents, sealing: sealing, progress: progress)
+      .run { item throws(KeychainError) in
+        guard !item.credential.accessibility.isThisDeviceOnly, selection.contains(item.credential)
+        else { return }
+        try writer.append(item)
+        written += 1
+      }
     try report.requireIntact()
     guard written == count else {
       throw KeychainError(

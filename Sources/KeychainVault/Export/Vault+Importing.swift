@@ -12,7 +12,7 @@ extension Vault {
   /// Imports all of them in one step, or none: nothing is changed before the whole export has been
   /// read. Existing credentials are left unchanged unless `overwriting` is `true`. Dates are those
   /// of the export. Whoever knows the passphrase of the export is trusted. While the import writes,
-  /// other programs must wait to write, and during a large import also to read.
+  /// other programs can read the vault, and must wait to write.
   ///
   /// - Parameters:
   ///   - path: The export.
@@ -123,13 +123,11 @@ extension Vault {
       return course.report
     }
     return try session.read(survey.requirement) {
-      rows, sealing, proven throws(KeychainError) -> VaultSession.Attempt<ImportReport> in
+      contents, sealing throws(KeychainError) -> VaultSession.Attempt<ImportReport> in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing
-      let tree = proven.items(rows)
       try export.forEachItem { item throws(KeychainError) in
-        let id = try sealing.id(of: item.credential.identity)
-        let meeting = try sealing.meeting(of: item, id: id, in: rows, tree)
+        let meeting = try sealing.meeting(of: item, in: contents)
         if case .locked(let requirement) = meeting { missing = max(missing, requirement) }
         course.note(item, meeting)
       }
@@ -143,18 +141,16 @@ extension Vault {
     _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
   ) throws(KeychainError) -> ImportReport {
     let session = try sessionForFirstWrite()
-    let course = try session.write(survey.requirement, inBatch: true) {
+    let course = try session.write(survey.requirement) {
       writer throws(KeychainError) -> VaultSession.Attempt<ImportCourse> in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing
       try export.forEachItem { item throws(KeychainError) in
-        let id = try writer.sealing.id(of: item.credential.identity)
-        let meeting = try writer.sealing.meeting(
-          of: item, id: id, in: writer.rows, writer.items)
+        let meeting = try writer.sealing.meeting(of: item, in: writer.contents)
         switch meeting {
-        case .nothing: try writer.put(item, id: id, replacing: nil)
-        case .other(let row) where course.report.isOverwriting:
-          try writer.put(item, id: id, replacing: row)
+        case .nothing: try writer.put(item, replacing: nil)
+        case .other(let old) where course.report.isOverwriting:
+          try writer.put(item, replacing: old)
         case .locked(let requirement): missing = max(missing, requirement)
         case .itself, .other: break
         }
@@ -163,9 +159,7 @@ extension Vault {
       if missing > .nothing { return .again(missing) }
       return .done(course)
     }
-    if survey.requirement == .unlockedNow, let head = knownHead.value {
-      unlocker.touch(head.row)
-    }
+    if survey.requirement == .unlockedNow { prolong(session) }
     notifyObservers(course)
     return course.report
   }

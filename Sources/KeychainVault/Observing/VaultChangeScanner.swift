@@ -1,107 +1,112 @@
-internal import Foundation
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
+internal import Synchronization
 
 /// Finds changes of a vault since the last scan.
 ///
-/// It asks, unlocks and writes nothing, and does not extend the unlocked time.
-struct VaultChangeScanner: Sendable {
-  let file: VaultFile
-  let unlocker: Unlocker
-  let knownHead: KnownHead
-  let timeout: Duration
+/// It asks and unlocks nothing, and does not extend the unlocked time. As all readers do, it makes
+/// what it finds durable before it relies on it.
+final class VaultChangeScanner: Sendable {
+  private struct Known {
+    /// What the file was when it was looked at last; it was understood, or refused.
+    var status: DiskStatus?
 
-  private var ledger: ItemLedger { file.ledger }
+    /// What was found last; `nil` if that was nothing.
+    var vault: ObservedVault?
 
-  /// Begins with an empty ledger; the first scan only records the items.
+    /// Whether what is there was found: otherwise no changes since then are known.
+    var isBegun = false
+  }
+
+  private let file: VaultFile
+  private let unlocker: Unlocker
+  private let timeout: Duration
+
+  /// `nil` if there are no observers.
+  private let known = Mutex<Known?>(nil)
+
+  init(file: VaultFile, unlocker: Unlocker, timeout: Duration) {
+    self.file = file
+    self.unlocker = unlocker
+    self.timeout = timeout
+  }
+
+  /// Begins with nothing; the first scan only finds what is there.
   func begin() {
-    ledger.set(ItemSnapshot())
+    known.withLock { $0 = Known() }
+    file.own.keep(true)
     _ = changes()
   }
 
-  func end() { ledger.set(nil) }
+  func end() {
+    known.withLock { $0 = nil }
+    file.own.keep(false)
+  }
 
   /// Returns what has changed since the last scan.
   ///
   /// - Returns: The changes, or `nil` if another process held the vault for too long. A vault that
-  ///   is missing or not trusted counts as unchanged for that time.
+  ///   is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that
+  ///   time: without T0, nothing shows what a change is.
   func changes() -> [CredentialChange]? {
     do throws(KeychainError) {
-      return try find()
+      guard let opened = try file.open() else {
+        // Whatever is there later was added.
+        known.withLock { $0?.isBegun = true }
+        return []
+      }
+      do throws(KeychainError) {
+        return try changes(opened)
+      } catch {
+        guard error.code != .busy, error.code != .timedOut else { throw error }
+        // Looking again may touch the file, and would be noticed.
+        known.withLock { $0?.status = opened.status }
+        return []
+      }
     } catch {
       return error.code == .busy || error.code == .timedOut ? nil : []
     }
   }
 
-  private func find() throws(KeychainError) -> [CredentialChange] {
-    let deadline = Deadline(after: timeout)
-    guard let opened = try file.open(deadline) else {
-      ledger.noteAbsence()
+  private func changes(
+    _ opened: VaultFile.Opened
+  ) throws(KeychainError) -> [CredentialChange] {
+    guard let old = known.withLock({ $0 }), old.status != opened.status,
+      let keys = try unlocker.keysAtHand(.nothing, opened.head)
+    else { return [] }
+    // Before anything is made durable, which writes to the file, and would be noticed.
+    if let vault = old.vault,
+      try file.contents(opened, keys).newest.digest == vault.contents.newest.digest
+    {
+      known.withLock { $0?.status = opened.status }
       return []
     }
     let session = VaultSession(
-      opened: opened, unlocker: unlocker, knownHead: knownHead, deadline: deadline, notice: nil)
-    let device = try unlocker.device.find()
-    return try opened.storage.read(deadline) {
-      (rows: any VaultRows) throws(KeychainError) -> [CredentialChange] in
-      guard let old = ledger.current else { return [] }
-      if old.isKnown, try rows.stateBox() == old.stateBox { return [] }
-      let keys = try unlocker.keysAtHand(.nothing, VaultHead(rows, path: opened.path))
-      try session.checkTrust(rows, keys)
-      let new = try ItemSnapshot(rows, file: opened.identity, after: old)
-      let changes = ledger.advance(to: new)
-      guard let keys else { return changes.map { CredentialChange(nil, $0.kind) } }
-      let sealing = ItemSealing(
-        keys: keys, device: try device?.inVault(rows.headRow().id))
-      let groups = changes.isEmpty ? [] : try sealing.groupNames(rows)
-      return changes.map {
-        CredentialChange(sealing.identity(in: $0.row, groups: groups), $0.kind)
-      }
+      file: file, opened: opened, unlocker: unlocker, deadline: Deadline(after: timeout),
+      notice: nil)
+    let new = ObservedVault(try session.contents(keys), keys)
+    let own = file.own.take(through: new.contents.newest.n)
+    known.withLock { known in
+      guard known != nil else { return }
+      known = Known(status: opened.status, vault: new, isBegun: true)
     }
-  }
-}
-
-extension VaultSession {
-  /// Rejects a vault that replaced another one, or a newer state of itself.
-  fileprivate func checkTrust(
-    _ rows: any VaultRows, _ keys: TierKeys?
-  ) throws(KeychainError) {
-    if let keys {
-      _ = try proven(rows, keys)
-    } else {
-      // The counter cannot be read without a key.
-      try requireKnown(rows.headRow(), rows.successions())
-    }
+    guard old.isBegun else { return [] }
+    let changes = try ItemChanges(from: old.vault, own: own, to: new)
+    let sealing = try session.sealing(keys)
+    // Removed items were sealed under the keys of their time.
+    let isSameEpoch = old.vault.map { $0.keys.binding == keys.binding } ?? true
+    let oldSealing = isSameEpoch ? sealing : try session.sealing(old.vault?.keys ?? keys)
+    return changes.removed.map { CredentialChange(oldSealing.identity(of: $0), .removed) }
+      + changes.added.map { CredentialChange(sealing.identity(of: $0), .added) }
+      + changes.updated.map { CredentialChange(sealing.identity(of: $0), .updated) }
   }
 }
 
 extension ItemSealing {
-  /// Returns the names of the access groups that the keys at hand open; the empty name comes first.
-  fileprivate func groupNames(_ rows: any VaultRows) throws(KeychainError) -> [String] {
-    var names: Set<Data> = []
-    for row in try rows.accessGroups() where keys.satisfies(row.accessibility.unlockRequirement) {
-      if let name = try? groupName(row) { names.insert(Data(name.utf8)) }
-    }
-    return [""] + names.map { String(decoding: $0, as: UTF8.self) }
-  }
-
-  /// Returns the identity in a row, or `nil` if the keys at hand do not open it.
-  ///
-  /// - Parameters:
-  ///   - row: The row. It may be gone from the vault, together with its tokens.
-  ///   - groups: The names of the access groups.
-  /// - Returns: The identity.
-  fileprivate func identity(in row: ItemRow, groups: [String]) -> CredentialIdentity? {
-    guard keys.satisfies(row.accessibility.unlockRequirement), !isOfOtherDevice(row) else {
-      return nil
-    }
-    for group in groups {
-      if let credential = try? credential(in: row, group: group, name: "") {
-        return credential.identity
-      }
-    }
-    return nil
+  /// Returns the identity of an item; `nil` if the keys at hand do not open it.
+  fileprivate func identity(of item: VaultItem?) -> CredentialIdentity? {
+    guard let item else { return nil }
+    return try? credential(of: item, name: item.name).identity
   }
 }

@@ -26,11 +26,9 @@ final class VaultObservers: Sendable {
   private let observers = CredentialObservers()
   private let watching = Mutex<Watching>(.nobody)
 
-  init(
-    _ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker, knownHead: KnownHead
-  ) {
+  init(_ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker) {
     scanner = VaultChangeScanner(
-      file: file, unlocker: unlocker, knownHead: knownHead, timeout: configuration.deadline)
+      file: file, unlocker: unlocker, timeout: configuration.deadline)
     self.file = file
     notice = configuration.notice
   }
@@ -86,7 +84,8 @@ final class VaultObservers: Sendable {
 
   private func start(_ watching: inout Watching) -> Errno? {
     do throws(Errno) {
-      let watch = try FileWatch(withSuffixes: ["-journal"]) { [file] in try? file.path().path }
+      // A writer that stays may keep the file open.
+      let watch = try FileWatch(noticesEachWrite: true) { [file] in try? file.path().path }
       do throws(Errno) {
         try DetachedThread.start(named: "vault-observer") { [self] in wait(on: watch) }
       } catch {

@@ -18,6 +18,10 @@ final class VaultFile: Sendable {
   }
 
   let disk: any VaultDisk
+
+  /// What this handle changed itself, for its observers.
+  let own = OwnChanges()
+
   private let configuration: VaultConfiguration
   private let locations: Locations
   private let resolved = Mutex<TrustedPath?>(nil)

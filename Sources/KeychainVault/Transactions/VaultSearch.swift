@@ -12,31 +12,60 @@ struct VaultSearch {
   /// What is locked counts unless its service or server is another one than the query names.
   func run(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     var result = CredentialSearchResult(credentials: [])
-    let service = try query.service.map { text throws(KeychainError) in try sealing.service(text) }
+    let matcher = try ItemMatcher(query, sealing)
     try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
       switch visited {
       case .shadowed: break
-      case .damagedPage(let page): result.damaged.append("\(page.name)")
+      case .damagedPage(let page): result.damaged.append(page.name)
       case .item(let item):
-        if let service, item.entry.service != service { return }
-        guard sealing.keys.satisfies(item.requirement) else {
-          result.lockedCount += 1
-          return
-        }
-        guard !sealing.isOfOtherDevice(item.entry) else {
-          result.otherDeviceCount += 1
-          return
-        }
-        do throws(KeychainError) {
-          let credential = try sealing.credential(of: item, name: item.name)
-          if query.matches(credential) { result.credentials.append(credential) }
-        } catch {
-          guard error.code == .damaged else { throw error }
-          result.damaged.append(item.name)
+        switch try matcher.match(item) {
+        case .nothing: break
+        case .locked: result.lockedCount += 1
+        case .ofOtherDevice: result.otherDeviceCount += 1
+        case .damaged: result.damaged.append(item.name)
+        case .credential(let credential): result.credentials.append(credential)
         }
       }
     }
     return result
+  }
+}
+
+/// Compares items with a query, as far as the keys at hand open them.
+struct ItemMatcher {
+  private let query: CredentialQuery
+  private let sealing: ItemSealing
+
+  /// What entries have for the service or server that the query names.
+  private let service: UInt64?
+
+  enum Match {
+    case nothing
+    case credential(Credential)
+
+    // It may match.
+    case locked
+    case ofOtherDevice
+    case damaged
+  }
+
+  init(_ query: CredentialQuery, _ sealing: ItemSealing) throws(KeychainError) {
+    self.query = query
+    self.sealing = sealing
+    service = try query.service.map { text throws(KeychainError) in try sealing.service(text) }
+  }
+
+  func match(_ item: VaultItem) throws(KeychainError) -> Match {
+    if let service, item.entry.service != service { return .nothing }
+    guard sealing.keys.satisfies(item.requirement) else { return .locked }
+    guard !sealing.isOfOtherDevice(item.entry) else { return .ofOtherDevice }
+    do throws(KeychainError) {
+      let credential = try sealing.credential(of: item, name: item.name)
+      return query.matches(credential) ? .credential(credential) : .nothing
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return .damaged
+    }
   }
 }
 

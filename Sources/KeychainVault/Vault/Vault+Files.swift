@@ -8,7 +8,7 @@ extension Vault {
   package var paths: [String] {
     let locations = Locations(environment: configuration.environment)
     var paths: [String] = []
-    if let vault = try? path() { paths += [vault] + SidecarFiles(vault).paths }
+    if let vault = try? path() { paths += [vault, UnfinishedVault.name(for: vault)] }
     // The folder itself may be that of a service, which has files of its own there.
     if let state = try? locations.stateFolder() {
       paths += Self.namesInState.map { "\(state)/\($0)" }

@@ -36,48 +36,24 @@ extension Vault {
   /// - Parameters:
   ///   - query: The conditions.
   ///   - time: How long to wait for another process.
-  /// - Returns: What was found; `nil` if there is no vault or no key at hand opens its indexes.
+  /// - Returns: What was found; `nil` if there is no vault or no key is at hand.
   /// - Throws: ``KeychainError`` if the vault cannot be read.
   package func glance(
     _ query: CredentialQuery, within time: Duration
   ) throws(KeychainError) -> CredentialSearchResult? {
-    try glancing(within: time) { search throws(KeychainError) in try search.run(query) }
-  }
-
-  /// Searches with the keys that are at hand, in one index only, which is as fast in a large vault.
-  ///
-  /// A damaged index can hide items, so use this for hints only.
-  ///
-  /// - Parameters:
-  ///   - query: The conditions, at least one.
-  ///   - limit: The largest number of items to examine.
-  ///   - time: How long to wait for another process.
-  /// - Returns: As ``glance(_:within:)``.
-  /// - Throws: ``KeychainError`` if the vault cannot be read.
-  package func quickGlance(
-    _ query: CredentialQuery, limit: Int, within time: Duration
-  ) throws(KeychainError) -> CredentialSearchResult? {
-    try glancing(within: time) { search throws(KeychainError) in
-      try search.runByIndex(query, limit: limit)
-    }
-  }
-
-  private func glancing(
-    within time: Duration,
-    _ body: (inout VaultSearch) throws(KeychainError) -> CredentialSearchResult
-  ) throws(KeychainError) -> CredentialSearchResult? {
     let own = Deadline(after: time)
     let deadline = configuration.commonDeadline.map(own.limited) ?? own
-    guard let session = try file.open(deadline).map({ session($0, deadline) }) else { return nil }
-    let head = try session.readHead()
+    guard let opened = try file.open() else { return nil }
+    return try session(opened, deadline).glance(query)
+  }
+}
+
+extension VaultSession {
+  /// Searches with the keys that are at hand; what they do not open is counted.
+  ///
+  /// - Returns: `nil` if there are none.
+  func glance(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult? {
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
-    let device = try unlocker.device.find()?.inVault(head.row.id)
-    let sealing = ItemSealing(keys: keys, device: device)
-    return try session.opened.storage.read(deadline) {
-      rows throws(KeychainError) -> CredentialSearchResult? in
-      guard try rows.headRow().owns(keys) else { return nil }
-      var search = VaultSearch(rows: rows, sealing: sealing, proven: try session.proven(rows, keys))
-      return try body(&search)
-    }
+    return try VaultSearch(contents: contents(keys), sealing: sealing(keys)).run(query)
   }
 }

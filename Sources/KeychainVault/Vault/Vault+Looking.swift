@@ -1,7 +1,5 @@
-internal import Foundation
 package import KeychainCredentials
 internal import KeychainVaultFormat
-internal import PrephirencesFiles
 
 // What the choice between this and other stores asks a vault.
 extension Vault {
@@ -26,26 +24,17 @@ extension Vault {
   /// must have at least one condition. A vault that was there and is gone is an error.
   package func presence(of query: CredentialQuery) throws(KeychainError) -> Presence {
     guard let session = try session() else { return .noVault }
-    let head = try session.readHead()
-    guard let keys = try unlocker.keysAtHand(.nothing, head) else { return .unknown }
-    return try session.opened.storage.read(session.deadline) {
-      rows throws(KeychainError) -> Presence in
-      guard try rows.headRow().owns(keys) else { return .unknown }
-      var search = VaultSearch(
-        rows: rows, sealing: ItemSealing(keys: keys, device: nil),
-        proven: try session.proven(rows, keys))
-      let found = try search.run(query)
-      let count = found.lockedCount + found.otherDeviceCount + found.damaged.count
-      return found.credentials.isEmpty && count == 0 ? .absent : .present
-    }
+    guard let found = try session.glance(query) else { return .unknown }
+    let count = found.lockedCount + found.otherDeviceCount + found.damaged.count
+    return found.credentials.isEmpty && count == 0 ? .absent : .present
   }
 
   /// Whether the vault has a credential, which is not opened and may be locked.
   package func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     guard let session = try session() else { return false }
-    return try session.read(.nothing) { rows, sealing, proven throws(KeychainError) in
+    return try session.read(.nothing) { contents, sealing throws(KeychainError) in
       let id = try sealing.id(of: identity)
-      return .done(try proven.item(id, name: "\(identity)", in: rows) != nil)
+      return .done(try contents.item(id, sealing.keys, name: "\(identity)") != nil)
     }
   }
 

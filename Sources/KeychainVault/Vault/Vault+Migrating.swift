@@ -1,6 +1,5 @@
 package import KeychainCredentials
 package import KeychainSecrets
-internal import PrephirencesFiles
 
 extension Vault: CredentialReceiver {
   /// Items that stay on this machine are sealed under its device secret.
@@ -20,11 +19,8 @@ extension Vault: CredentialReceiver {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault,
   ///   ``KeychainError/Code/locked``, or ``KeychainError/Code/damaged``.
   package func requireReadableAndIntact() throws(KeychainError) {
-    let session = try existingSession()
-    let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
-      try rows.itemCounts()
-    }
-    try session.requireReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
+    let counts = try itemCounts(matching: nil)
+    try ensureReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
     try verify().requireIntact()
   }
 }

@@ -20,51 +20,40 @@ extension Vault {
       status.exists = false
       return status
     }
-    let head = try session.readHead()
+    let head = session.head
     status.readable = try unlocker.keysAtHand(.nothing, head)?.readable
-    let keys = try unlocker.keysToLook(head, session.opened.path, session.deadline)
-    status.cachedFor = unlocker.cache.remainingTime(of: head.row)
-    status.id = head.row.id.bytes.hexadecimal
-    status.check = try head.row.check()
-    status.epoch = head.row.epoch
-    status.slots = try describe(head, keys)
-    status.damagedSlots = head.slots.damaged
-    status.unknownSlots = head.slots.unknown
-    var found: SeenState?
-    try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
-      status.itemsByAccessibility = try rows.itemCounts()
-      status.itemCount = try rows.itemCount()
-      status.damagedItemCount =
-        status.itemCount - status.itemsByAccessibility.values.reduce(0, +)
-      let top = try rows.topRows()
-      if let keys, top.head.owns(keys) {
-        found = try state(&status, rows, top, keys, session)
-      }
+    status.cachedFor = unlocker.cache.remainingTime(of: head)
+    status.id = head.id.bytes.hexadecimal
+    status.check = try head.check()
+    status.epoch = head.epoch
+    let seen = session.opened.seen
+    var relation: SeenRelation?
+    if let keys = try unlocker.keysToLook(head, session.path, session.deadline) {
+      let contents = try session.unjudgedContents(keys)
+      let found = try contents.relation(to: seen.record, keys)
+      try note(contents, keys, &status)
+      status.seenFailure = found.failure
+      relation = found
+    } else {
+      status.slots = try describe(head, nil)
+      status.seenFailure = try seen.record?.failure(of: head, at: session.path)
     }
-    status.seenFailure = try Self.failure(session.opened, head, found)
-    status.seenRecord = Self.compare(session.opened.seen, status.seenFailure, head, found)
+    status.seenRecord = Self.compare(seen, head, relation, status.seenFailure)
     return status
   }
 
-  /// Notes what the state says, without comparing it with the seen record.
-  private func state(
-    _ status: inout VaultStatus, _ rows: any VaultRows, _ top: TopRows, _ keys: TierKeys,
-    _ session: VaultSession
-  ) throws(KeychainError) -> SeenState {
-    let proofs = session.knownHead.proofs
-    try proofs.requireMacs(of: keys, top.head, path: session.opened.path)
-    let list = try proofs.list(
-      top.members, keys.open.bytes, head: top.head, successions: rows.successions(),
-      unlocked: session.knownHead.value)
-    let chained = try proofs.chained(
-      top.stateBox, keys.open.bytes, head: top.head, list: list)
-    status.kind = list.vaultKind
-    status.counter = chained.state.counter
-    status.witness = String(chained.digest.hexadecimal.prefix(8))
-    guard UInt64(status.itemCount) == chained.state.items.count else {
-      throw .wrongItemCount(status.itemCount, expected: chained.state.items.count)
-    }
-    return SeenState(chained)
+  /// Notes what only T0 shows.
+  private func note(
+    _ contents: VaultContents, _ keys: TierKeys, _ status: inout VaultStatus
+  ) throws(KeychainError) {
+    let counts = try contents.itemCounts(keys)
+    status.slots = try describe(contents.head, contents.list)
+    status.kind = contents.list.vaultKind
+    status.itemsByAccessibility = counts.known
+    status.damagedItemCount = counts.damaged
+    status.itemCount = counts.known.values.reduce(counts.damaged, +)
+    status.counter = contents.newest.n
+    status.witness = VaultWitness.text(contents.newest.digest)
   }
 
   /// Lists the slots.
@@ -73,30 +62,19 @@ extension Vault {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
   public func slots() throws(KeychainError) -> [VaultSlot] {
     let session = try existingSession()
-    let head = try session.readHead()
+    let keys = try unlocker.keysToLook(session.head, session.path, session.deadline)
     return try describe(
-      head, try unlocker.keysToLook(head, session.opened.path, session.deadline))
+      session.head,
+      keys.map { keys throws(KeychainError) in try file.list(session.head, keys.open) })
   }
 
   /// Describes the slots, with their names if the list of members can be read.
-  func describe(_ head: VaultHead, _ keys: TierKeys?) throws(KeychainError) -> [VaultSlot] {
-    let list = try keys.map { keys throws(KeychainError) in try head.list(keys.open) }
-    return try describe(head, list)
-  }
-
-  func describe(
-    _ head: VaultHead, _ list: MemberList?
-  ) throws(KeychainError) -> [VaultSlot] {
+  func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot] {
     let own = try unlocker.device.slot(head)
-    var slots: [VaultSlot] = []
-    for slot in head.slots.intact {
-      let member = try list?.entry(of: slot)
-      slots.append(
-        slot.described(
-          isThisDevice: slot.number == own?.number, member: member,
-          isListed: list.map { _ in member != nil }))
+    return head.slots.map { slot in
+      slot.described(
+        isThisDevice: slot.number == own?.number, member: list?.member(slot.number))
     }
-    return slots
   }
 
   /// Returns what is known without opening the file.
@@ -126,29 +104,32 @@ extension Vault {
 
   private var mayAsk: Bool { configuration.ask != nil }
 
-  private static func failure(
-    _ opened: VaultFile.Opened, _ head: VaultHead, _ found: SeenState?
-  ) throws(KeychainError) -> KeychainError? {
-    guard let record = opened.seen.record else { return nil }
-    if let failure = try record.failure(of: head.row, head.successions, at: opened.path) {
-      return failure
-    }
-    return found.flatMap { record.failure(of: $0, at: opened.path) }
-  }
-
   private static func compare(
-    _ seen: SeenRecordFile.Content, _ failure: KeychainError?, _ head: VaultHead,
-    _ found: SeenState?
+    _ seen: SeenRecordFile.Content, _ head: VaultHead, _ relation: SeenRelation?,
+    _ failure: KeychainError?
   ) -> VaultStatus.SeenRecordState {
     guard let record = seen.record else { return seen == .none ? .none : .unreadable }
-    guard record.id == head.row.id else { return .otherVault }
-    // The counter cannot be read without a key.
-    guard let found else { return failure == nil ? .current : .otherVault }
-    return switch record.relation(of: found) {
-    case .same, .newer: failure == nil ? .current : .otherVault
-    case .older, .olderList: .newerThanFile
-    case .forked: .forked
-    case .tooFarAhead: .tooFarBehindFile
+    guard record.id == head.id else { return .otherVault }
+    guard failure != nil else { return .current }
+    if relation?.isFork ?? false { return .forked }
+    if relation?.isOlder ?? false || head.epoch < record.epoch { return .newerThanFile }
+    return head.epoch == record.epoch ? .forked : .otherVault
+  }
+}
+
+extension VaultSession {
+  /// Returns the contents whether what was seen here before refuses them or not, and writes nothing.
+  fileprivate func unjudgedContents(_ keys: TierKeys) throws(KeychainError) -> VaultContents {
+    do throws(KeychainError) {
+      return try file.contents(opened, keys)
+    } catch {
+      // A write that was under way may have looked like damage.
+      guard error.code == .damaged,
+        let again = try? locked({ locked throws(KeychainError) in
+          try locked.vault(keys, anew: true, refuses: false).contents
+        })
+      else { throw error }
+      return again
     }
   }
 }

@@ -28,14 +28,8 @@ public struct VaultStatus: Hashable, Sendable {
   /// The slots.
   public var slots: [VaultSlot] = []
 
-  /// The numbers of slots that are damaged.
-  public var damagedSlots: [UInt32] = []
-
-  /// The numbers of slots of a kind or grant that this release does not know.
-  public var unknownSlots: [UInt32] = []
-
-  /// The greatest requirement that is met now without asking; `nil` if not even the indexes can be
-  /// read.
+  /// The greatest requirement that is met now without asking; `nil` if not even the names of the items
+  /// that need no unlock can be read.
   public var readable: Accessibility.UnlockRequirement?
 
   /// How long the cached key stays valid if it is not used; `nil` if no key is cached.
@@ -50,22 +44,22 @@ public struct VaultStatus: Hashable, Sendable {
   /// The folder of the system's credentials, if it exists and nothing in it unlocks the vault.
   package var emptyCredentialsFolder: String?
 
-  /// The number of items.
-  public var itemCount = 0
+  /// The number of items; `nil` if it cannot be read while locked.
+  public var itemCount: Int?
 
   /// The number of items that are too damaged to read their accessibility.
   public var damagedItemCount = 0
 
-  /// The number of the other items, by accessibility.
+  /// The number of the other items, by accessibility; empty if it cannot be read while locked.
   public var itemsByAccessibility: [Accessibility: Int] = [:]
 
-  /// The counter of changes; `nil` if it cannot be read while locked.
+  /// The number of the newest change; `nil` if it cannot be read while locked.
   public var counter: UInt64?
 
-  /// The first 8 hexadecimal digits of the digest of the state and of all before it; `nil` if it
+  /// The beginning of the digest of the state and of all before it, in 32 characters; `nil` if it
   /// cannot be read while locked.
   ///
-  /// Two members who see the same counter and digest see the same vault.
+  /// Two members who see the same witness see the same vault, with the same history.
   public var witness: String?
 
   /// The path of the device secret.
@@ -119,12 +113,9 @@ public struct VaultStatus: Hashable, Sendable {
     /// The record knows a newer state than the file holds.
     case newerThanFile
 
-    /// The record knows another state with the same number of changes: two copies of the vault were
+    /// The record knows a state that is not in the history of the file: two copies of the vault were
     /// changed.
     case forked
-
-    /// The file counts more changes than are possible since the record: it is forged.
-    case tooFarBehindFile
 
     /// The record is of another vault.
     case otherVault

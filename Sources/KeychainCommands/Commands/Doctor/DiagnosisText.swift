@@ -120,7 +120,6 @@ extension DiagnosisText {
     guard status.exists else { return [("state", VaultText.absence(status))] }
     var pairs = [("state", VaultText.state(of: status)), ("items", counts(status))]
     pairs += status.slots.map { ("opened by", words(for: $0, status)) }
-    pairs += status.damagedSlots.map { ("damaged", "slot \($0), which opens nothing any more") }
     pairs += VaultText.identity(of: status)
     if let grade = diagnosis.grade { pairs.append(("protection", words(for: grade))) }
     pairs += status.losses.map { Self.words(for: $0, status) }
@@ -144,7 +143,8 @@ extension DiagnosisText {
       status.itemsByAccessibility[accessibility].map { "\($0) \(accessibility)" }
     }
     if status.damagedItemCount > 0 { parts.append("\(status.damagedItemCount) damaged") }
-    return "\(status.itemCount)" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
+    return VaultText.items(of: status)
+      + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
   }
 
   private func words(for grade: Diagnosis.Grade) -> String {

@@ -14,15 +14,13 @@ enum SlotText {
       rows: slots.map {
         [
           String($0.number), SlotNames.name(of: $0, deviceKeyExists: deviceKeyExists),
-          isShared && $0.isListed != false
-            ? SharedGrant($0.grant)?.rawValue ?? "" : opens($0), $0.name, detail($0),
+          isShared ? SharedGrant($0.grant)?.rawValue ?? "" : opens($0), $0.name, detail($0),
         ]
       })
   }
 
   private static func opens(_ slot: VaultSlot) -> String {
-    if slot.isListed == false { return "nothing: it is not in the list of members" }
-    return slot.grant == .openTier ? "what needs no unlock" : "everything"
+    slot.grant == .openTier ? "what needs no unlock" : "everything"
   }
 
   /// Returns the cost of a passphrase's hash, or the fingerprint of a recipient.

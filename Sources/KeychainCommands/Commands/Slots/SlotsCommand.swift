@@ -56,7 +56,6 @@ struct SlotJSON: Encodable {
   let name: String?
   let recipient: String?
   let fingerprint: String?
-  let listed: Bool?
 
   init(_ slot: VaultSlot) {
     number = slot.number
@@ -68,7 +67,6 @@ struct SlotJSON: Encodable {
     name = slot.name.isEmpty ? nil : slot.name
     recipient = slot.recipient?.description
     fingerprint = slot.recipient?.fingerprint
-    listed = slot.isListed
   }
 
   // Programs depend on these words, so they are independent of names in the code.

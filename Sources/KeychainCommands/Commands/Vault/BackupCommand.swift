@@ -10,8 +10,8 @@ struct BackupCommand: KeychainSubcommand {
     abstract: "Copy the vault while it is in use",
     usage: usage("backup [<options>] <file>"),
     discussion: """
-      The copy is a vault, encrypted like the original and opened by the same slots; the vault is verified \
-      at the same time. With --replace, the complete new backup replaces an older one of the same vault in \
+      The copy is a vault, encrypted like the original and opened by the same slots; it is read again and \
+      verified. With --replace, the complete new backup replaces an older one of the same vault in \
       one step; any other file is kept.
 
       Examples:

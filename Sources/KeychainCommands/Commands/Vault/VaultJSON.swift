@@ -12,8 +12,8 @@ struct StatusJSON: Encodable {
   let readable: String?
   let cachedForSeconds: Int64?
   let cacheAvailable: Bool
-  let items: Int
-  let itemsByAccessibility: [String: Int]
+  let items: Int?
+  let itemsByAccessibility: [String: Int]?
   let kind: String?
   let id: String?
   let epoch: UInt64?
@@ -21,7 +21,6 @@ struct StatusJSON: Encodable {
   let witness: String?
   let check: String?
   let slots: [SlotJSON]
-  let damagedSlots: [UInt32]
   let deviceKey: String
   let deviceKeyExists: Bool
   let seenRecord: String
@@ -43,8 +42,10 @@ struct StatusJSON: Encodable {
     cachedForSeconds = Environment.listsKernelKeys ? status.cachedFor?.components.seconds : nil
     cacheAvailable = status.isCacheAvailable
     items = status.itemCount
-    itemsByAccessibility = Dictionary(
-      uniqueKeysWithValues: status.itemsByAccessibility.map { ($0.key.description, $0.value) })
+    itemsByAccessibility = status.itemCount.map { _ in
+      Dictionary(
+        uniqueKeysWithValues: status.itemsByAccessibility.map { ($0.key.description, $0.value) })
+    }
     kind = status.kind.map(Self.word)
     id = status.id
     epoch = status.epoch
@@ -52,7 +53,6 @@ struct StatusJSON: Encodable {
     witness = VaultText.witness(status)
     check = status.check?.description
     slots = status.slots.map(SlotJSON.init)
-    damagedSlots = status.damagedSlots
     deviceKey = status.deviceSecretPath
     deviceKeyExists = status.hasDeviceSecret
     seenRecord = "\(status.seenRecord)"
@@ -83,11 +83,15 @@ struct VerificationJSON: Encodable {
   let items: Int
   let opened: Int
   let problems: [String]
+  let shadowed: [String]
+  let unfinishedWrite: Bool
 
   init(_ report: VerificationReport) {
     intact = report.isIntact
     items = report.itemCount
     opened = report.openedCount
     problems = report.problems
+    shadowed = report.shadowed
+    unfinishedWrite = report.hasUnfinishedWrite
   }
 }

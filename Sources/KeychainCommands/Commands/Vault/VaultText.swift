@@ -17,7 +17,7 @@ enum VaultText {
     return FactLines.text(
       [
         ("vault", status.path), ("state", state(of: status)),
-        ("items", String(status.itemCount)),
+        ("items", items(of: status)),
         (
           "opened by",
           status.slots.map { SlotNames.called($0, deviceKeyExists: status.hasDeviceSecret) }
@@ -29,6 +29,11 @@ enum VaultText {
   /// Returns how a vault is missing.
   static func absence(_ status: VaultStatus) -> String {
     status.wasSeen ? "was here before, and is gone" : "not made yet"
+  }
+
+  /// Returns how many items a vault has, as far as that shows while it is locked.
+  static func items(of status: VaultStatus) -> String {
+    status.itemCount.map(String.init) ?? "not known while no key of the vault is here"
   }
 
   /// Returns whether a vault is locked, and for how long it stays unlocked.
@@ -53,8 +58,8 @@ enum VaultText {
     ].compactMap { name, value in value.map { (name, $0) } }
   }
 
-  /// Returns what two people compare to know that they see the same state: the counter, and the
-  /// beginning of its digest.
+  /// Returns what two people compare to know that they see the same state: the number of the newest
+  /// change, and the beginning of its digest.
   static func witness(_ status: VaultStatus) -> String? {
     guard let counter = status.counter, let digest = status.witness else { return nil }
     return "\(counter) \(digest)"
@@ -74,8 +79,7 @@ enum VaultText {
     case .none: "none: an older copy of the vault would not be noticed at this first sight"
     case .unreadable: "damaged or unreadable: this counts as the first sight of the vault"
     case .newerThanFile: "knows a newer state: the vault was rolled back"
-    case .forked: "knows another copy with as many changes: the vault was forked"
-    case .tooFarBehindFile: "knows far fewer changes than the vault counts: the vault was forged"
+    case .forked: "knows another copy that was changed on its own: the vault was forked"
     case .otherVault: "is of another vault"
     }
   }
@@ -132,6 +136,15 @@ enum VaultText {
     let locked = unopened > 0 ? ", \(unopened) of them without opening, as they are locked" : ""
     return "checked \(Words.items(report.itemCount))\(locked): "
       + (report.isIntact ? "intact\n" : "not intact\n")
+  }
+
+  /// Returns what a verification found that is no damage.
+  static func remarks(on report: VerificationReport) -> [String] {
+    let shadowed = report.shadowed.map {
+      "\($0) is hidden by the item of the same name that needs more to be read"
+    }
+    guard report.hasUnfinishedWrite else { return shadowed }
+    return shadowed + ["the last write was not finished; the next one removes what is left of it"]
   }
 
   static func summary(of report: BackupReport, file: String) -> String {

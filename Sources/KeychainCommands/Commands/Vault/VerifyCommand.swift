@@ -7,11 +7,11 @@ internal import PrephirencesCommandLine
 struct VerifyCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Check every row of the vault",
+    abstract: "Check everything in the vault",
     usage: usage("verify [<options>]"),
     discussion: """
-      Rows that were changed, dropped or put back outside the program are found without \
-      unlocking; what is unlocked is opened too. Nothing is changed.
+      What was changed, dropped or put back outside the program is found without unlocking; what is \
+      unlocked is opened too. Nothing is changed.
 
       Example:
         \(keychainPath) verify && \(keychainPath) backup /backup/vault.db
@@ -31,6 +31,7 @@ struct VerifyCommand: KeychainSubcommand {
     } else {
       try CommandOutput.write(VaultText.summary(of: report))
     }
+    for remark in VaultText.remarks(on: report) { session.interface.say(remark) }
     for problem in report.problems { session.interface.error(problem) }
     guard report.isIntact else { throw .notIntact(report.problems.count) }
   }
