@@ -146,7 +146,9 @@ struct RestoredVault: Sendable {
       isAdministrationKeyChanged: try known.map { known throws(KeychainError) in
         try !known.leads(to: opened.head)
       } ?? false,
-      isOtherList: try known.map { try $0.listHash != list.hash() } ?? false,
+      isOtherList: try known.map { known throws(KeychainError) in
+        try known.listHash != list.hash()
+      } ?? false,
       isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
       isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
       otherDeviceItemCount: otherDevices,

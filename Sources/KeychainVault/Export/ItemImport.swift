@@ -30,11 +30,11 @@ extension ItemSealing {
     guard !isOfOtherDevice(old.entry) else { return .other(old) }
     guard keys.satisfies(old.requirement) else { return .locked(old.requirement) }
     let (metadata, index) = try old.metadata(keys, name: name)
+    let sealed = try metadata.copy(at: index)
     let secret = try secret(of: old, in: contents, name: name)
     let isSame =
-      try old.accessibility == item.credential.accessibility
-      && metadata.copy(at: index).copy().isEqual(to: item.metadata)
-      && secret.isEqual(to: item.secret)
+      old.accessibility == item.credential.accessibility
+      && sealed.bytes.isEqual(to: item.metadata) && secret.isEqual(to: item.secret)
     return isSame ? .itself : .other(old)
   }
 }

@@ -277,7 +277,7 @@ extension VaultContents {
     for (number, page) in index.pages[Int(tier.rawValue)].enumerated() {
       let held: HeldPart
       do throws(KeychainError) {
-        held = try pages.page(page.place) ?? uncachedPage(number, in: tier, keys)
+        held = if let known = pages.page(page.place) { known } else { try uncachedPage(number, in: tier, keys) }
       } catch {
         guard error.code == .damaged else { throw error }
         try body(.damagedPage(page))

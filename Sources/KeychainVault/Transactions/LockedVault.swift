@@ -79,7 +79,8 @@ struct LockedVault {
     guard writer.hasChanges || writer.makesBase else { return }
     let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
     if keys.hasAll, writer.makesBase || removesForGood || !writer.fitsInCommit {
-      return try replaceBase(CarriedBase(writer.contents, keys))
+      try replaceBase(CarriedBase(writer.contents, keys))
+      return session.file.own.note(writer.versions, in: contents.newest.n)
     }
     guard writer.fitsInCommit else {
       throw KeychainError(
@@ -101,6 +102,7 @@ struct LockedVault {
         place: contents.end, header: frame.header,
         beginning: frame.bytes.prefix(VaultContents.LastFrame.beginningCount)), keys: keys)
     contents.hasUnfinishedWrite = false
+    session.file.own.note(writer.versions, in: commit.n)
     noteContents()
     session.remember(contents, keys)
     if writer.removesSecrets, !removesForGood || !keys.hasAll {

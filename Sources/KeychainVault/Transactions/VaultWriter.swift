@@ -24,6 +24,17 @@ struct VaultWriter: ~Copyable {
   var keys: TierKeys { sealing.keys }
   var hasChanges: Bool { changes.contains { !$0.isEmpty } }
 
+  /// The versions of what was put, and `nil` for what was removed.
+  var versions: [ItemID: UInt64?] {
+    var versions: [ItemID: UInt64?] = [:]
+    for changes in changes {
+      for (id, item) in changes where versions[id] == nil || item != nil {
+        versions.updateValue(item?.entry.version, forKey: id)
+      }
+    }
+    return versions
+  }
+
   init(_ contents: VaultContents, _ sealing: ItemSealing) {
     self.contents = contents
     before = contents
