@@ -54,12 +54,8 @@ package struct VaultIndex: Sendable {
     self.spineHash = spineHash
   }
 
-  /// Opens an index.
+  /// Opens an index, whose pages and boxes must lie in a range of the file.
   ///
-  /// - Parameters:
-  ///   - box: The box.
-  ///   - keys: The keys.
-  ///   - file: Where pages and boxes may lie.
   /// - Returns: The index, or `nil` if it does not open or breaks the format.
   package static func open(
     _ box: Data, keys: TierKeys, file: Range<Int>

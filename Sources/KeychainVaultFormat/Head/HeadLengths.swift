@@ -48,6 +48,7 @@ extension VaultHead {
   ///   - prefix: The first ``prefixCount`` bytes, or all of a shorter file.
   ///   - fileLength: The number of bytes of the file; the lengths must fit in it.
   ///   - path: The path, for errors.
+  /// - Returns: The lengths.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
   ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged``.
   package static func lengths(

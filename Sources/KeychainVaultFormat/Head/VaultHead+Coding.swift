@@ -74,10 +74,8 @@ extension VaultHead {
 
   /// Encodes a head.
   ///
-  /// - Parameters:
-  ///   - slots: The encoded slots, in the order in which they are tried.
-  ///   - lengths: The lengths of the file's other parts; that of the head is computed.
-  /// - Returns: The head. It must not be longer than ``maximumCount``.
+  /// The slots are encoded, in the order in which they are tried. The length of the head itself is
+  /// computed. The result must not be longer than ``maximumCount``.
   package static func encode(
     id: VaultID, epoch: UInt64, checks: VaultChecks, administration: Data, slots: [Data],
     list: Data, administrationBox: Data, successions: [Data], lengths: Lengths

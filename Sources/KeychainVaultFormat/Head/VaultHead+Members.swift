@@ -8,18 +8,7 @@ extension VaultHead {
   /// exactly the slots, the successions and the box of the administration key that the head has.
   package func openList(_ open: SharedSecret) throws(KeychainError) -> MemberList {
     let list = try MemberList.open(
-      self.list, with: try Derivation.key(open.bytes, "pk3/members"),
-      administration: administration)
-    guard list.id == id, list.epoch == epoch, list.administration == administration else {
-      throw .damagedMembers("it is of another vault or an older epoch")
-    }
-    guard try list.administrationHash == Derivation.hash(of: administrationBox) else {
-      throw .damagedMembers("the box of its administration key is not the one it names")
-    }
-    guard try list.successions == Succession.hash(of: successions) else {
-      throw .damagedMembers("the successions of the administration key are not those it names")
-    }
-    try Succession.requireOrder(successions, identity)
+      self.list, identity, administrationBox: administrationBox, successions: successions, open)
     guard hasExactlySlots(of: list) else {
       throw .damagedMembers("the slots of the vault are not those it names")
     }

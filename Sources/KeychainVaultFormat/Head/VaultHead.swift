@@ -51,10 +51,8 @@ package struct VaultHead: Hashable, Sendable {
 
   /// Reads a head.
   ///
-  /// - Parameters:
-  ///   - bytes: The whole head, as long as it says itself. That the lengths fit in the file,
-  ///     ``lengths(prefix:fileLength:path:)`` checks.
-  ///   - path: The path, for errors.
+  /// The bytes are the whole head, as long as it says itself. That the lengths fit in the file,
+  /// ``lengths(prefix:fileLength:path:)`` checks.
   package init(_ bytes: Data, path: String) throws(KeychainError) {
     lengths = try Self.lengths(prefix: bytes, fileLength: .max, path: path)
     guard lengths.head == bytes.count else { throw .damagedHead(path) }

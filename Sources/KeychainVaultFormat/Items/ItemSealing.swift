@@ -46,11 +46,8 @@ package struct ItemSealing {
 
   /// Returns the credential of an item, which may be bound to another device.
   ///
-  /// - Parameters:
-  ///   - metadata: The metadata of the part with the entry.
-  ///   - index: The number of the entry among the part's puts.
-  ///   - entry: The entry.
-  ///   - name: The name of the item in errors.
+  /// `index` is the number of the entry among the puts of the part with the metadata.
+  ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the metadata breaks the
   ///   format, or is not that of the entry's id and service.
   package func credential(

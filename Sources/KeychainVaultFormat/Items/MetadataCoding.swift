@@ -58,6 +58,8 @@ package enum MetadataCoding {
   ///   - bytes: The plaintext.
   ///   - accessibility: The accessibility of the item.
   ///   - textLimit: The maximum number of bytes of all texts together. Exports have another one.
+  /// - Returns: The credential.
+  /// - Throws: ``FieldReader/Malformed``.
   package static func decode(
     _ bytes: RawSpan, _ accessibility: Accessibility,
     textLimit: Int = Credential.maximumMetadataCount

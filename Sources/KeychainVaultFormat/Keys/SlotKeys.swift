@@ -22,10 +22,8 @@ package struct SlotKeys: Sendable {
 
   /// Derives the keys of a slot that is opened by an input key.
   ///
-  /// - Parameters:
-  ///   - inputKey: The input key.
-  ///   - header: The fields of the slot's header, for the key that opens its box.
-  ///   - signing: Those of them that never change, so that a recovery code keeps the key that signs.
+  /// The key that opens its box is bound to the fields of the slot's header; the key that signs, to
+  /// those of them that never change, so that a recovery code keeps it.
   package init(
     inputKey: borrowing SecretBytes, header: [UInt8], signing: [UInt8]
   ) throws(KeychainError) {

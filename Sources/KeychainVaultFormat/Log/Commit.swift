@@ -110,6 +110,15 @@ package struct Commit: Sendable {
     try Derivation.hash("pk3/first", FieldWriter.fields { $0.byteString(id.bytes) })
   }
 
+  /// Returns the witness of a state, which people compare: the first 160 bits of its digest, in 32
+  /// characters of the alphabet of recovery codes.
+  package static func witness(_ digest: Data) throws(KeychainError) -> String {
+    let text = try translating { () throws(SecretsError) in
+      try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), prefix: "", sumCount: 0)
+    }
+    return text.withBytes { $0.text ?? "" }.uppercased()
+  }
+
   /// Returns the digest of a commit from the digest before and the hash of its body.
   package static func digest(
     after previous: Data, bodyHash: Data
@@ -122,8 +131,8 @@ package struct Commit: Sendable {
       })
   }
 
-  private static let listLabel = "pk3/base"
-  private static let writerLabel = "pk3/commit"
+  static let listLabel = "pk3/base"
+  static let writerLabel = "pk3/commit"
 
   /// Whether the proof of a tier is right; `nil` if the key is not at hand or there is no proof.
   package func hasProof(_ tier: Tier, _ keys: TierKeys) throws(KeychainError) -> Bool? {
@@ -165,16 +174,9 @@ package struct Commit: Sendable {
 extension Commit {
   /// Makes a commit and seals it.
   ///
-  /// - Parameters:
-  ///   - n: The number.
-  ///   - previous: The digest of the commit before.
-  ///   - time: Microseconds since 1970.
-  ///   - writer: The number of the writer's slot in a shared vault; else 0.
-  ///   - content: A base, or changes with a part for each tier.
-  ///   - keys: The keys; a base needs all three.
-  ///   - signer: Who signs, in a shared vault; `nil` in a local one, where macs prove the commit.
-  ///   - administration: Signs the base that brings a list; else `nil`.
-  /// - Returns: The commit, and the box that its frame contains.
+  /// In a shared vault, `signer` proves it, and `writer` is the number of the signer's slot; in a local
+  /// one, `signer` is `nil`, `writer` 0, and macs prove it under all keys at hand, which a base needs
+  /// all. `administration` signs the base that brings a list. Returns the box of the frame as well.
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?

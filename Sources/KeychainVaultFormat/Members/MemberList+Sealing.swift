@@ -7,9 +7,7 @@ extension MemberList {
 
   /// Signs and seals the list, for the head.
   ///
-  /// - Parameters:
-  ///   - key: The administration key that the list names.
-  ///   - boxKey: ``BoxKeys/members``.
+  /// The administration key is the one that the list names, the box key ``BoxKeys/members``.
   package func sealed(
     by key: AdministrationKey, _ boxKey: SharedSecret
   ) throws(KeychainError) -> Data {
@@ -21,21 +19,33 @@ extension MemberList {
     return try Sealing.seal(fields: fields + signature, with: boxKey.bytes)
   }
 
-  /// Opens a list; fails if the administration key did not sign it, or if it breaks the format.
-  static func open(
-    _ box: Data, with boxKey: borrowing SecretBytes, administration: Data
+  /// Opens the list of a head with T0, and checks all of it but the slots.
+  ///
+  /// Its signature must be right; it must be of this vault, epoch and administration key, and name the
+  /// box of the administration key and the successions.
+  package static func open(
+    _ box: Data, _ head: HeadIdentity, administrationBox: Data, successions: [Data],
+    _ open: SharedSecret
   ) throws(KeychainError) -> MemberList {
+    let boxKey = try Derivation.key(open.bytes, "pk3/members")
     guard let plain = try Sealing.openFields(box, with: boxKey), plain.count > Signature.count
     else { throw .damagedMembers("it does not open") }
     let fields = Array(plain.dropLast(Signature.count))
-    guard
-      Signing.isRight(
-        Data(copying: plain.suffix(Signature.count)), of: fields, label: label,
-        publicKey: administration)
+    let signature = Data(copying: plain.suffix(Signature.count))
+    guard Signing.isRight(signature, of: fields, label: label, publicKey: head.administration)
     else { throw .damagedMembers("its signature is not the administration key's") }
     guard let list = unsafe MemberList(fields.span.bytes) else {
       throw .damagedMembers("it breaks the format")
     }
+    guard list.id == head.id, list.epoch == head.epoch, list.administration == head.administration
+    else { throw .damagedMembers("it is of another vault or an older epoch") }
+    guard try list.administrationHash == Derivation.hash(of: administrationBox) else {
+      throw .damagedMembers("the box of its administration key is not the one it names")
+    }
+    guard try list.successions == Succession.hash(of: successions) else {
+      throw .damagedMembers("the successions of the administration key are not those it names")
+    }
+    try Succession.requireOrder(successions, head)
     return list
   }
 }

@@ -79,9 +79,8 @@ package struct Succession: Hashable, Sendable {
   /// The record, as the head has it.
   package var encoded: Data { Data(copying: body) + signature }
 
-  /// Whether somebody who trusts the old key and a recovery code can trust the new key.
-  ///
-  /// - Parameter recovery: The signing key of the trusted code; `nil` if none is trusted.
+  /// Whether somebody who trusts the old key, and a recovery code with this signing key, can trust the
+  /// new key; never if no code is trusted.
   package func isFollowed(trustingRecovery recovery: Data?) -> Bool {
     recovery == recoveryKey
       && Signing.isRight(signature, of: body, label: Self.label, publicKey: recoveryKey)
