@@ -64,7 +64,7 @@ extension VaultHead {
         if start.kind == .passphrase { passphraseCount += 1 }
         if let row = SlotRow(encoded: slot) {
           known.append(row)
-        } else if let kind = start.kind, start.grant != nil {
+        } else if let kind = start.kind {
           malformed.insert(kind)
         }
       }

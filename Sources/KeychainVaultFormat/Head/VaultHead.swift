@@ -15,7 +15,8 @@ package struct VaultHead: Hashable, Sendable {
   /// The slots that this release can try, in the order of the file.
   package let slots: [SlotRow]
 
-  /// The kinds of the slots that break the format; `nil` for one whose kind cannot be read.
+  /// The kinds of the slots that break the format or have an unknown grant; `nil` for one whose kind
+  /// cannot be read.
   ///
   /// If no slot opens and a slot of the presented kind is malformed, the vault is damaged, and the
   /// passphrase or key may be right.

@@ -22,6 +22,12 @@ package struct ItemEntry: Hashable, Sendable {
   /// Names the service or server, for whoever knows it; see ``ItemSealing/service(_:)``.
   package let service: UInt64
 
+  /// The numbers of bytes that the box of a secret can have.
+  private static let boxCounts =
+    Sealing.greatestBoxCount(
+      limit: 0)...Sealing.greatestBoxCount(
+      limit: Credential.maximumSecretCount)
+
   /// The number of bytes of the shortest encoded entry.
   static let minimumCount = ItemID.count + 1 + 1 + 8 + 4 + 32 + 8
 
@@ -59,7 +65,7 @@ package struct ItemEntry: Hashable, Sendable {
     boxHash = try reader.data(bytes, count: 32)
     service = try reader.integer(bytes)
     guard self.tier == tier, accessibility.isThisDeviceOnly == (device != nil),
-      1...(.max >> 1) ~= version
+      1...(.max >> 1) ~= version, Self.boxCounts ~= boxCount
     else { throw FieldReader.Malformed() }
   }
 

@@ -138,7 +138,8 @@ extension Part {
 extension Part {
   /// Opens a page.
   ///
-  /// - Returns: The page, or `nil` if it does not open, breaks the format, or removes something.
+  /// - Returns: The page, or `nil` if it does not open, breaks the format, is empty, or removes
+  ///   something.
   package static func openPage(
     _ box: Data, tier: Tier, keys: TierKeys
   ) throws(KeychainError) -> Part? {
@@ -151,7 +152,7 @@ extension Part {
   private static func page(_ bytes: RawSpan, tier: Tier) -> Part? {
     var reader = FieldReader()
     guard let part = try? Part(&reader, bytes, tier: tier), (try? reader.end(bytes)) != nil,
-      part.changes.allSatisfy({ $0.entry != nil })
+      !part.changes.isEmpty, part.changes.allSatisfy({ $0.entry != nil })
     else { return nil }
     return part
   }

@@ -23,7 +23,7 @@ package enum Signing {
 package struct CommitSigner: Sendable {
   /// The number of the slot.
   package let number: UInt32
-  private let seed: SharedSecret
+  let seed: SharedSecret
 
   package init(number: UInt32, seed: SharedSecret) {
     self.number = number

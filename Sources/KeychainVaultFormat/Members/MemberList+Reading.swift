@@ -57,7 +57,7 @@ extension MemberList {
     id.bytes.count == VaultID.count
       && [administration, administrationHash, before, successions].allSatisfy { $0.count == 32 }
       && 1...HeadIdentity.greatestEpoch ~= epoch && 1...Self.greatestSerial ~= serial
-      && accepted <= serial && first > 0 && members.count <= Self.maximumCount
+      && accepted <= serial && 1...Self.greatestFirst ~= first && members.count <= Self.maximumCount
       && members.allSatisfy { $0.number < nextNumber && isPossible($0) }
       && members.contains { $0.kind != nil && $0.grant == .administers }
       && members.count { $0.kind == .passphrase } <= Self.maximumPassphraseCount

@@ -45,6 +45,9 @@ package struct MemberList: Hashable, Sendable {
   package static let maximumPassphraseCount = 8
   package static let greatestSerial: UInt64 = 1 << 48
 
+  /// More commits than any vault has, so that numbers can be added without overflow.
+  package static let greatestFirst: UInt64 = 1 << 62
+
   package init(
     id: VaultID, epoch: UInt64, administration: Data, administrationHash: Data, serial: UInt64,
     accepted: UInt64, first: UInt64, before: Data, nextNumber: UInt32, vaultKind: VaultKind,
@@ -82,8 +85,8 @@ package struct MemberList: Hashable, Sendable {
 
   /// The numbers that commits under this list may have.
   package var numbers: ClosedRange<UInt64> {
-    let (last, isTooMuch) = first.addingReportingOverflow(1 << 40)
-    return first...(isTooMuch ? .max : last)
+    let first = min(first, Self.greatestFirst)
+    return first...(first + (1 << 40))
   }
 
   package func member(_ number: UInt32) -> Member? { members.first { $0.number == number } }

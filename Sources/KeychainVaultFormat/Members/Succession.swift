@@ -65,7 +65,9 @@ package struct Succession: Hashable, Sendable {
     recoveryKey = try reader.data(bytes, count: 32)
     signature = try reader.data(bytes, count: Signature.count)
     try reader.end(bytes)
-    guard self.id == id else { throw FieldReader.Malformed() }
+    guard self.id == id, 1...HeadIdentity.greatestEpoch ~= epoch else {
+      throw FieldReader.Malformed()
+    }
   }
 
   private var body: [UInt8] {

@@ -13,24 +13,26 @@ extension VectorRun {
     case "members hash": try decodedList("members")?.hash().hexadecimal
     case "members signature":
       try AdministrationKey(knownSeed: vector.secret("seed"))
-        .sign(vector.bytes("members"), label: "pk2/members").hexadecimal
+        .sign(vector.bytes("members"), label: "pk3/members").hexadecimal
     case "decoded members": .some(try decodedList("members")?.fields.hexadecimal)
     case "opened members": .some(try openedMembers())
     case "opened administration key": .some(try openedAdministrationKey())
-    default: try successions()
+    default: nil
     }
   }
 
   private func memberList() throws -> MemberList {
     let member = try Member(
       number: vector.number("number"), kindNumber: vector.number("kind"),
-      grantNumber: vector.number("granted"), rowHash: vector.data("row"),
-      boxKey: vector.data("boxKey"), signingKey: vector.data("signingKey"),
+      grantNumber: vector.number("grant"), slotHash: vector.data("slotHash"),
+      boxKey: vector.data("boxKey"),
+      signingKey: vector.inputs.hex["signingKey"] == nil ? Data() : vector.data("signingKey"),
       name: vector.text("name"))
     return try MemberList(
       id: id(), epoch: vector.number("epoch"), administration: vector.data("administration"),
-      administrationHash: vector.data("administrationBox"), serial: vector.number("serial"),
-      nextNumber: vector.number("nextNumber"),
+      administrationHash: vector.data("administrationHash"), serial: vector.number("serial"),
+      accepted: vector.number("accepted"), first: vector.number("first"),
+      before: vector.data("before"), nextNumber: vector.number("nextNumber"),
       vaultKind: #require(VaultKind(rawValue: vector.number("kindOfVault"))),
       successions: vector.data("successions"), members: [member])
   }
@@ -40,21 +42,14 @@ extension VectorRun {
     return MemberList(bytes.span.bytes)
   }
 
-  private func headOfList() throws -> HeadRow {
-    let zeros = Data(repeating: 0, count: 32)
-    return try HeadRow(
-      id: id(), epoch: vector.number("epoch"),
-      checks: VaultChecks(
-        open: zeros.prefix(16), first: zeros.prefix(16), unlocked: zeros.prefix(16)),
-      parameters: HeadRow.noParameters, administration: vector.data("administration"),
-      macs: [zeros, zeros, zeros], generation: 1)
-  }
-
   private func openedMembers() throws -> String? {
-    let row = try MembersRow(list: vector.data("box"), administration: vector.data("column"))
-    let head = try headOfList()
+    let head = try HeadIdentity(
+      id: id(), epoch: vector.number("epoch"), administration: vector.data("administration"))
     return try unlessDamaged {
-      try row.opened(vector.secret("tier0"), head: head, successions: []).fields.hexadecimal
+      try MemberList.open(
+        vector.data("box"), head, administrationBox: vector.data("administrationBox"),
+        successions: vector.numbered("succession"), SharedSecret(vector.secret("tier0"))
+      ).fields.hexadecimal
     }
   }
 
@@ -65,59 +60,38 @@ extension VectorRun {
       let key = try AdministrationKey(box: box, root: root, expected: expected)
       // The key is written only sealed.
       let sealed = try key.sealed(under: root)
-      let plain = try Sealing.open(sealed, with: Derivation.key(root, "pk2/admin.box"))
+      let plain = try Sealing.open(sealed, with: Derivation.key(root, "pk3/admin"))
       return plain?.hexadecimal() ?? ""
     }
   }
 
-  private func successions() throws -> String?? {
+  func successions() throws -> String?? {
     switch vector.operation {
-    case "succession": try madeSuccession().row.record.hexadecimal
-    case "decoded succession": .some(try decodedSuccession()?.row.record.hexadecimal)
-    case "leading succession": .some(try leadingSuccession())
+    case "succession": try madeSuccession().encoded.hexadecimal
+    case "decoded succession":
+      .some(
+        try unlessDamaged { try Succession(vector.data("record"), of: id()).encoded.hexadecimal })
     case "followed succession": .some(try followedSuccession())
     case "successions hash":
-      try SuccessionRow.hash(
-        of: vector.numbered("record").map { SuccessionRow(epoch: 1, record: $0) }
-      ).hexadecimal
+      try Succession.hash(of: vector.numbered("record")).hexadecimal
     default: nil
     }
   }
 
   private func madeSuccession() throws -> Succession {
-    var recovery: StateSigner?
-    if vector.inputs.hex["recoverySeed"] != nil {
-      recovery = StateSigner(number: 1, seed: SharedSecret(try vector.secret("recoverySeed")))
-    }
-    return try Succession(
-      id: id(), epoch: vector.number("epoch"),
-      from: AdministrationKey(knownSeed: vector.secret("oldSeed")),
-      to: AdministrationKey(knownSeed: vector.secret("newSeed")),
-      after: #require(try decodedList("members")),
-      reason: #require(Succession.Reason(rawValue: vector.number("reason"))), recovery: recovery)
-  }
-
-  private func decodedSuccession() throws -> Succession? {
-    let row = try SuccessionRow(epoch: vector.number("epoch"), record: vector.data("record"))
-    let id = try id()
-    do throws(KeychainError) {
-      return try Succession(row, of: id)
-    } catch {
-      #expect(error.code == .damaged)
-      return nil
-    }
-  }
-
-  private func leadingSuccession() throws -> String? {
-    let succession = try #require(try decodedSuccession())
-    return succession.isSignedByBothKeys ? succession.newKey.hexadecimal : nil
+    try Succession(
+      id: id(), epoch: vector.number("epoch"), oldKey: vector.data("oldKey"),
+      newKey: vector.data("newKey"), lastList: vector.data("listHash"),
+      recovery: CommitSigner(number: 1, seed: SharedSecret(vector.secret("recoverySeed"))))
   }
 
   private func followedSuccession() throws -> String? {
-    let succession = try #require(try decodedSuccession())
+    let succession = try Succession(vector.data("record"), of: id())
     let recovery = try vector.data("trustedRecoveryKey")
-    return succession.canBeFollowed(trustingRecovery: recovery)
-      ? succession.newKey.hexadecimal : nil
+    guard try succession.oldKey == vector.data("trusted"),
+      succession.isFollowed(trustingRecovery: recovery)
+    else { return nil }
+    return succession.newKey.hexadecimal
   }
 
   /// Returns the computed value; `nil` if the input is damaged.

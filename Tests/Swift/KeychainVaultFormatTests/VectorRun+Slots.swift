@@ -9,9 +9,6 @@ import VaultVectors
 extension VectorRun {
   func slots() throws -> String?? {
     switch vector.operation {
-    case "head macs": try head().macs.map(\.hexadecimal).joined()
-    case "head sum": try head().sum.hexadecimal
-    case "checked features": .some(try features())
     case "passphrase input key":
       try SlotSealing.passphraseKey(
         SecretBytes(copying: vector.text("passphrase")), salt: vector.data("salt"),
@@ -19,21 +16,22 @@ extension VectorRun {
       ).hexadecimal()
     case "passphrase parameters": try parameters().encoded.hexadecimal
     case "key file input key": try KeyFile.inputKey(vector.secret("contents")).hexadecimal()
-    case "slot row": try slotRow().fields.hexadecimal
-    case "slot row hash": try slotRow().rowHash().hexadecimal
-    case "slot sum": try slotRow().expectedSum().hexadecimal
-    case "checked slot": .some(try checkedSlot())
+    case "slot": try slotRow().fields.hexadecimal
+    case "slot hash": try Derivation.hash("pk3/slot", vector.bytes("slot")).hexadecimal
+    case "checked slot":
+      .some(try SlotRow(encoded: vector.data("slot"))?.fields.hexadecimal)
     case "opened slot": .some(try openedSlot())
-    default: try slotKeys()
+    default: nil
     }
   }
 
-  private func slotKeys() throws -> String?? {
+  func slotKeys() throws -> String?? {
     switch vector.operation {
     case "slot header": try header().fields(in: id()).hexadecimal
-    case "slot commitment": try tag("key", "pk2/slot.commit")
-    case "slot private key": try tag("inputKey", "pk2/slot.box")
-    case "slot signing seed": try tag("inputKey", "pk2/slot.sign")
+    case "slot commitment": try tag("key", "pk3/slot.commit")
+    case "slot private key": try tag("inputKey", "pk3/slot.box")
+    case "slot signing seed":
+      try keysOfSlot().signer(1).seed.bytes.hexadecimal()
     case "slot public key": try keysOfSlot().boxKey.hexadecimal
     case "slot signing key": try keysOfSlot().signingKey().hexadecimal
     default: nil
@@ -45,37 +43,11 @@ extension VectorRun {
   }
 
   private func keysOfSlot() throws -> SlotKeys {
-    try SlotKeys(
-      inputKey: vector.secret("inputKey"), header: header().fields(in: id()))
+    try header().keys(vector.secret("inputKey"), in: id())
   }
 
   private func parameters() throws -> PasswordHash.Parameters {
     try PasswordHash.Parameters(memory: vector.number("memory"), passes: vector.number("passes"))
-  }
-
-  func head() throws -> HeadRow {
-    try HeadRow(
-      id: id(), epoch: vector.number("epoch"), keys: tierKeys(),
-      administration: vector.data("administration"), generation: vector.number("generation"))
-  }
-
-  private func features() throws -> String? {
-    let zeros = Data(repeating: 0, count: 32)
-    let checks = [zeros.prefix(16), zeros.prefix(16), zeros.prefix(16)]
-    let row = try HeadRow(
-      id: VaultID(bytes: zeros.prefix(16)), epoch: 1,
-      checks: VaultChecks(open: checks[0], first: checks[1], unlocked: checks[2]),
-      parameters: vector.data("parameters"), administration: zeros, macs: [zeros, zeros, zeros],
-      generation: 1)
-    do {
-      return try HeadRow(
-        id: zeros.prefix(16), epoch: 1, checks: checks, parameters: row.parameters,
-        administration: zeros, macs: row.macs, generation: 1, sum: row.sum, path: "vault"
-      ).parameters.hexadecimal
-    } catch {
-      #expect([.damaged, .unsupportedFormat].contains(error.code))
-      return nil
-    }
   }
 
   private func header() throws -> SlotHeader {
@@ -89,20 +61,15 @@ extension VectorRun {
   }
 
   private func slotRow() throws -> SlotRow {
-    let grant = try #require(SlotGrant(rawValue: vector.number("granted")))
+    let grant = try #require(SlotGrant(rawValue: vector.number("grant")))
     return try SlotRow(
       header: header(), grant: grant, commitment: vector.data("commitment"),
       box: vector.data("box"))
   }
 
-  private func checkedSlot() throws -> String? {
-    let slot = try slotRow()
-    return try slot.isWellFormed && slot.sum == vector.data("sum") ? slot.fields.hexadecimal : nil
-  }
-
   /// Returns the granted keys and the binding.
   private func openedSlot() throws -> String? {
-    let slot = try slotRow()
+    guard let slot = try SlotRow(encoded: vector.data("slot")) else { return nil }
     let opened: SlotSealing.Opened?
     do throws(KeychainError) {
       opened = try open(slot)
