@@ -167,6 +167,14 @@ struct FormatTests {
       try vault.sealing.credential(metadata, at: 0, of: part.puts[1], name: "it")
     }
     #expect(metadata.credential(at: 2, of: part.puts[0]) == nil)
+    let entry = part.puts[0]
+    let misnamed = ItemEntry(
+      id: entry.id, accessibility: entry.accessibility, device: entry.device,
+      version: entry.version, boxCount: entry.boxCount, boxHash: entry.boxHash,
+      service: entry.service ^ 1)
+    #expect(throws: KeychainError.self) {
+      try vault.sealing.credential(metadata, at: 0, of: misnamed, name: "it")
+    }
     #expect(try stranger.credential(metadata, at: 0, of: part.puts[0], name: "").version > 0)
   }
 
