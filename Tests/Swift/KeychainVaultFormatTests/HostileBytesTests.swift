@@ -134,6 +134,11 @@ struct HostileBytesTests {
       #expect(Data(changed.prefix(32)) == encoded || read(changed, 0, 0 ... .max) == nil)
     }
     #expect(header.totalCount == 32 + 296 + 9)
+    // No padded text has these lengths.
+    for count in [0, 40 + 255, 40 + 257, 2 << 20] {
+      let odd = FrameHeader(n: 7, boxCount: count, boxesCount: 0)
+      #expect(try read(Array(odd.encoded(epoch: 2, open: vault.keys.open)), 0, 7...7) == nil)
+    }
   }
 
   @Test func ofSuccessionsAndRecords() throws {
