@@ -29,22 +29,17 @@ package enum Padding {
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
   ///   or ``SecretsError/Code/outOfMemory``.
   package static func pad(_ data: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
-    let padded = try SecretBytes(zeroed: paddedCount(for: data.count))
-    try unsafe padded.fill { out throws(SecretsError) in try unsafe write(data, to: out) }
-    padded.protect()
-    return padded
-  }
-
-  /// Writes the length and the data to zeroed memory.
-  static func write(
-    _ data: borrowing SecretBytes, to out: UnsafeMutablePointer<UInt8>
-  ) throws(SecretsError) {
     guard let length = UInt32(exactly: data.count) else { throw SecretsError(.invalidLength) }
     let count = data.count
-    for index in 0..<headerCount {
-      unsafe out[index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index)))
+    let padded = try SecretBytes(zeroed: paddedCount(for: count))
+    unsafe padded.fill { out in
+      for index in 0..<headerCount {
+        unsafe out[index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index)))
+      }
+      unsafe data.withPointer { unsafe (out + headerCount).update(from: $0, count: count) }
     }
-    unsafe data.withPointer { unsafe (out + headerCount).update(from: $0, count: count) }
+    padded.protect()
+    return padded
   }
 
   /// Removes the padding.

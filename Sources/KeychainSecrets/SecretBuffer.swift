@@ -45,20 +45,6 @@ public struct SecretBuffer: ~Copyable {
     count += bytes.byteCount
   }
 
-  /// Replaces the contents with padded data; see ``Padding``.
-  ///
-  /// - Parameter data: At most `UInt32.max` bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
-  ///   or ``SecretsError/Code/outOfMemory``.
-  public mutating func replaceAll(byPadding data: borrowing SecretBytes) throws(SecretsError) {
-    removeLast(count)
-    let count = Padding.paddedCount(for: data.count)
-    try reserve(count)
-    // Bytes that were not written or were removed are zero.
-    try unsafe storage.fill { out throws(SecretsError) in try unsafe Padding.write(data, to: out) }
-    self.count = count
-  }
-
   /// Removes and wipes the last bytes.
   ///
   /// - Parameter removed: How many bytes; more than there are empties the buffer.

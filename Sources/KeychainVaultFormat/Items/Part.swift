@@ -157,7 +157,7 @@ extension Part {
     return part
   }
 
-  /// Seals the part as a page.
+  /// Seals the part as a page, which must have at most 1 MiB.
   package func sealedPage(keys: TierKeys) throws(KeychainError) -> Data {
     try Sealing.seal(
       fields: FieldWriter.fields(capacity: count, write(to:)),

@@ -22,6 +22,11 @@ package struct SlotInput: ~Copyable {
   package static func passphrase(
     _ passphrase: borrowing SecretBytes, _ parameters: PasswordHash.Parameters
   ) throws(KeychainError) -> SlotInput {
+    guard parameters.isSlotCost else {
+      throw KeychainError(
+        .invalidArgument, "a passphrase of a vault cannot have this cost",
+        recovery: "choose 256 MiB and 3 passes, or 64 MiB and 2 passes")
+    }
     let salt = try randomSalt()
     return SlotInput(
       kind: .passphrase, parameters: parameters.encoded, salt: salt,

@@ -75,6 +75,15 @@ struct FormatTests {
     #expect(error?.code == code)
   }
 
+  @Test func noPassphraseHasAnotherCost() throws {
+    let passphrase = try SecretBytes(copying: "passphrase")
+    let cost = PasswordHash.Parameters(memory: 8192, passes: 1)
+    let error = #expect(throws: KeychainError.self) {
+      _ = try SlotInput.passphrase(passphrase, cost)
+    }
+    #expect(error?.code == .invalidArgument)
+  }
+
   @Test func lengthsMustFitInTheFile() throws {
     let (head, _) = try vault.head()
     let read = { try VaultHead.lengths(prefix: head.bytes, fileLength: $0, path: "vault") }
