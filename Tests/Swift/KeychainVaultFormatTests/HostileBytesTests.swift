@@ -45,7 +45,7 @@ struct HostileBytesTests {
 
   @Test func ofHeads() throws {
     let (head, _) = try vault.head()
-    mutate(Array(head.bytes), times: 2000) { bytes in
+    mutate(Array(head.bytes), times: 1000) { bytes in
       do throws(KeychainError) {
         let bytes = Data(bytes)
         let lengths = try VaultHead.lengths(prefix: bytes, fileLength: 1 << 20, path: "vault")
@@ -71,7 +71,7 @@ struct HostileBytesTests {
     let (commit, _) = try vault.commit(n: 1, after: previous, items, removes: [removed])
     let body = Commit.body(n: 1, time: 5, writer: 0, content: commit.content)
     let plain = Commit.plaintext(previous: previous, body: body, proofs: commit.proofs)
-    try mutate(plain, times: 2000) { bytes in
+    try mutate(plain, times: 1000) { bytes in
       let padded = Sealing.padded(fields: bytes)
       guard let read = try Commit.read(padded.span.bytes, n: 1) else { return }
       let body = Commit.body(n: 1, time: read.time, writer: read.writer, content: read.content)
