@@ -21,8 +21,6 @@ package struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
 
   package var testDescription: String { name }
 
-  package static let all = load("format2")
-
   /// Loads the cases of a file; the result is empty if it cannot be read, which a test must check.
   package static func load(_ name: String) -> [VectorCase] {
     let file = URL(filePath: #filePath).deletingLastPathComponent()
