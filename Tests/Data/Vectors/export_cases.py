@@ -11,10 +11,10 @@ from export_content import Content, ExportedItem
 from export_reader import read_export
 from export_stream import (
   MAGIC, Head, export_commitment, export_key, sealed_export, sealed_stream)
-from vault_file import VaultError
+from vault_errors import VaultError
 from vault_keys import passphrase_key
 from vault_notation import i64, sized, u8, u32, u64
-from vault_records import MAXIMUM_SECRET_COUNT, Identity, Metadata
+from vault_items import MAXIMUM_SECRET_COUNT, Identity, Metadata
 from vault_writer import CHEAP, INTERACTIVE, Cost
 from vector_cases import Cases, pattern, refuses
 

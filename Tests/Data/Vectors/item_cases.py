@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import vault_keys as keys
 from vault_notation import digest, i64, pad, padded_count, sized, text, u8, u32, unpad
-from vault_records import GroupRow, Identity, ItemRow, Metadata
+from vault_items import GroupRow, Identity, ItemRow, Metadata
 from vault_tokens import token_entry, token_sum
 from vector_cases import DEVICE, OPEN, VAULT, Cases, pattern, refuses
 

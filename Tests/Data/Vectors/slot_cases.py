@@ -7,7 +7,7 @@ from dataclasses import replace
 import vault_keys as keys
 from vault_codes import Keys, public_key
 from vault_notation import FormatError, sealed_box, text, u32
-from vault_records import NO_FEATURES, Head, features
+from vault_items import NO_FEATURES, Head, features
 from vault_signing import signing_public_key
 from vault_slots import (
   Granted, SlotKind, SlotRow, cost_parameters, slot_commitment, slot_header, slot_private_key,

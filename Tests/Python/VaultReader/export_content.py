@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
 from vault_notation import Cursor, FormatError, i64, sized, u8, u64
-from vault_records import MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, Metadata
+from vault_items import MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, Metadata
 
 EXPORTED_CLASSES = frozenset(range(len(ACCESSIBILITIES))) - DEVICE_CLASSES
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from export_content import Content, ExportedItem
 from export_stream import opened_export
-from vault_file import VaultError
+from vault_errors import VaultError
 from vault_keys import ACCESSIBILITIES
 from vault_listing import described_metadata, described_secret, exit_code, print_items
 from vault_notation import FormatError

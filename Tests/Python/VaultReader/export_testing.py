@@ -10,7 +10,7 @@ from export_content import Content, ExportedItem
 from export_reader import read_export
 from sample_export import PASSPHRASE
 from sample_vault import generic
-from vault_file import VaultError
+from vault_errors import VaultError
 
 ITEM = ExportedItem(0, generic("s", "a"), b"secret")
 SMALL = Content(1, 2, (ITEM, replace(ITEM, metadata=generic("s", "b"), item_class=4)))

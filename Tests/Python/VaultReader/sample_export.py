@@ -11,10 +11,13 @@ from export_content import EXPORTED_CLASSES, Content, ExportedItem
 from export_reader import report
 from export_stream import Head, sealed_export
 from sample_vault import CREATED, LONG_AGO, entries, generic
+from vault_building import SeededBytes
+from vault_items import Identity, Metadata
 from vault_keys import DEVICE_CLASSES
-from vault_records import Identity, Metadata
-from vault_writer import CHEAP, Cost, SeededBytes
+from vault_slots import Cost
 
+# An export may cost less than a slot.
+CHEAP = Cost(64 << 10, 1)
 PASSPHRASE = "test export passphrase, not a secret \u00e9 e\u0301".encode("utf-8")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Creates a vault with one of everything in format 2, and the secrets that open it."""
+"""Creates a vault with one of everything in format 3, and the secrets that open it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vault_building import Sealed
 from vault_codes import Keys, recovery_text
 from vault_identity import IdentityFile
-from vault_items import Item, described
-from vault_keys import ACCESSIBILITIES
-from vault_members import Reason, VaultKind
+from vault_items import Identity, Metadata
+from vault_keys import ACCESSIBILITIES, key_file_key, passphrase_key
+from vault_listing import described
+from vault_members import VaultKind
 from vault_notation import digest
-from vault_records import Identity, ItemRow, Metadata
-from vault_slots import Granted
-from vault_writer import CHEAP, INTERACTIVE, MODERATE, Cost, VaultWriter
+from vault_slots import INTERACTIVE, MODERATE, Cost, Granted, SlotKind, slot_seed
+from vault_state import Item
+from vault_writer import VaultWriter
 
 PASSPHRASE = "test passphrase, not a secret \u00e9 e\u0301".encode("utf-8")
 KEY_FILE = b"A key file for tests. Every byte of it counts.\n\x00\xff"
@@ -33,7 +35,7 @@ GROUPS = ("team", "gr\u00fcppe \U0001f511")
 LONG_AGO = -2_208_988_800_000_001  # A microsecond before 1900.
 CREATED = 1_750_000_000_123_456
 
-COSTS = {"cheap": CHEAP, "interactive": INTERACTIVE, "moderate": MODERATE}
+COSTS = {"interactive": INTERACTIVE, "moderate": MODERATE}
 
 
 @dataclass(frozen=True)
@@ -62,17 +64,19 @@ class Sample:
     self.writer.remove(self.writer.id_of(identity))
     del self.entries[identity]
 
-  def row(self, identity: Identity) -> ItemRow:
-    return self.writer.items[self.writer.id_of(identity)]
+  def sealed(self, identity: Identity) -> Sealed:
+    item = self.writer.id_of(identity)
+    return next(found[item] for found in self.writer.items.values() if item in found)
 
   def expected(self) -> list[dict]:
     """The items as a reader with every secret of this device shows them."""
     shown = []
-    rows = [(self.row(identity), entry) for identity, entry in self.entries.items()]
-    for row, entry in sorted(rows, key=lambda pair: pair[0].id):
-      open_item = Item(row, "open", entry.metadata, entry.secret)
-      is_here = entry.device == DEVICE
-      shown.append(described(open_item if is_here else Item(row, "other device"), True))
+    found = [(self.sealed(identity).entry, one) for identity, one in self.entries.items()]
+    for entry, one in sorted(found, key=lambda pair: pair[0].id):
+      is_here = one.device == DEVICE
+      shown.append(described(
+        Item(entry, "open", one.metadata, one.secret) if is_here
+        else Item(entry, "other device", one.metadata), True))
     return shown
 
 
@@ -126,14 +130,14 @@ def secret_entries() -> list[Entry]:
     for size in sizes]
 
 
-def tree_entries() -> list[Entry]:
-  """So many items that all three trees have inner nodes."""
+def many_entries() -> list[Entry]:
+  """So many items that each tier has several pages."""
   return [
-    Entry(generic("tree", str(number), f"group {number % 9}"), str(number).encode(), number % 3 * 2)
+    Entry(generic("many", str(number), f"group {number % 9}"), str(number).encode(), number % 3 * 2)
     for number in range(80)]
 
 
-def make_sample(seed: str = "sample", cost: Cost = CHEAP) -> Sample:
+def make_sample(seed: str = "sample", cost: Cost = INTERACTIVE) -> Sample:
   """A local vault with a slot of each kind and every kind of item, and a slot that was removed."""
   writer = VaultWriter(seed)
   with writer.transaction():
@@ -147,11 +151,26 @@ def make_sample(seed: str = "sample", cost: Cost = CHEAP) -> Sample:
     sample.put(entry)
   left = writer.add_recipient(Keys(OTHER_IDENTITY).recipient(), name="bob")
   with writer.transaction():
-    for entry in tree_entries():
+    for entry in many_entries():
       sample.put(entry)
+  with writer.transaction():
+    writer.remove_slot(left)
+    # Alice wasn't there: her slot is of the administration key before.
+    writer.present(1, passphrase_key(PASSPHRASE, writer.slots[1].salt, cost.memory, cost.passes))
+    writer.present(2, key_file_key(KEY_FILE))
+    writer.present(3, DEVICE)
+    writer.present(4, RECOVERY_CODE)
   gone = sample.put(Entry(generic("gone", "gone", "gone"), b"gone"))
   sample.remove(gone)
-  writer.remove_slot(left)
+  sample.put(Entry(generic("moved", "up"), b"below", 4))
+  sample.put(Entry(generic("moved", "up"), b"above"))
+  writer.compact()
+  sample.put(Entry(generic("class", "always"), b"replaced in the log", 4))
+  sample.remove(generic("size", "1000").identity)
+  with writer.transaction():
+    sample.put(Entry(generic("together", "1"), b"one commit", 2))
+    sample.put(Entry(generic("together", "2"), b"of three tiers", 4))
+    sample.put(Entry(generic("together", "3"), b"and three items"))
   return sample
 
 
@@ -168,11 +187,17 @@ def make_shared_sample(seed: str = "shared") -> Sample:
   for entry in (entry for entry in entries() if entry.item_class in (0, 2, 4)):
     sample.put(entry)
   left = writer.add_recipient(Keys(OTHER_IDENTITY).recipient(), name="bob")
-  writer.remove_slot(left)
-  writer.rekey(Reason.ON_REQUEST)
+  writer.remove_slot(left, recovery_seed(writer))
+  writer.rekey(True, recovery_seed(writer))
   writer.writes_as(writing, Keys(WRITING_IDENTITY))
   sample.put(Entry(generic("written", "by walter"), b"by walter", 2))
   return sample
+
+
+def recovery_seed(writer: VaultWriter) -> bytes:
+  """The seed with which the recovery code of a sample signs."""
+  slot = next(slot for slot in writer.slots.values() if slot.kind == SlotKind.RECOVERY_CODE)
+  return slot_seed(RECOVERY_CODE, slot.header(writer.id))
 
 
 def make_server_sample(seed: str = "server") -> Sample:
@@ -190,14 +215,13 @@ SAMPLES = {"local": make_sample, "shared": make_shared_sample, "server": make_se
 
 def write_files(folder: Path, name: str, sample: Sample) -> None:
   """The vault, what is in it, and what a user has who has seen it."""
-  database, writer = folder / f"{name}.db", sample.writer
-  database.unlink(missing_ok=True)
-  writer.write(database)
+  writer = sample.writer
+  writer.write(folder / f"{name}.vault")
   (folder / f"{name}.identity").write_bytes(
     IdentityFile(IDENTITY, (writer.check,)).encoded(WARNING))
   (folder / f"{name}.seen").write_bytes(writer.seen().encoded())
   expected = {
-    "counter": writer.counter, "epoch": writer.epoch, "serial": writer.serial,
+    "number": writer.number, "epoch": writer.epoch, "serial": writer.serial,
     "id": writer.id.hex(), "check": writer.check.hex(), "slots": len(writer.slots),
     "items": sample.expected()}
   (folder / f"{name}.expected.json").write_text(json.dumps(expected, indent=1) + "\n", "utf-8")
@@ -217,11 +241,11 @@ def write_secrets(folder: Path) -> None:
 
 
 def main() -> None:
-  parser = argparse.ArgumentParser(description="Makes a vault of format 2 for tests.")
+  parser = argparse.ArgumentParser(description="Makes a vault of format 3 for tests.")
   parser.add_argument("folder", type=Path)
-  parser.add_argument("--name", default="format2-python")
+  parser.add_argument("--name", default="format3-python")
   parser.add_argument("--seed", default="sample")
-  parser.add_argument("--cost", choices=COSTS, default="cheap")
+  parser.add_argument("--cost", choices=COSTS, default="interactive")
   parser.add_argument("--kind", choices=SAMPLES, default="local")
   options = parser.parse_args()
   make = SAMPLES[options.kind]

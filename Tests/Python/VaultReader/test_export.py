@@ -16,10 +16,10 @@ import export_stream
 from export_reader import read_export
 from export_stream import Head, opened_export
 from export_testing import SMALL, error_code
-from sample_export import PASSPHRASE, make_export
-from vault_database import VaultError
+from sample_export import CHEAP, PASSPHRASE, make_export
+from vault_errors import VaultError
 from vault_notation import sized, u32, u64
-from vault_writer import CHEAP, INTERACTIVE
+from vault_slots import INTERACTIVE
 
 HEAD = Head(CHEAP.memory, CHEAP.passes, bytes(32))
 STREAM_HEADER = bytes(range(24))

@@ -113,7 +113,7 @@ class Keys:
 
   @property
   def signing_seed(self) -> bytes:
-    """The seed of the Ed25519 key, which signs states."""
+    """The seed of the Ed25519 key, which signs commits."""
     return derive(self.seed, "pk2/ident.sign")
 
   def recipient(self) -> Recipient:

@@ -1,4 +1,4 @@
-"""The keys of vault format 2, and their derivations."""
+"""The keys of vault format 3, and their derivations."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ ACCESSIBILITIES = (
 
 TIER_OF_CLASS = (2, 2, 1, 1, 0, 0, 2)
 DEVICE_CLASSES = frozenset({1, 3, 5, 6})
+# What each kind of box under a key of T0 is derived with.
+BOX_LABELS = {
+  "members": "pk3/members", "commit": "pk3/commit", "index": "pk3/index", "spine": "pk3/spine",
+  "page": "pk3/page"}
 
 
 def tier_key(root: bytes, vault: bytes, epoch: int, tier: int) -> bytes:
   """The key of a tier, by the root key, the id of the vault and the epoch."""
-  return derive(root, "pk2/tier", sized(vault) + u64(epoch) + u8(tier))
+  return derive(root, "pk3/tier", sized(vault) + u64(epoch) + u8(tier))
 
 
 def tier_keys(root: bytes, vault: bytes, epoch: int) -> list[bytes]:
@@ -32,12 +36,26 @@ def tier_keys(root: bytes, vault: bytes, epoch: int) -> list[bytes]:
 
 
 def tier_check(key: bytes) -> bytes:
-  return derive(key, "pk2/check")[:16]
+  return derive(key, "pk3/check")[:16]
+
+
+def box_key(open_key: bytes, kind: str) -> bytes:
+  """The key of one kind of box, by T0."""
+  return derive(open_key, BOX_LABELS[kind])
+
+
+def names_key(key_of_tier: bytes) -> bytes:
+  """The key of the inner half of a part."""
+  return derive(key_of_tier, "pk3/names")
+
+
+def administration_box_key(root: bytes) -> bytes:
+  return derive(root, "pk3/admin")
 
 
 def binding(vault: bytes, epoch: int, administration: bytes) -> bytes:
   """`B`: what a key belongs to."""
-  return labelled_hash("pk2/binding", sized(vault) + u64(epoch) + sized(administration))
+  return labelled_hash("pk3/binding", sized(vault) + u64(epoch) + sized(administration))
 
 
 def vault_check(vault: bytes, administration: bytes) -> bytes:
@@ -51,65 +69,26 @@ def device_id(device_secret: bytes, vault: bytes) -> bytes:
 
 def class_key(key_of_tier: bytes, item_class: int, device_secret: bytes | None = None) -> bytes:
   """The key of a class, by the key of its tier; ThisDeviceOnly classes need the device secret."""
-  key = derive(key_of_tier, "pk2/class", u8(item_class))
+  key = derive(key_of_tier, "pk3/class", u8(item_class))
   if item_class not in DEVICE_CLASSES:
     return key
   if device_secret is None:
     raise ValueError("the key of a ThisDeviceOnly class takes the device secret")
-  return derive(key, "pk2/class.device", sized(device_secret))
+  return derive(key, "pk3/class.device", sized(device_secret))
 
 
-def group_key(key_of_class: bytes, group: str) -> bytes:
-  return derive(key_of_class, "pk2/group", text(group))
-
-
-def group_token(open_key: bytes, group: str) -> bytes:
-  """The token that each item of a named group has."""
-  return attribute_token(open_key, "access-group", group)
-
-
-def group_name_key(key_of_tier: bytes, item_class: int, token: bytes) -> bytes:
-  """The key that encrypts the name of a group; it is bound to no device."""
-  return derive(
-    derive(key_of_tier, "pk2/class", u8(item_class)), "pk2/group.name", sized(token))
-
-
-def item_key(key_of_group: bytes, part: int, item_id: bytes, version: int) -> bytes:
-  """The key of one box: part 0 is the metadata, part 1 the secret."""
-  return derive(key_of_group, "pk2/item", u8(part) + sized(item_id) + u64(version))
+def item_key(key_of_class: bytes, item_id: bytes, version: int) -> bytes:
+  """The key of the box of one secret."""
+  return derive(key_of_class, "pk3/item", item_id + u64(version))
 
 
 def item_id(open_key: bytes, encoded_identity: bytes) -> bytes:
-  return derive(open_key, "pk2/index.id", encoded_identity)
+  return derive(open_key, "pk3/id", encoded_identity)
 
 
-def attribute_token(open_key: bytes, name: str, value: str) -> bytes:
-  return derive(open_key, "pk2/index.attr", text(name) + text(value))[:16]
-
-
-def token_term(open_key: bytes, token: bytes, item: bytes) -> bytes:
-  """What an item adds to the sum of one of its tokens."""
-  return derive(derive(open_key, "pk2/token.sum"), "pk2/token.term", sized(token) + sized(item))
-
-
-def members_box_key(open_key: bytes) -> bytes:
-  return derive(open_key, "pk2/members.box")
-
-
-def administration_box_key(root: bytes) -> bytes:
-  return derive(root, "pk2/admin.box")
-
-
-def state_box_key(open_key: bytes) -> bytes:
-  return derive(open_key, "pk2/state.box")
-
-
-def chain_box_key(open_key: bytes) -> bytes:
-  return derive(open_key, "pk2/chain.box")
-
-
-def head_mac(key_of_tier: bytes, head: bytes) -> bytes:
-  return derive(key_of_tier, "pk2/head.mac", head)
+def service_mark(open_key: bytes, service: str) -> bytes:
+  """What an entry has of its service or server."""
+  return derive(open_key, "pk3/service", text(service))[:8]
 
 
 def passphrase_key(passphrase: bytes, salt: bytes, memory: int, passes: int) -> bytes:

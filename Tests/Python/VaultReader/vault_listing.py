@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 
-from vault_file import VaultError
+from vault_errors import VaultError
+from vault_items import IDENTITY_NAMES, Metadata
+from vault_keys import ACCESSIBILITIES
 from vault_notation import FormatError
-from vault_records import IDENTITY_NAMES, Metadata
+from vault_state import Item
 
 EXIT_CODES = {"wrong-key": 78, "refused": 79, "other-format": 79, "newer-format": 79}
 
@@ -15,6 +17,17 @@ def exit_code(error: VaultError | FormatError | OSError) -> int:
   if isinstance(error, OSError):
     return 74
   return EXIT_CODES.get(error.code, 65) if isinstance(error, VaultError) else 65
+
+
+def described(item: Item, with_secret: bool) -> dict:
+  """An item of a vault as JSON shows it."""
+  entry = item.entry
+  shown: dict = {
+    "id": entry.id.hex(), "accessibility": ACCESSIBILITIES[entry.item_class],
+    "version": entry.version, "status": item.status}
+  if item.metadata is not None:
+    shown |= described_metadata(item.metadata)
+  return shown | described_secret(item.secret) if with_secret and item.secret is not None else shown
 
 
 def described_metadata(metadata: Metadata) -> dict:

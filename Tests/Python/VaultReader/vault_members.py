@@ -1,4 +1,4 @@
-"""The signed list of members of vault format 2, and the successions of its administration key."""
+"""The signed list of members of vault format 3, and the successions of its administration key."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from vault_codes import is_public_key
-from vault_notation import Cursor, FormatError, labelled_hash, optional, sized, text, u8, u32, u64
-from vault_schema import MAXIMUM_EPOCH, MAXIMUM_SERIAL, MAXIMUM_SLOTS
+from vault_head import MAXIMUM_EPOCH, MAXIMUM_SLOTS
+from vault_notation import (
+  Cursor, FormatError, labelled_hash, optional, sized, text, u8, u32, u64)
 from vault_signing import (
   SIGNATURE_COUNT, check_signed, is_signed, is_signing_key, sign, signing_public_key)
 from vault_slots import Granted, SlotKind
 
 MAXIMUM_NAME_COUNT = 256
-MEMBERS_LABEL = "pk2/members"
-SUCCESSION_LABEL = "pk2/succession"
+MAXIMUM_SERIAL = 1 << 48
+# Within any list, numbers of commits stay below this one and 2^40.
+MAXIMUM_FIRST = 1 << 62
+MEMBERS_LABEL = "pk3/members"
+SUCCESSION_LABEL = "pk3/succession"
 SIGNING_KINDS = (SlotKind.RECOVERY_CODE, SlotKind.RECIPIENT)
 
 
@@ -26,57 +30,59 @@ class VaultKind(IntEnum):
 
 @dataclass(frozen=True)
 class Member:
-  """A slot in the list: the hash of its row, and its public keys."""
+  """A slot in the list: its hash, and its public keys."""
 
   number: int
   kind: int
   granted: int
-  row: bytes
+  slot: bytes
   box_key: bytes
-  signing_key: bytes = b""
+  signing_key: bytes | None = None
   name: str = ""
 
   def encoded(self) -> bytes:
     return (
-      u32(self.number) + u8(self.kind) + u8(self.granted) + sized(self.row)
-      + sized(self.box_key) + sized(self.signing_key) + text(self.name))
+      u32(self.number) + u8(self.kind) + u8(self.granted) + self.slot + self.box_key
+      + optional(self.signing_key) + text(self.name))
 
   @staticmethod
   def take(cursor: Cursor) -> Member:
     return Member(
-      cursor.u32(), cursor.u8(), cursor.u8(), cursor.sized(), cursor.sized(), cursor.sized(),
-      cursor.text())
+      cursor.u32(), cursor.u8(), cursor.u8(), cursor.take(32), cursor.take(32),
+      cursor.optional(lambda: cursor.take(32)), cursor.text())
 
   def is_known(self) -> bool:
     return self.kind in list(SlotKind) and self.granted in list(Granted)
 
   def writes(self) -> bool:
-    """Whether states of a shared vault that this slot signed count."""
+    """Whether commits of a shared vault that this slot signed count."""
     return self.is_known() and self.granted in (Granted.ADMINISTERS, Granted.READS_AND_WRITES)
 
   def check(self) -> None:
-    if len(self.row) != 32 or len(self.name.encode("utf-8")) > MAXIMUM_NAME_COUNT:
-      raise FormatError("a member has no hash of a row, or a name that is too long")
+    if len(self.name.encode("utf-8")) > MAXIMUM_NAME_COUNT:
+      raise FormatError("the name of a member is too long")
     if not self.is_known():
       return
-    if len(self.box_key) != 32 or not is_public_key(self.box_key):
+    if not is_public_key(self.box_key):
       raise FormatError("a member has no public key")
-    if self.kind in SIGNING_KINDS:
-      if not is_signing_key(self.signing_key):
-        raise FormatError("a member has no key that signs")
-    elif self.signing_key:
-      raise FormatError("a member has a key that signs, and must not")
+    if (self.kind in SIGNING_KINDS) != (self.signing_key is not None):
+      raise FormatError("a member lacks a key that signs, or must not have one")
+    if self.signing_key is not None and not is_signing_key(self.signing_key):
+      raise FormatError("a member has no key that signs")
 
 
 @dataclass(frozen=True)
 class MemberList:
-  """Who may open a vault; `administration_box` is the hash of that column."""
+  """Who may open a vault; `administration_box` is the hash of the sealed administration key."""
 
   vault: bytes
   epoch: int
   administration: bytes
   administration_box: bytes
   serial: int
+  accepted: int
+  first: int
+  before: bytes
   next_number: int
   kind: int
   successions: bytes
@@ -84,14 +90,14 @@ class MemberList:
 
   def encoded(self) -> bytes:
     return (
-      sized(self.vault) + u64(self.epoch) + sized(self.administration)
-      + sized(self.administration_box) + u64(self.serial)
-      + u32(self.next_number) + u8(self.kind) + sized(self.successions) + u32(len(self.members))
+      self.vault + u64(self.epoch) + self.administration + self.administration_box
+      + u64(self.serial) + u64(self.accepted) + u64(self.first) + self.before
+      + u32(self.next_number) + u8(self.kind) + self.successions + u32(len(self.members))
       + b"".join(member.encoded() for member in self.members))
 
   def hash(self) -> bytes:
     """`L`."""
-    return labelled_hash("pk2/members.hash", self.encoded())
+    return labelled_hash("pk3/list", self.encoded())
 
   def signed(self, seed: bytes) -> bytes:
     """What the box holds: the list, and its signature by the administration key."""
@@ -103,19 +109,15 @@ class MemberList:
   def trusted_recovery_key(self) -> bytes:
     """`R` of the seen record."""
     codes = [m.signing_key for m in self.members if m.kind == SlotKind.RECOVERY_CODE]
-    return codes[0] if codes else bytes(32)
-
-  def has_unknown(self) -> bool:
-    """Whether the list has a slot that this reader cannot carry."""
-    return not all(member.is_known() for member in self.members)
+    return (codes[0] if codes else None) or bytes(32)
 
   @staticmethod
   def decoded(data: bytes) -> MemberList:
     """Reads a list without its signature; raises `FormatError` if it breaks a rule."""
     cursor = Cursor(data)
     head = (
-      cursor.sized(), cursor.u64(), cursor.sized(), cursor.sized(), cursor.u64(), cursor.u32(),
-      cursor.u8(), cursor.sized())
+      cursor.take(16), cursor.u64(), cursor.take(32), cursor.take(32), cursor.u64(), cursor.u64(),
+      cursor.u64(), cursor.take(32), cursor.u32(), cursor.u8(), cursor.take(32))
     count = cursor.u32()
     if count > MAXIMUM_SLOTS:
       raise FormatError("the list has too many members")
@@ -125,12 +127,12 @@ class MemberList:
     return decoded
 
   def check(self) -> None:
-    hashes = (self.administration, self.administration_box, self.successions)
-    if len(self.vault) != 16 or any(len(value) != 32 for value in hashes):
-      raise FormatError("the list has an id, a key or a hash of another length")
-    if self.epoch not in range(1, MAXIMUM_EPOCH + 1) or (
-        self.serial not in range(1, MAXIMUM_SERIAL + 1)):
-      raise FormatError("the epoch or the serial of the list is out of range")
+    for value, highest in (
+        (self.epoch, MAXIMUM_EPOCH), (self.serial, MAXIMUM_SERIAL), (self.first, MAXIMUM_FIRST)):
+      if not 1 <= value <= highest:
+        raise FormatError("the epoch, the serial or the first number is out of range")
+    if self.accepted > self.serial:
+      raise FormatError("a later list than this one accepted a file")
     if self.kind not in list(VaultKind):
       raise FormatError("the list is of no known kind of vault")
     numbers = [0, *(member.number for member in self.members), self.next_number]
@@ -173,126 +175,72 @@ def opened_list(plain: bytes, administration: bytes) -> MemberList:
   return MemberList.decoded(encoded)
 
 
-class Reason(IntEnum):
-  ON_REQUEST = 0
-  ADMINISTRATOR_LEFT = 1
-
-
 @dataclass(frozen=True)
 class Succession:
-  """A change of the administration key."""
+  """A change of the administration key, signed by a recovery code."""
 
   vault: bytes
   epoch: int
   old: bytes
   new: bytes
   list_hash: bytes
-  reason: int
-  recovery_key: bytes | None = None
-  old_signature: bytes = b""
-  new_signature: bytes = b""
-  recovery_signature: bytes | None = None
+  recovery_key: bytes
+  signature: bytes = b""
 
   def body(self) -> bytes:
     return (
-      sized(self.vault) + u64(self.epoch) + sized(self.old) + sized(self.new)
-      + sized(self.list_hash) + u8(self.reason)
-      + optional(None if self.recovery_key is None else sized(self.recovery_key)))
+      self.vault + u64(self.epoch) + self.old + self.new + self.list_hash + self.recovery_key)
 
   def encoded(self) -> bytes:
-    third = self.recovery_signature
-    return (
-      self.body() + sized(self.old_signature) + sized(self.new_signature)
-      + optional(None if third is None else sized(third)))
+    return self.body() + self.signature
 
   @staticmethod
   def made(
-    vault: bytes, epoch: int, old_seed: bytes, new_seed: bytes, list_hash: bytes, reason: int,
-    recovery_seed: bytes | None = None,
+    vault: bytes, epoch: int, old: bytes, new: bytes, list_hash: bytes, recovery_seed: bytes,
   ) -> Succession:
-    recovery_key = None if recovery_seed is None else signing_public_key(recovery_seed)
-    plain = (
-      vault, epoch, signing_public_key(old_seed), signing_public_key(new_seed), list_hash,
-      int(reason), recovery_key)
+    plain = (vault, epoch, old, new, list_hash, signing_public_key(recovery_seed))
     body = Succession(*plain).body()
-    return Succession(
-      *plain, sign(old_seed, SUCCESSION_LABEL, body), sign(new_seed, SUCCESSION_LABEL, body),
-      None if recovery_seed is None else sign(recovery_seed, SUCCESSION_LABEL, body))
+    return Succession(*plain, sign(recovery_seed, SUCCESSION_LABEL, body))
 
   @staticmethod
   def decoded(data: bytes) -> Succession:
     cursor = Cursor(data)
-    body = (
-      cursor.sized(), cursor.u64(), cursor.sized(), cursor.sized(), cursor.sized(), cursor.u8(),
-      cursor.optional(cursor.sized))
-    found = Succession(*body, cursor.sized(), cursor.sized(), cursor.optional(cursor.sized))
+    found = Succession(
+      cursor.take(16), cursor.u64(), cursor.take(32), cursor.take(32), cursor.take(32),
+      cursor.take(32), cursor.take(SIGNATURE_COUNT))
     cursor.end()
-    keys = [found.old, found.new, found.list_hash, *filter(None, [found.recovery_key])]
-    signatures = [found.old_signature, found.new_signature]
-    signatures += [] if found.recovery_signature is None else [found.recovery_signature]
-    if len(found.vault) != 16 or any(len(key) != 32 for key in keys) or (
-        any(len(signature) != SIGNATURE_COUNT for signature in signatures)):
-      raise FormatError("a succession has a value of another length")
-    if found.reason not in list(Reason) or found.epoch not in range(1, MAXIMUM_EPOCH + 1):
-      raise FormatError("a succession has no known reason, or an epoch out of range")
-    if (found.recovery_key is None) != (found.recovery_signature is None):
-      raise FormatError("a succession has a recovery code's key or its signature alone")
+    if found.epoch not in range(1, MAXIMUM_EPOCH + 1):
+      raise FormatError("the epoch of a succession is out of range")
     return found
 
-  def is_signed(self) -> bool:
-    """Whether both administration keys signed it."""
-    signers = ((self.old, self.old_signature), (self.new, self.new_signature))
-    return all(is_signed(key, SUCCESSION_LABEL, self.body(), mark) for key, mark in signers)
-
-  def is_recovered(self, trusted_recovery_key: bytes | None) -> bool:
-    """Whether a recovery code that is trusted signed it."""
+  def is_followed(self, trusted: bytes, recovery_key: bytes) -> bool:
+    """Whether whoever trusts this administration key, and this recovery code, may trust the new key."""
     return (
-      self.recovery_key is not None and self.recovery_key == trusted_recovery_key
-      and is_signed(
-        self.recovery_key, SUCCESSION_LABEL, self.body(), self.recovery_signature))
-
-  def may_be_followed(self, trusted_recovery_key: bytes | None) -> bool:
-    """Whether whoever trusts the old key may trust the new one."""
-    return self.is_signed() and self.is_recovered(trusted_recovery_key)
+      self.old == trusted and self.recovery_key == recovery_key
+      and is_signed(recovery_key, SUCCESSION_LABEL, self.body(), self.signature))
 
 
 def successions_hash(records: Iterable[bytes]) -> bytes:
   """The hash of all records, in the order of their epochs."""
-  return labelled_hash("pk2/successions", b"".join(sized(record) for record in records))
+  return labelled_hash("pk3/successions", b"".join(sized(record) for record in records))
 
 
-def checked_successions(
-  rows: Iterable[tuple[int, bytes]], vault: bytes, epoch: int, administration: bytes,
-) -> list[Succession]:
-  """The successions of the table, if they are those of a vault and lead to its key."""
-  found: list[Succession] = []
-  for number, record in rows:
-    succession = Succession.decoded(record)
-    if (succession.epoch, succession.vault) != (number, vault) or not succession.is_signed():
-      raise FormatError("a succession is not of this epoch and vault, or is not signed")
-    if found and (found[-1].new != succession.old or found[-1].epoch >= number):
-      raise FormatError("a succession does not follow the one before")
-    found.append(succession)
-  if found and (found[-1].new != administration or found[-1].epoch > epoch):
-    raise FormatError("the last succession does not lead to the vault's key")
+def checked_successions(records: Iterable[bytes], vault: bytes, epoch: int) -> list[Succession]:
+  """The successions of a head, if they are those of a vault, in order."""
+  found = [Succession.decoded(record) for record in records]
+  epochs = [0, *(succession.epoch for succession in found), epoch + 1]
+  if any(left >= right for left, right in zip(epochs, epochs[1:])):
+    raise FormatError("the successions are not in the order of their epochs")
+  if any(succession.vault != vault for succession in found):
+    raise FormatError("a succession is of another vault")
   return found
 
 
 def follows(
-  successions: list[Succession], trusted: bytes, recovery_key: bytes | None, target: bytes,
+  successions: list[Succession], trusted: bytes, recovery_key: bytes, target: bytes,
 ) -> bool:
   """Whether successions can be followed from a trusted administration key to another one."""
   for succession in successions:
-    if trusted != target and succession.old == trusted:
-      if not succession.may_be_followed(recovery_key):
-        return False
+    if trusted != target and succession.is_followed(trusted, recovery_key):
       trusted = succession.new
   return trusted == target
-
-
-def leads(successions: list[Succession], made: bytes, target: bytes) -> bool:
-  """Whether successions lead from the key under which a slot was made to that of the head."""
-  for succession in successions:
-    if made != target and succession.old == made and succession.is_signed():
-      made = succession.new
-  return made == target

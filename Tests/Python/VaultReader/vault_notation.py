@@ -1,4 +1,4 @@
-"""The notation of vault format 2: encodings of values, and the primitives."""
+"""The notation of vault format 3: encodings of values, and the primitives."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a vault of format 2, verifies all that the presented keys can verify, and lists it.
+"""Opens a vault of format 3, verifies all that the presented keys can verify, and lists it.
 
 Written from the specification alone (Sources/KeychainVaultFormat/Documentation.docc/VaultFormat.md),
 as the second reader that keeps the specification honest. Needs PyNaCl and argon2-cffi.
@@ -13,15 +13,14 @@ import sys
 from pathlib import Path
 
 from vault_codes import recovery_code_of_file
-from vault_file import VaultError
+from vault_errors import VaultError
 from vault_identity import IdentityFile, UnknownLine
-from vault_items import Item, described
-from vault_listing import exit_code, print_items
+from vault_listing import described, exit_code, print_items
 from vault_notation import FormatError
 from vault_opening import Secrets
+from vault_seen import SeenRecord
 from vault_slots import Granted, SlotKind
-from vault_state import SeenRecord
-from vault_verifying import Vault
+from vault_state import Item, Vault
 
 __all__ = ["Item", "Secrets", "Vault", "described", "report"]
 
@@ -29,9 +28,11 @@ __all__ = ["Item", "Secrets", "Vault", "described", "report"]
 def report(vault: Vault, with_secrets: bool) -> dict:
   """Everything about a vault, as JSON shows it."""
   return {
-    "counter": vault.state.counter, "epoch": vault.members.epoch, "serial": vault.members.serial,
-    "root": vault.root is not None, "slots": described_members(vault),
+    "number": vault.log.last.number, "witness": vault.witness, "epoch": vault.members.epoch,
+    "serial": vault.members.serial, "root": vault.root is not None,
+    "slots": described_members(vault),
     "items": [described(item, with_secrets) for item in vault.items],
+    "notices": vault.notices,
     "problems": [{"code": problem.code, "subject": problem.subject} for problem in vault.problems]}
 
 
@@ -44,7 +45,7 @@ def described_members(vault: Vault) -> list[dict]:
 
 
 def arguments() -> argparse.Namespace:
-  parser = argparse.ArgumentParser(description="Verifies and lists a vault of format 2.")
+  parser = argparse.ArgumentParser(description="Verifies and lists a vault of format 3.")
   parser.add_argument("vault", type=Path)
   parser.add_argument("--passphrase-file", type=Path, help="its bytes, all of them")
   parser.add_argument("--key-file", type=Path)
@@ -52,6 +53,7 @@ def arguments() -> argparse.Namespace:
   parser.add_argument("--recovery-code-file", type=Path, help="the code as it is written down")
   parser.add_argument("--identity", type=Path, help="an identity file")
   parser.add_argument("--seen", type=Path, help="the seen record to compare with")
+  parser.add_argument("--check", help="the check of the vault, as a person compared it")
   parser.add_argument("--json", action="store_true", help="as JSON, with secrets in base64")
   return parser.parse_args()
 
@@ -84,7 +86,8 @@ def secrets_of(options: argparse.Namespace) -> Secrets:
 def opened(options: argparse.Namespace) -> Vault:
   record = contents(options.seen)
   seen = None if record is None else SeenRecord.decoded(record)
-  return Vault(options.vault, presented(options), seen=seen)
+  check = None if options.check is None else bytes.fromhex(options.check)
+  return Vault(options.vault, presented(options), seen=seen, check=check)
 
 
 def main() -> int:
@@ -100,6 +103,8 @@ def main() -> int:
     print()
   else:
     print_items(found["items"])
+  for notice in vault.notices:
+    print(f"vault_reader: notice: {notice}", file=sys.stderr)
   for problem in vault.problems:
     print(f"vault_reader: problem: {problem.code}: {problem.subject}", file=sys.stderr)
   return 65 if vault.problems else 0

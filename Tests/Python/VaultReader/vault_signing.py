@@ -1,4 +1,4 @@
-"""Ed25519 as vault format 2 uses it: signatures with a label, and which public keys are ones."""
+"""Ed25519 as vault format 3 uses it: signatures with a label, and which public keys are ones."""
 
 from __future__ import annotations
 

@@ -1,17 +1,32 @@
-"""The slots of vault format 2: their rows, and the keys of what opens them."""
+"""The slots of vault format 3, and the keys of what opens them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 
 from vault_codes import public_key
 from vault_notation import (
-  Cursor, FormatError, derive, digest, labelled_hash, sized, u8, u32, u64)
+  SEAL_OVERHEAD, Cursor, FormatError, derive, labelled_hash, sized, u8, u32, u64)
 from vault_signing import signing_public_key
 
-MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1, 1024)
-PASSES_LIMITS = range(1, 11)
+BINDING_COUNT = 32
+
+
+@dataclass(frozen=True)
+class Cost:
+  """The costs of Argon2id: memory in bytes, and passes."""
+
+  memory: int
+  passes: int
+
+  def parameters(self) -> bytes:
+    return u64(self.memory) + u32(self.passes)
+
+
+INTERACTIVE = Cost(64 << 20, 2)
+MODERATE = Cost(256 << 20, 3)
+COSTS = {cost.parameters(): cost for cost in (INTERACTIVE, MODERATE)}
 
 
 class SlotKind(IntEnum):
@@ -30,7 +45,7 @@ class Granted(IntEnum):
 
 
 @dataclass(frozen=True)
-class SlotRow:
+class Slot:
   number: int
   kind: int
   granted: int
@@ -39,51 +54,43 @@ class SlotRow:
   made: bytes
   commitment: bytes
   box: bytes
-  sum: bytes = b""
-
-  def is_known(self) -> bool:
-    return self.kind in list(SlotKind) and self.granted in list(Granted)
 
   def header(self, vault: bytes) -> bytes:
-    return slot_header(
-      vault, self.number, self.kind, self.parameters, self.salt, self.made)
+    """What the keys of the slot depend on."""
+    return slot_header(vault, self.number, self.kind, self.parameters, self.salt, self.made)
 
-  def fields(self) -> bytes:
-    """`slot` of the specification."""
+  def encoded(self) -> bytes:
     return (
-      u32(self.number) + u8(self.kind) + u8(self.granted) + sized(self.parameters)
-      + sized(self.salt) + sized(self.made) + sized(self.commitment) + sized(self.box))
+      u32(self.number) + u8(self.kind) + u8(self.granted) + sized(self.parameters) + self.salt
+      + self.made + self.commitment + sized(self.box))
 
-  def row_hash(self) -> bytes:
-    """What the list of members has of the row."""
-    return labelled_hash("pk2/slot.row", self.fields())
-
-  def computed_sum(self) -> bytes:
-    return digest(16, self.fields())
-
-  def finished(self) -> SlotRow:
-    """The row with the sum that belongs to it."""
-    return replace(self, sum=self.computed_sum())
-
-  def columns(self) -> tuple:
-    return tuple(vars(self).values())
-
-  def cost(self) -> tuple[int, int]:
-    """The memory in bytes and the passes of a passphrase slot."""
-    cursor = Cursor(self.parameters)
-    cost = cursor.u64(), cursor.u32()
+  @staticmethod
+  def decoded(data: bytes) -> Slot:
+    cursor = Cursor(data)
+    slot = Slot(
+      cursor.u32(), cursor.u8(), cursor.u8(), cursor.sized(), cursor.take(32), cursor.take(32),
+      cursor.take(32), cursor.sized())
     cursor.end()
-    return cost
+    return slot
+
+  @staticmethod
+  def checked(data: bytes) -> Slot:
+    """A slot that can be used; raises `FormatError` for one that is passed over."""
+    slot = Slot.decoded(data)
+    if slot.kind not in list(SlotKind) or slot.granted not in list(Granted) or slot.number == 0:
+      raise FormatError("a slot has no number, or is of an unknown kind or grant")
+    if len(slot.box) != SEAL_OVERHEAD + granted_count(slot.granted) + BINDING_COUNT:
+      raise FormatError("the box of a slot has another length")
+    if slot.kind == SlotKind.PASSPHRASE and slot.parameters not in COSTS:
+      raise FormatError("the cost of a passphrase is none of the two")
+    if slot.kind != SlotKind.PASSPHRASE and slot.parameters:
+      raise FormatError("a slot has parameters, and must not")
+    return slot
 
 
-def cost_parameters(memory: int, passes: int) -> bytes:
-  return u64(memory) + u32(passes)
-
-
-def check_cost(memory: int, passes: int) -> None:
-  """Refuses parameters of Argon2id beyond the limits before anything is allocated."""
-  if memory not in MEMORY_LIMITS or passes not in PASSES_LIMITS:
-    raise FormatError("the cost of a passphrase is outside the limits")
+def slot_hash(encoded: bytes) -> bytes:
+  """What the list of members has of a slot."""
+  return labelled_hash("pk3/slot", encoded)
 
 
 def slot_header(
@@ -95,25 +102,25 @@ def slot_header(
 
 def slot_private_key(input_key: bytes, header: bytes) -> bytes:
   """The private X25519 key of a slot that is no recipient's."""
-  return derive(input_key, "pk2/slot.box", header)
+  return derive(input_key, "pk3/slot.box", header)
 
 
 def slot_seed(input_key: bytes, header: bytes) -> bytes:
   """The seed of the Ed25519 key of a slot that is no recipient's."""
-  return derive(input_key, "pk2/slot.sign", header)
+  return derive(input_key, "pk3/slot.sign", header)
 
 
-def slot_public_keys(kind: int, input_key: bytes, header: bytes) -> tuple[bytes, bytes]:
+def slot_public_keys(kind: int, input_key: bytes, header: bytes) -> tuple[bytes, bytes | None]:
   """The two public keys of a slot in the list; only a recovery code has the second one."""
   signing = slot_seed(input_key, header) if kind == SlotKind.RECOVERY_CODE else None
   return (
     public_key(slot_private_key(input_key, header)),
-    b"" if signing is None else signing_public_key(signing))
+    None if signing is None else signing_public_key(signing))
 
 
 def slot_commitment(key: bytes, header: bytes) -> bytes:
   """The commitment under the input key; of a recipient's slot, under the granted key."""
-  return derive(key, "pk2/slot.commit", header)
+  return derive(key, "pk3/slot.commit", header)
 
 
 def granted_count(granted: int) -> int:

@@ -1,181 +1,212 @@
-"""The state of vault format 2, its chain, and what other files have of it."""
+"""A vault that was opened: the state of its items, by tier and id, and lookups in it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from vault_notation import (
-  Cursor, FormatError, digest, i64, labelled_hash, optional, sized, u32, u64)
-from vault_schema import (
-  CHAIN_COUNT, MAXIMUM_COUNTER, MAXIMUM_EPOCH, MAXIMUM_GENERATION, MAXIMUM_SERIAL)
-from vault_signing import SIGNATURE_COUNT, sign
-from vault_tree import NO_HASH, Root, Tree
+import vault_keys as keys
+from vault_base import Page, check_apart, opened_page
+from vault_codes import base32
+from vault_errors import Problem
+from vault_head import Head
+from vault_items import Entry, Identity, Metadata, Part, id_of, opened_secret, secret_key
+from vault_members import VaultKind
+from vault_notation import FormatError, digest
+from vault_opening import Secrets, checked_list, opened_head
+from vault_scanning import Scanner
+from vault_seen import NONE, SeenCommit, SeenRecord, check_made, check_pins, check_seen
 
-STATE_LABEL = "pk2/state"
-NO_DIGEST = bytes(32)
-SEEN_COUNT = 240
-
-
-@dataclass(frozen=True)
-class State:
-  """What a vault holds, and after which list of members."""
-
-  generation: int
-  epoch: int
-  serial: int
-  list_hash: bytes
-  counter: int
-  first: int
-  roots: tuple[Root, Root, Root]
-  writer: int = 0
-  time: int = 0
-
-  def encoded(self) -> bytes:
-    roots = b"".join(u64(root.count) + sized(root.hash) for root in self.roots)
-    return (
-      u64(self.generation) + u64(self.epoch) + u64(self.serial) + sized(self.list_hash)
-      + u64(self.counter) + u64(self.first) + roots + u32(self.writer) + i64(self.time))
-
-  def hash(self) -> bytes:
-    return labelled_hash("pk2/state", self.encoded())
-
-  @staticmethod
-  def take(cursor: Cursor) -> State:
-    numbers = (
-      cursor.u64(), cursor.u64(), cursor.u64(), cursor.sized(), cursor.u64(), cursor.u64())
-    roots = tuple(Root(cursor.u64(), cursor.sized()) for _ in Tree)
-    state = State(*numbers, roots, cursor.u32(), cursor.i64())
-    state.check()
-    return state
-
-  def check(self) -> None:
-    limits = (
-      (self.generation, MAXIMUM_GENERATION), (self.epoch, MAXIMUM_EPOCH),
-      (self.serial, MAXIMUM_SERIAL), (self.counter, MAXIMUM_COUNTER), (self.first, self.counter))
-    if any(value not in range(1, limit + 1) for value, limit in limits):
-      raise FormatError("a number of the state is out of range")
-    if self.counter - self.first >= CHAIN_COUNT:
-      raise FormatError("the chain of the state is longer than a chain may be")
-    if any(len(value) != 32 for value in (self.list_hash, *(root.hash for root in self.roots))):
-      raise FormatError("a hash of the state has another length")
-    if any(root.count >= 1 << 63 for root in self.roots):
-      raise FormatError("a tree has more keys than there can be")
-    if any((root.count == 0) != (root.hash == NO_HASH) for root in self.roots):
-      raise FormatError("a tree without keys has a root, or one with keys has none")
+# In this order, the first tier that has an id counts.
+LOOKUP = (2, 1, 0)
 
 
 @dataclass(frozen=True)
-class SignedState:
-  """The content of the box of the state."""
+class Stored:
+  """An entry with its box; the metadata are `None` where they cannot be opened."""
 
-  state: State
-  previous: bytes = NO_DIGEST
-  signature: bytes | None = None
-
-  def digest(self) -> bytes:
-    return self.entry().digest()
-
-  def entry(self) -> ChainEntry:
-    state = self.state
-    return ChainEntry(state.counter, self.previous, state.hash(), state.writer, state.time)
-
-  def signed(self, seed: bytes) -> SignedState:
-    return SignedState(self.state, self.previous, sign(seed, STATE_LABEL, self.digest()))
-
-  def encoded(self) -> bytes:
-    signature = None if self.signature is None else sized(self.signature)
-    return self.state.encoded() + sized(self.previous) + optional(signature)
-
-  @staticmethod
-  def decoded(data: bytes) -> SignedState:
-    cursor = Cursor(data)
-    found = SignedState(State.take(cursor), cursor.sized(), cursor.optional(cursor.sized))
-    cursor.end()
-    if len(found.previous) != 32 or len(found.signature or bytes(64)) != SIGNATURE_COUNT:
-      raise FormatError("the digest or the signature of the state has another length")
-    return found
+  entry: Entry
+  metadata: bytes | None
+  box: bytes
 
 
 @dataclass(frozen=True)
-class ChainEntry:
-  """What the chain has of one state."""
+class Item:
+  """A credential; `status` is open, locked, other device or damaged."""
 
-  counter: int
-  previous: bytes
-  state_hash: bytes
-  writer: int = 0
-  time: int = 0
-
-  def place(self) -> int:
-    return self.counter % CHAIN_COUNT
-
-  def digest(self) -> bytes:
-    """Which state it is, and which ones were before it."""
-    return labelled_hash(
-      "pk2/chain", u64(self.counter) + sized(self.previous) + sized(self.state_hash)
-      + u32(self.writer) + i64(self.time))
-
-  def encoded(self) -> bytes:
-    return (
-      u64(self.counter) + sized(self.previous) + sized(self.state_hash) + u32(self.writer)
-      + i64(self.time))
-
-  @staticmethod
-  def decoded(data: bytes) -> ChainEntry:
-    cursor = Cursor(data)
-    entry = ChainEntry(
-      cursor.u64(), cursor.sized(), cursor.sized(), cursor.u32(), cursor.i64())
-    cursor.end()
-    if len(entry.previous) != 32 or len(entry.state_hash) != 32:
-      raise FormatError("a digest of the chain has another length")
-    if entry.counter not in range(1, MAXIMUM_COUNTER + 1):
-      raise FormatError("a counter of the chain is out of range")
-    return entry
+  entry: Entry
+  status: str
+  metadata: Metadata | None = None
+  secret: bytes | None = None
 
 
-@dataclass(frozen=True)
-class SeenRecord:
-  """The newest state of a vault that a user has seen."""
+class Vault:
+  """A vault as a file has it, verified as far as the keys that were presented go.
 
-  vault: bytes
-  administration: bytes
-  next_administration: bytes
-  recovery_key: bytes
-  epoch: int
-  serial: int
-  list_hash: bytes
-  counter: int
-  digest: bytes
+  The file is read once, and what was verified is what is used. Raises `VaultError` where the
+  specification says to refuse it.
+  """
 
-  def encoded(self) -> bytes:
-    before = (
-      self.vault + self.administration + self.next_administration + self.recovery_key
-      + u64(self.epoch) + u64(self.serial) + self.list_hash + u64(self.counter) + self.digest
-      + bytes(24))
-    return before + digest(16, before)
+  def __init__(
+    self, path: Path, secrets: Secrets, seen: SeenRecord | None = None, check: bytes | None = None,
+  ) -> None:
+    self.data = Path(path).read_bytes()
+    self.head = Head.decoded(self.data, len(self.data))
+    opening = opened_head(self.head, secrets)
+    self.slot, self.root, self.tiers = opening.slot, opening.root, opening.tiers
+    self.device_secret = secrets.device
+    self.members, self.successions = checked_list(self.head, opening)
+    self._check_trust(secrets, seen, check)
+    scanner = Scanner(self.data, self.head, self.members, self.tiers[0])
+    self.log = scanner.log(self.tiers, seen)
+    self.before = seen
+    self.notices = [] if seen is None else check_seen(
+      seen, self.head, self.members, self.successions, self.log.history())
+    self.problems: list[Problem] = []
+    self.state: dict[int, dict[bytes, Stored]] = {tier: {} for tier in keys.TIERS}
+    self._read_pages()
+    self._apply_commits()
+    self.shadowed = self._shadowed()
+    self.notices += [f"shadowed: {tier}/{item.hex()}" for tier, item in self.shadowed]
+    ids = sorted({item for stored in self.state.values() for item in stored})
+    self.items = [self.item(item) for item in ids]
 
-  @staticmethod
-  def decoded(data: bytes) -> SeenRecord:
-    if len(data) != SEEN_COUNT or digest(16, data[:-16]) != data[-16:]:
-      raise FormatError("the seen record is damaged")
-    cursor = Cursor(data)
+  @property
+  def witness(self) -> str:
+    """What people compare."""
+    return base32(self.log.last.digest()[:20])
+
+  def _check_trust(self, secrets: Secrets, seen: SeenRecord | None, check: bytes | None) -> None:
+    if secrets.identity is not None:
+      check_pins(self.head, self.successions, secrets.pins, seen)
+    compared = (*secrets.pins, *([] if check is None else [check]))
+    if self.slot is not None:
+      check_made(self.slot.made, self.head, self.successions, seen, compared)
+
+  # The state.
+
+  def _read_pages(self) -> None:
+    ranges = []
+    for tier in keys.TIERS:
+      pages = self.log.index.pages[tier]
+      for page, after in zip(pages, (*pages[1:], None)):
+        try:
+          part = self._page(tier, page, after)
+        except FormatError as error:
+          self.problems.append(Problem("page", f"{tier}/{page.first.hex()}: {error}"))
+          continue
+        boxes = sum(entry.box_count for entry in part.puts)
+        ranges += [(page.place, page.length), (page.boxes, boxes)]
+        self._apply(tier, part, page.boxes)
+    try:
+      check_apart(ranges)
+    except FormatError as error:
+      self.problems.append(Problem("page", str(error)))
+
+  def _page(self, tier: int, page: Page, after: Page | None) -> Part:
+    box = self.data[page.place : page.place + page.length]
+    if digest(32, box) != page.hash:
+      raise FormatError("a page is not the one of the index")
+    part = opened_page(self.tiers[0], tier, box)
+    if part.puts[0].id != page.first or len(part.puts) != page.count:
+      raise FormatError("a page has other entries than the index says")
+    if after is not None and part.puts[-1].id >= after.first:
+      raise FormatError("a page has an id of the next one")
+    if page.boxes + sum(entry.box_count for entry in part.puts) > self.head.log:
+      raise FormatError("the boxes of a page are not before the log")
+    return part
+
+  def _apply_commits(self) -> None:
+    for placed in self.log.commits:
+      boxes = self.data[placed.boxes : placed.end]
+      if digest(32, boxes) != placed.commit.content.boxes:
+        self.problems.append(Problem("boxes", str(placed.commit.number)))
+      place = placed.boxes
+      for tier, part in zip(keys.TIERS, placed.commit.content.parts):
+        self._apply(tier, part, place)
+        place += sum(entry.box_count for entry in part.puts)
+
+  def _apply(self, tier: int, part: Part, place: int) -> None:
+    """Puts and removes what a part says; the boxes of its entries begin at `place`."""
+    found = self._metadata(tier, part)
+    for change in part.changes:
+      if isinstance(change, Entry):
+        box = self.data[place : place + change.box_count]
+        self.state[tier][change.id] = Stored(change, next(found), box)
+        place += change.box_count
+      else:
+        self.state[tier].pop(change, None)
+
+  def _metadata(self, tier: int, part: Part):
+    try:
+      if tier in self.tiers:
+        return iter(part.metadata(self.tiers[tier]))
+    except FormatError as error:
+      self.problems.append(Problem("names", f"{tier}/{id_of(part.changes[0]).hex()}: {error}"))
+    return iter([None] * len(part.puts))
+
+  def _shadowed(self) -> list[tuple[int, bytes]]:
+    """Entries below one of a higher tier, which do not count."""
+    return [
+      (tier, item) for tier in (1, 0) for item in sorted(self.state[tier])
+      if any(item in self.state[higher] for higher in LOOKUP if higher > tier)]
+
+  # Lookups.
+
+  def lookup(self, identity: Identity) -> Item | None:
+    """The item of an identity; it may be locked. Nothing if it is absent as far as T0 says."""
+    item = keys.item_id(self.tiers[0], identity.encoded())
+    known = any(item in stored for stored in self.state.values())
+    return self.item(item) if known else None
+
+  def item(self, item: bytes) -> Item:
+    stored = next(self.state[tier][item] for tier in LOOKUP if item in self.state[tier])
+    try:
+      return self._opened(stored)
+    except FormatError as error:
+      problem = Problem("item", f"{item.hex()}: {error}")
+      if problem not in self.problems:
+        self.problems.append(problem)
+      return Item(stored.entry, "damaged")
+
+  def _opened(self, stored: Stored) -> Item:
+    entry = stored.entry
+    if digest(32, stored.box) != entry.box_hash:
+      raise FormatError("the box is not the one of the entry")
+    if self.members.kind == VaultKind.SHARED and entry.device is not None:
+      raise FormatError("an item of a shared vault is bound to a device")
+    if entry.tier not in self.tiers:
+      return Item(entry, "locked")
+    if stored.metadata is None:
+      raise FormatError("the metadata cannot be opened")
+    metadata = Metadata.decoded(stored.metadata)
+    if keys.item_id(self.tiers[0], metadata.identity.encoded()) != entry.id:
+      raise FormatError("the item is of another identity")
+    if keys.service_mark(self.tiers[0], metadata.identity.parts[0]) != entry.service:
+      raise FormatError("the entry is marked with another service")
+    if entry.device is not None and (
+        self.device_secret is None
+        or entry.device != keys.device_id(self.device_secret, self.head.vault)):
+      return Item(entry, "other device", metadata)
+    key = secret_key(
+      self.tiers[entry.tier], entry.id, entry.item_class, entry.version, self.device_secret)
+    return Item(entry, "open", metadata, opened_secret(key, stored.box))
+
+  # The seen record.
+
+  def seen(self) -> SeenRecord:
+    """The record of a user who has now seen the vault; what their keys don't prove stays."""
+    members, before = self.members, self.before
     record = SeenRecord(
-      cursor.take(16), cursor.take(32), cursor.take(32), cursor.take(32), cursor.u64(),
-      cursor.u64(), cursor.take(32), cursor.u64(), cursor.take(32))
-    if record.counter > MAXIMUM_COUNTER:
-      raise FormatError("the counter of the seen record is too high")
-    return record
+      members.vault, members.administration, NONE, members.trusted_recovery_key(), members.epoch,
+      members.serial, members.hash(), before.proved if before else (SeenCommit(),) * 3)
+    proved = list(record.proved)
+    for tier, key in self.proving_tiers():
+      commit = self.log.newest_proved(tier, key, members.kind == VaultKind.SHARED)
+      proved[tier] = SeenCommit(members.serial, commit.number, commit.digest())
+    return replace(record, proved=tuple(proved))
 
-
-def seen_name(real_path: bytes) -> str:
-  """The file name of the seen record of a vault."""
-  return digest(16, real_path).hex()
-
-
-def cache_name(tier: int, vault: bytes) -> bytes:
-  """The name of the key that caches a tier."""
-  return f"prefs:{vault.hex()}:{tier}".encode("ascii")
-
-
-def cache_payload(limit: int, binding: bytes, tier_key: bytes) -> bytes:
-  return u64(limit) + binding + tier_key
+  def proving_tiers(self) -> list[tuple[int, bytes]]:
+    if self.members.kind == VaultKind.SHARED:
+      return [(tier, b"") for tier in keys.TIERS]
+    return sorted(self.tiers.items())

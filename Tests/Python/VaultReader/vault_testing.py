@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sample_vault import DEVICE, IDENTITY, KEY_FILE, PASSPHRASE, RECOVERY_CODE
-from vault_file import Damage, VaultError
+from vault_errors import Damage, VaultError
 from vault_opening import Secrets
-from vault_records import ItemRow
+from vault_items import ItemRow
 from vault_slots import slot_seed
 from vault_verifying import Vault
 from vault_writer import VaultWriter

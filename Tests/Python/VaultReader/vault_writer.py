@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Makes vaults of format 2 from the specification alone, for readers to be tested with.
+"""Makes vaults of format 3 from the specification alone, for readers to be tested with.
 
 Everything random comes from a seed, so that one seed makes one vault. Such a vault protects
 nothing: it is test data.
@@ -7,59 +6,45 @@ nothing: it is test data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import copy
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import vault_keys as keys
+from vault_base import Spine
+from vault_building import (
+  Sealed, SeededBytes, made_base, made_commit, sealed_item)
 from vault_codes import Keys, Recipient, public_key
-from vault_tables import write_tables
-from vault_members import Member, MemberList, Reason, Succession, VaultKind, successions_hash
-from vault_notation import digest, pad, seal, sealed_box, u64
-from vault_records import NO_FEATURES, GroupRow, Head, Identity, ItemRow, Metadata
-from vault_schema import CHAIN_COUNT
+from vault_head import Head
+from vault_items import Identity, Metadata
+from vault_log import Commit, first_digest
+from vault_members import Member, MemberList, Succession, VaultKind, successions_hash
+from vault_notation import digest, seal, sealed_box
+from vault_seen import NONE, SeenCommit, SeenRecord
 from vault_signing import signing_public_key
 from vault_slots import (
-  Granted, SlotKind, SlotRow, cost_parameters, slot_commitment, slot_header, slot_private_key,
+  INTERACTIVE, Cost, Granted, Slot, SlotKind, slot_commitment, slot_hash, slot_public_keys,
   slot_seed)
-from vault_state import NO_DIGEST, ChainEntry, SeenRecord, SignedState, State
-from vault_tokens import token_entries
-from vault_tree import Tree, made_nodes, root_of
 
-
-@dataclass(frozen=True)
-class Cost:
-  """The costs of Argon2id: memory in bytes, and passes."""
-
-  memory: int
-  passes: int
-
-
-CHEAP = Cost(64 << 10, 1)
-INTERACTIVE = Cost(64 << 20, 2)
-MODERATE = Cost(256 << 20, 3)
 TIME = 1_750_000_000_000_000
 
 
-class SeededBytes:
-  """Bytes that look random and come from a seed: for test data only."""
+@dataclass(frozen=True)
+class Plain:
+  """An item as it was put."""
 
-  def __init__(self, seed: str) -> None:
-    self._seed = seed.encode("utf-8")
-    self._count = 0
-
-  def take(self, count: int) -> bytes:
-    taken = b""
-    while len(taken) < count:
-      taken += digest(64, u64(self._count) + self._seed)
-      self._count += 1
-    return taken[:count]
+  metadata: Metadata
+  secret: bytes
+  item_class: int
+  device_secret: bytes | None
+  version: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class Writer:
-  """Who signs the states of a shared vault: the number of the slot, and its Ed25519 seed."""
+  """Who signs the commits of a shared vault: the number of the slot, and its Ed25519 seed."""
 
   number: int
   seed: bytes
@@ -68,44 +53,46 @@ class Writer:
 class VaultWriter:
   """A vault in memory, which `write` puts into a file.
 
-  Each change is a transaction, which makes a new state; several within `transaction()` are one.
-  The vault begins with the transaction that adds its first slots.
+  Each change is a transaction: a commit, or where members or keys change, a new base. Several
+  within `transaction()` are one. The vault begins with the transaction that adds its first slots.
   """
 
   def __init__(self, seed: str, kind: VaultKind = VaultKind.LOCAL) -> None:
     self.random = SeededBytes(seed)
     self.id = self.random.take(16)
     self.kind = kind
-    self.epoch, self.generation, self.serial, self.counter = 1, 1, 0, 0
-    self.next_number = 1
+    self.epoch, self.serial, self.accepted, self.number, self.next_number = 1, 0, 0, 0, 1
     self.administration_seed = self.random.take(32)
-    self.slots: dict[int, SlotRow] = {}
+    self.slots: dict[int, Slot] = {}
     self.members: dict[int, Member] = {}
     self.successions: list[Succession] = []
-    self.items: dict[bytes, ItemRow] = {}
-    self.groups: dict[tuple[bytes, int], GroupRow] = {}
-    self.group_names: set[tuple[str, int]] = set()
-    self.plain: dict[bytes, tuple[Metadata, bytes, bytes | None]] = {}
-    self.chain: dict[int, ChainEntry] = {}
-    self.chain_boxes: dict[int, bytes] = {}
-    self.list_box = self.state_box = b""
+    self.items: dict[int, dict[bytes, Sealed]] = {tier: {} for tier in keys.TIERS}
+    self.plain: dict[bytes, Plain] = {}
+    self.changes: dict[int, dict[bytes, Sealed | bytes]] = {tier: {} for tier in keys.TIERS}
+    self.digest = self.before = first_digest(self.id)
+    self.first = 1
+    self.spine = Spine(0, self.digest)
+    self.hashes: list[bytes] = []
+    self.list_box = self.before_log = self.log = b""
+    self.list_hash = NONE
     self.writer: Writer | None = None
     self.time = TIME
-    self.first = 1
-    self.signed_state: SignedState | None = None
-    self.committed_list: MemberList | None = None
     self._depth = 0
-    self._list_changed = False
+    self._list_changed = self._base_wanted = False
     self._make_root()
+
+  def copied(self) -> VaultWriter:
+    """A second writer of the same vault, as on another machine."""
+    return copy.deepcopy(self)
 
   # Keys.
 
   def _make_root(self) -> None:
     """Makes a new root key, under which the present administration key lies."""
     self.root = self.random.take(32)
-    self.tiers = keys.tier_keys(self.root, self.id, self.epoch)
-    self.administration_box = self._sealed(
-      keys.administration_box_key(self.root), self.administration_seed)
+    self.tiers = dict(enumerate(keys.tier_keys(self.root, self.id, self.epoch)))
+    self.administration_box = seal(
+      keys.administration_box_key(self.root), self.administration_seed, self.random.nonce())
 
   @property
   def administration(self) -> bytes:
@@ -123,61 +110,82 @@ class VaultWriter:
     """What the box of a slot holds before the binding."""
     if granted == Granted.ADMINISTERS:
       return self.root
-    return self.tiers[0] if granted == Granted.OPEN_TIER else b"".join(self.tiers)
+    return self.tiers[0] if granted == Granted.OPEN_TIER else b"".join(self.tiers.values())
 
-  # Transactions.
+  # Commits.
 
   @contextmanager
   def transaction(self):
-    """Makes the changes within one, which ends with one new state."""
+    """Makes the changes within one commit."""
     self._depth += 1
     yield
     self._depth -= 1
     if self._depth == 0:
-      self._commit()
+      self.time += 1
+      if self._list_changed or self._base_wanted:
+        self._make_base()
+      else:
+        self._append()
 
-  def _commit(self) -> None:
+  def compact(self) -> None:
+    """Makes a new base of the same list."""
+    with self.transaction():
+      self._base_wanted = True
+
+  def _append(self) -> None:
+    changes = {tier: list(found.values()) for tier, found in self.changes.items()}
+    commit, boxes = made_commit(
+      self.tiers, self.number + 1, self.digest, changes, self.random, self.time, self._writer())
+    commit = self._proved(commit)
+    self.log += commit.frame(self.tiers[0], self.epoch, self.random.nonce(), boxes)
+    self._committed(commit)
+
+  def _make_base(self) -> None:
+    number = self.number + 1
     if self._list_changed:
       self.serial += 1
-      self._list_changed = False
-      self.list_box = self._sealed(
-        keys.members_box_key(self.tiers[0]), self.member_list().signed(self.administration_seed))
-    self.committed_list = self.member_list()
-    previous = NO_DIGEST if self.signed_state is None else self.signed_state.digest()
-    self.counter += 1
-    self.first = max(self.first, self.counter - CHAIN_COUNT + 1)
-    self.time += 1
-    self.signed_state = self.made_state(previous)
-    entry = self.signed_state.entry()
-    self.chain[entry.place()] = entry
-    self.chain_boxes.pop(entry.place(), None)
-    for place in self.chain.keys() - self.chain_boxes.keys():
-      self.chain_boxes[place] = self._sealed(
-        keys.chain_box_key(self.tiers[0]), self.chain[place].encoded())
-    self.state_box = self._sealed(keys.state_box_key(self.tiers[0]), self.signed_state.encoded())
+      self.first, self.before = number, self.digest
+      if self.accepted == -1:
+        self.accepted = self.serial
+      members = self.member_list()
+      self.list_hash = members.hash()
+      self.list_box = seal(
+        keys.box_key(self.tiers[0], "members"), members.signed(self.administration_seed),
+        self.random.nonce())
+    self.spine = self.spine.following(self.hashes)
+    self.hashes = []
+    base = made_base(
+      self.tiers, self.head(), self.serial, number, self.digest, self.spine,
+      {tier: found.values() for tier, found in self.items.items()}, self.random, self.time,
+      self._writer())
+    commit = self._proved(base.commit)
+    if number == self.first:
+      commit = commit.signed_by_administration(self.administration_seed)
+    self.before_log = base.before_log
+    self.log = commit.frame(self.tiers[0], self.epoch, self.random.nonce())
+    self._committed(commit)
+    self._list_changed = self._base_wanted = False
 
-  def _sealed(self, key: bytes, plain: bytes) -> bytes:
-    return seal(key, plain, self.random.take(24))
+  def _writer(self) -> int:
+    return self.writer.number if self.kind == VaultKind.SHARED else 0
 
-  def made_state(self, previous: bytes) -> SignedState:
-    """The state of what the vault holds now, signed if it is shared."""
-    shared = self.kind == VaultKind.SHARED
-    roots = tuple(
-      root_of(tree, self.nodes(tree), len(self.entries(tree))) for tree in Tree)
-    state = SignedState(State(
-      self.generation, self.epoch, self.serial, self.member_list().hash(), self.counter,
-      self.first, roots,
-      self.writer.number if shared else 0, self.time if shared else 0), previous)
-    return state.signed(self.writer.seed) if shared else state
+  def _proved(self, commit: Commit) -> Commit:
+    if self.kind == VaultKind.SHARED:
+      return commit.signed(self.writer.seed)
+    return commit.proved(self.tiers)
+
+  def _committed(self, commit: Commit) -> None:
+    self.number, self.digest = commit.number, commit.digest()
+    self.hashes.append(commit.body_hash())
+    self.changes = {tier: {} for tier in keys.TIERS}
 
   # Members.
 
-  def add_passphrase(self, passphrase: bytes, cost: Cost = CHEAP, name: str = "") -> int:
+  def add_passphrase(self, passphrase: bytes, cost: Cost = INTERACTIVE, name: str = "") -> int:
     def input_key(salt: bytes) -> bytes:
       return keys.passphrase_key(passphrase, salt, cost.memory, cost.passes)
-    parameters = cost_parameters(cost.memory, cost.passes)
     return self._add_slot(
-      SlotKind.PASSPHRASE, Granted.ADMINISTERS, input_key, parameters, name=name)
+      SlotKind.PASSPHRASE, Granted.ADMINISTERS, input_key, cost.parameters(), name=name)
 
   def add_key_file(self, contents: bytes, name: str = "") -> int:
     return self._add_slot(
@@ -198,15 +206,15 @@ class VaultWriter:
     with self.transaction():
       number = self._take_number()
       self.members[number] = Member(
-        number, int(SlotKind.RECIPIENT), int(granted), bytes(32), recipient.box_key, recipient.signing_key,
-        name)
-      self._put_slot(SlotRow(
+        number, int(SlotKind.RECIPIENT), int(granted), NONE, recipient.box_key,
+        recipient.signing_key, name)
+      self._put_slot(Slot(
         number, int(SlotKind.RECIPIENT), int(granted), b"", self.random.take(32),
-        self.administration, b"", b""))
+        self.administration, NONE, b""))
     return number
 
   def add_own(self, identity: Keys, name: str = "") -> int:
-    """Adds a recipient that administers, and signs states from now on."""
+    """Adds a recipient that administers, and signs commits from now on."""
     with self.transaction():
       number = self.add_recipient(identity.recipient(), name=name)
       self.writes_as(number, identity)
@@ -222,78 +230,86 @@ class VaultWriter:
     with self.transaction():
       number, salt = self._take_number(), self.random.take(32)
       input_key = input_key_of(salt)
-      made = self.administration
-      header = slot_header(self.id, number, kind, parameters, salt, made)
-      signs = kind == SlotKind.RECOVERY_CODE
-      signing_seed = slot_seed(input_key, header)
-      self.members[number] = Member(
-        number, int(kind), int(granted), bytes(32), public_key(slot_private_key(input_key, header)),
-        signing_public_key(signing_seed) if signs else b"", name)
-      if signs and self.kind == VaultKind.SHARED and self.writer is None:
-        self.writer = Writer(number, signing_seed)
-      commitment = slot_commitment(input_key, header)
-      self._put_slot(SlotRow(
-        number, int(kind), int(granted), parameters, salt, made, commitment, b""))
+      self.members[number] = Member(number, int(kind), int(granted), NONE, NONE, None, name)
+      slot = Slot(number, int(kind), int(granted), parameters, salt, NONE, NONE, b"")
+      if self.kind == VaultKind.SHARED and self.writer is None:
+        header = replace(slot, made=self.administration).header(self.id)
+        self.writer = Writer(number, slot_seed(input_key, header))
+      self._put_made(slot, input_key)
     return number
+
+  def _put_made(self, slot: Slot, input_key: bytes | None) -> None:
+    """A slot of the present administration key; the input key is `None` for a recipient."""
+    slot = replace(slot, made=self.administration)
+    if input_key is not None:
+      header = slot.header(self.id)
+      slot = replace(slot, commitment=slot_commitment(input_key, header))
+      box_key, signing_key = slot_public_keys(slot.kind, input_key, header)
+      self.members[slot.number] = replace(
+        self.members[slot.number], box_key=box_key, signing_key=signing_key)
+    self._put_slot(slot)
+
+  def present(self, number: int, input_key: bytes | None = None) -> None:
+    """Presents a slot's secret in a change of members: it counts as made under the key of now."""
+    with self.transaction():
+      self._put_made(self.slots[number], input_key)
 
   def _take_number(self) -> int:
     number = self.next_number
     self.next_number += 1
     return number
 
-  def _put_slot(self, slot: SlotRow) -> None:
+  def _put_slot(self, slot: Slot) -> None:
     """Makes the box of a slot, and the commitment of a recipient's, for the keys of now."""
     member, granted = self.members[slot.number], self.granted_keys(slot.granted)
     if slot.kind == SlotKind.RECIPIENT:
       slot = replace(slot, commitment=slot_commitment(granted[:32], slot.header(self.id)))
     box = sealed_box(member.box_key, granted + self.binding, self.random.take(32))
-    slot = replace(slot, box=box).finished()
+    slot = replace(slot, box=box)
     self.slots[slot.number] = slot
-    self.members[slot.number] = replace(member, row=slot.row_hash())
+    self.members[slot.number] = replace(member, slot=slot_hash(slot.encoded()))
     self._list_changed = True
 
-  def remove_slot(self, number: int, keep_keys: bool = False) -> None:
+  def remove_slot(self, number: int, recovery_seed: bytes | None = None) -> None:
     """Removes a slot and makes new keys; a new administration key, too, if it administered."""
     with self.transaction():
       administered = self.members.pop(number).granted == Granted.ADMINISTERS
       del self.slots[number]
+      self.rekey(administered, recovery_seed)
+
+  def accept(self, serial: int) -> None:
+    """Makes a list that accepts this file where lists up to this serial were seen."""
+    with self.transaction():
+      self.serial, self.accepted = max(self.serial, serial), -1
       self._list_changed = True
-      if not keep_keys:
-        self.rekey(Reason.ADMINISTRATOR_LEFT if administered else None)
 
   def member_list(self) -> MemberList:
     ordered = tuple(member for _, member in sorted(self.members.items()))
     hashed = successions_hash(succession.encoded() for succession in self.successions)
     return MemberList(
       self.id, self.epoch, self.administration, digest(32, self.administration_box), self.serial,
-      self.next_number, self.kind, hashed, ordered)
+      self.accepted, self.first, self.before, self.next_number, int(self.kind), hashed, ordered)
 
   def rekey(
-    self, reason: Reason | None = None, recovery_seed: bytes | None = None,
+    self, new_administration: bool = False, recovery_seed: bytes | None = None,
     epoch: int | None = None,
   ) -> None:
-    """Makes a new root key, and with a reason a new administration key, too."""
+    """Makes a new root key; a new administration key, too, with a succession if a code signs it."""
     with self.transaction():
       self.epoch = epoch or self.epoch + 1
-      if reason is not None:
-        new_seed = self.random.take(32)
-        self.successions.append(Succession.made(
-          self.id, self.epoch, self.administration_seed, new_seed,
-          self.committed_list.hash(), reason, recovery_seed))
-        self.administration_seed = new_seed
+      self._list_changed = True
+      if new_administration:
+        old, self.administration_seed = self.administration, self.random.take(32)
+        if recovery_seed is not None:
+          self.successions.append(Succession.made(
+            self.id, self.epoch, old, self.administration, self.list_hash, recovery_seed))
       self._make_root()
-      self.chain_boxes = {}
       for slot in list(self.slots.values()):
         self._put_slot(slot)
-      plain, classes = self.plain, {key: row.item_class for key, row in self.items.items()}
-      versions = {key: row.version for key, row in self.items.items()}
-      groups = self.group_names
-      self.plain, self.items, self.groups = {}, {}, {}
-      self.group_names = set()
-      for name, item_class in sorted(groups):
-        self.name_group(name, item_class)
-      for key, (metadata, secret, device) in plain.items():
-        self.put(metadata, secret, classes[key], device, versions[key])
+      plain, self.plain = self.plain, {}
+      self.items = {tier: {} for tier in keys.TIERS}
+      for one in plain.values():
+        self.put(one.metadata, one.secret, one.item_class, one.device_secret, one.version)
 
   # Items.
 
@@ -303,11 +319,21 @@ class VaultWriter:
   ) -> bytes:
     """Adds or replaces an item, and returns its id."""
     with self.transaction():
-      row = self.sealed_item(metadata, secret, item_class, device_secret, version)
-      self.items[row.id] = row
-      self.plain[row.id] = metadata, secret, device_secret
-      self.name_group(metadata.identity.group, item_class)
-    return row.id
+      item = self.sealed(metadata, secret, item_class, device_secret, version)
+      self._take_out(item.id, but=item.entry.tier)
+      self.items[item.entry.tier][item.id] = item
+      self.changes[item.entry.tier][item.id] = item
+      self.plain[item.id] = Plain(
+        metadata, secret, item_class, device_secret, item.entry.version)
+    return item.id
+
+  def sealed(
+    self, metadata: Metadata, secret: bytes, item_class: int, device_secret: bytes | None = None,
+    version: int | None = None,
+  ) -> Sealed:
+    """An item, which is not put into the vault."""
+    return sealed_item(
+      self.tiers, self.id, metadata, secret, item_class, self.random, device_secret, version)
 
   def id_of(self, identity: Identity) -> bytes:
     """The id that an item has in this epoch."""
@@ -315,83 +341,33 @@ class VaultWriter:
 
   def remove(self, item_id: bytes) -> None:
     with self.transaction():
-      del self.items[item_id], self.plain[item_id]
+      self._take_out(item_id)
+      del self.plain[item_id]
 
-  def sealed_item(
-    self, metadata: Metadata, secret: bytes, item_class: int, device_secret: bytes | None = None,
-    version: int | None = None, item_id: bytes | None = None,
-  ) -> ItemRow:
-    """The row of an item, which is not put into the vault."""
-    key_of_class = keys.class_key(
-      self.tiers[keys.TIER_OF_CLASS[item_class]], item_class, device_secret)
-    item_id = item_id or keys.item_id(self.tiers[0], metadata.identity.encoded())
-    key = keys.group_key(key_of_class, metadata.identity.group)
-    version = version or int.from_bytes(self.random.take(8), "little") >> 1 or 1
-    boxes = [
-      self._sealed(keys.item_key(key, part, item_id, version), pad(plain))
-      for part, plain in enumerate((metadata.encoded(), secret))]
-    is_bound = item_class in keys.DEVICE_CLASSES
-    device = keys.device_id(device_secret, self.id) if is_bound else None
-    tokens = b"".join(metadata.tokens(self.tiers[0]))
-    return ItemRow(item_id, item_class, device, version, tokens, digest(32, boxes[1]), *boxes)
+  def _take_out(self, item_id: bytes, but: int | None = None) -> None:
+    for tier in keys.TIERS:
+      if tier != but and self.items[tier].pop(item_id, None):
+        self.changes[tier][item_id] = item_id
 
-  def name_group(self, group: str, item_class: int) -> None:
-    """Adds the row of a named group, unless it is there."""
-    token = keys.group_token(self.tiers[0], group)
-    if not group or (token, item_class) in self.groups:
-      return
-    with self.transaction():
-      key = keys.group_name_key(self.tiers[keys.TIER_OF_CLASS[item_class]], item_class, token)
-      box = self._sealed(key, pad(group.encode("utf-8")))
-      self.groups[token, item_class] = GroupRow(token, item_class, box)
-      self.group_names.add((group, item_class))
-
-  # Rows.
-
-  def entries(self, tree: Tree) -> dict[bytes, bytes]:
-    """The keys and values of a tree."""
-    if tree == Tree.ITEMS:
-      return {row.id: row.row_hash() for row in self.items.values()}
-    if tree == Tree.TOKENS:
-      return token_entries(self.tiers[0], self.items.values())
-    return {row.key(): digest(32, row.box) for row in self.groups.values()}
-
-  def nodes(self, tree: Tree) -> dict[int, bytes]:
-    return made_nodes(tree, self.entries(tree))
+  # The file.
 
   def head(self) -> Head:
-    checks = tuple(keys.tier_check(key) for key in self.tiers)
-    return finished_head(
-      Head(self.id, self.epoch, checks, NO_FEATURES, self.administration,
-           generation=self.generation), self.tiers)
+    checks = tuple(keys.tier_check(key) for key in self.tiers.values())
+    return Head(
+      self.id, self.epoch, checks, self.administration,
+      tuple(slot.encoded() for slot in self.slots.values()), self.list_box,
+      self.administration_box, tuple(one.encoded() for one in self.successions))
 
   def seen(self) -> SeenRecord:
-    """The seen record of a user who has seen the vault as it is."""
+    """The seen record of a user who has seen the vault as it is, with the keys of all tiers."""
     members = self.member_list()
+    commit = SeenCommit(self.serial, self.number, self.digest)
     return SeenRecord(
-      self.id, self.administration, bytes(32), members.trusted_recovery_key(), self.epoch,
-      self.serial, members.hash(), self.counter, self.signed_state.digest())
+      self.id, self.administration, NONE, members.trusted_recovery_key(), self.epoch,
+      self.serial, self.list_hash, (commit,) * 3)
+
+  def file(self) -> bytes:
+    return self.before_log + self.log
 
   def write(self, path: Path) -> None:
-    """Makes the file; it must not exist yet."""
-    write_tables(path, self.tables())
-
-  def tables(self) -> dict[str, Iterable[tuple]]:
-    """All rows, by table."""
-    return {
-      "head": [(1, *self.head().columns())],
-      "members": [(1, self.list_box, self.administration_box)],
-      "succession": [(one.epoch, one.encoded()) for one in self.successions],
-      "slot": [slot.columns() for slot in self.slots.values()],
-      "state": [(1, self.state_box)],
-      "chain": sorted(self.chain_boxes.items()),
-      "item": [tuple(vars(row).values()) for row in self.items.values()],
-      "token": [(token, row.id) for row in self.items.values() for token in row.token_list()],
-      "access_group": [tuple(vars(group).values()) for group in self.groups.values()],
-      **{tree.table: sorted(self.nodes(tree).items()) for tree in Tree}}
-
-
-def finished_head(head: Head, tiers: Iterable[bytes]) -> Head:
-  """A head with the macs of these tiers, and the sum that belongs to it."""
-  head = replace(head, macs=tuple(keys.head_mac(key, head.fields()) for key in tiers))
-  return replace(head, sum=head.computed_sum())
+    path.write_bytes(self.file())
