@@ -15,7 +15,8 @@ from vault_errors import VaultError
 from vault_keys import passphrase_key
 from vault_notation import i64, sized, u8, u32, u64
 from vault_items import MAXIMUM_SECRET_COUNT, Identity, Metadata
-from vault_writer import CHEAP, INTERACTIVE, Cost
+from sample_export import CHEAP
+from vault_slots import INTERACTIVE, Cost
 from vector_cases import Cases, pattern, refuses
 
 SALT = pattern(0x40, 32)

@@ -16,15 +16,15 @@ from code_cases import code_cases
 from export_cases import export_cases
 from item_cases import item_cases
 from key_cases import key_cases, notation_cases
+from log_cases import log_cases
 from member_cases import member_cases
 from slot_cases import slot_cases
-from state_cases import state_cases
-from tree_cases import tree_cases
+from vault_cases import vault_cases
 from vector_cases import Cases
 
 FAMILIES = {
-  "format2.json": (
-    notation_cases, key_cases, item_cases, slot_cases, member_cases, tree_cases, state_cases),
+  "format3.json": (
+    notation_cases, key_cases, item_cases, slot_cases, member_cases, log_cases, vault_cases),
   "codes2.json": (code_cases,), "export1.json": (export_cases,)}
 
 

@@ -1,12 +1,16 @@
-"""Vectors of items: identities, metadata, padding, tokens, row hashes."""
+"""Vectors of items: identities, metadata, padding, entries, parts, boxes of secrets."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import vault_keys as keys
-from vault_notation import digest, i64, pad, padded_count, sized, text, u8, u32, unpad
-from vault_items import GroupRow, Identity, ItemRow, Metadata
-from vault_tokens import token_entry, token_sum
-from vector_cases import DEVICE, OPEN, VAULT, Cases, pattern, refuses
+from vault_items import (
+  MAXIMUM_TEXT_COUNT, Entry, Identity, Metadata, Part, inner_half, opened_secret, secret_key)
+from vault_notation import (
+  BOX_OVERHEAD, digest, i64, pad, padded_count, seal, sized, text, u8, u32, unpad)
+from vector_cases import (
+  DEVICE, NONCE, OPEN, TIERS, VAULT, Cases, changed, numbered, pattern, refuses)
 
 GENERIC = Identity(0, "team", ("example service", "account \u00e9"))
 INTERNET = Identity(
@@ -31,28 +35,23 @@ FREE = ("label", "comment", "kind", "group", "user", "Service", "port ", " ", "\
 
 
 def item_cases(cases: Cases) -> None:
-  row_cases(cases)
+  identity_cases(cases)
   decoding_cases(cases)
   padding_cases(cases)
-  hash_cases(cases)
-  sum_cases(cases)
+  entry_cases(cases)
+  inner_cases(cases)
+  part_cases(cases)
+  secret_cases(cases)
 
 
-def row_cases(cases: Cases) -> None:
+def identity_cases(cases: Cases) -> None:
   for name, identity in IDENTITIES.items():
     encoded = identity.encoded()
     named = dict(identity_inputs(identity))
     cases.add("identity", name, encoded, **named)
     cases.add("id", name, keys.item_id(OPEN, encoded), tier0=OPEN, identity=encoded)
-    for pair, value in identity.pairs():
-      cases.add("token", f"{name}, {pair}", keys.attribute_token(OPEN, pair, value), tier0=OPEN,
-                name=pair, value=value)
   for name, metadata in METADATA.items():
     cases.add("metadata", name, metadata.encoded(), **metadata_inputs(metadata))
-    cases.add("all tokens", name, b"".join(metadata.tokens(OPEN)), tier0=OPEN,
-              metadata=metadata.encoded())
-  cases.add("token", "user attribute", keys.attribute_token(OPEN, "e\u0301", ""), tier0=OPEN,
-            name="e\u0301", value="")
 
 
 def identity_inputs(identity: Identity) -> list[tuple[str, str | int]]:
@@ -89,8 +88,14 @@ def refused_metadata() -> dict[str, bytes]:
     "port above 65535": port + u32(65536) + bytes(16) + before[len(identity) :] + bytes(5),
     "count beyond the end": before + b"\0" + u32(0xFFFFFFFF),
     "attributes out of order": before + b"\0" + u32(2) + pair + text("a") + text(""),
-    "attribute name twice": before + b"\0" + u32(2) + pair + pair} | {
+    "attribute name twice": before + b"\0" + u32(2) + pair + pair,
+    "texts too long": with_texts(MAXIMUM_TEXT_COUNT + 1)} | {
       f"attribute name {name!r}": named_attribute(name) for name in RESERVED}
+
+
+def with_texts(count: int) -> bytes:
+  """Metadata whose texts have this length."""
+  return Metadata(EMPTY_GENERIC, 0, 0, comment="x" * count).encoded()
 
 
 def named_attribute(name: str) -> bytes:
@@ -130,34 +135,103 @@ def padding_cases(cases: Cases) -> None:
     cases.add("unpadded", variant, None, padded=padded)
 
 
-def hash_cases(cases: Cases) -> None:
-  item_id, secret = keys.item_id(OPEN, GENERIC.encoded()), pattern(1, 296)
-  tokens = b"".join(METADATA["full"].tokens(OPEN))
-  for variant, device, given in (
-    ("no device", None, tokens), ("device", keys.device_id(DEVICE, VAULT), tokens),
-    ("no tokens", None, b"")):
-    row = ItemRow(
-      item_id, 0 if device is None else 1, device, (1 << 63) - 1, given, digest(32, secret),
-      pattern(0, 296), secret)
-    inputs = {} if device is None else {"device": device}
-    cases.add("item row hash", variant, row.row_hash(), id=row.id, version=row.version,
-              tokens=given, hash=row.hash, metadata=row.metadata, **inputs,
-              **{"class": row.item_class})
-  cases.add("secret hash", "", digest(32, secret), secret=secret)
-  group = GroupRow(keys.group_token(OPEN, "team"), 1, pattern(5, 296))
-  cases.add("group key in the tree", "", group.key(), token=group.token,
-            **{"class": group.item_class})
-  cases.add("group row hash", "", digest(32, group.box), box=group.box)
+ID = keys.item_id(OPEN, GENERIC.encoded())
+SECRET = b"a secret of an example"
+SECRET_BOX = seal(secret_key(TIERS[2], ID, 0, 5, None), pad(SECRET), NONCE)
+SERVICE = keys.service_mark(OPEN, "example service")
+DEVICE_ID = keys.device_id(DEVICE, VAULT)
 
 
-def sum_cases(cases: Cases) -> None:
-  token, items = pattern(3, 16), [digest(32, bytes([number])) for number in range(40)]
-  cases.add("token term", "", keys.token_term(OPEN, token, items[0]), tier0=OPEN, token=token,
-            id=items[0])
-  for count in (0, 1, 2, 40):
-    named = {f"id{number}": item for number, item in enumerate(items[:count])}
-    total = token_sum(OPEN, token, items[:count])
-    cases.add("token sum", f"{count} items", total, tier0=OPEN, token=token, **named)
-    if count:
-      cases.add("token entry", f"{count} items", token_entry(OPEN, token, items[:count]),
-                tier0=OPEN, token=token, **named)
+def entry(item_id: bytes = ID, item_class: int = 0, **fields) -> Entry:
+  device = DEVICE_ID if item_class in keys.DEVICE_CLASSES else None
+  plain = Entry(
+    item_id, item_class, device, 5, len(SECRET_BOX), digest(32, SECRET_BOX), SERVICE)
+  return replace(plain, **fields)
+
+
+def entry_cases(cases: Cases) -> None:
+  for variant, one in {
+    "": entry(), "device": entry(item_class=1), "always": entry(item_class=4),
+    "greatest version": entry(version=(1 << 63) - 1)}.items():
+    given = {} if one.device is None else {"device": one.device}
+    cases.add("entry", variant, one.encoded(), id=one.id, version=one.version,
+              boxCount=one.box_count, boxHash=one.box_hash, service=one.service, **given,
+              **{"class": one.item_class})
+
+
+def inner_cases(cases: Cases) -> None:
+  metadata = [one.encoded() for one in METADATA.values()]
+  for count in range(3):
+    cases.add("inner", f"{count} items", inner_half(TIERS[2], metadata[:count], NONCE),
+              tierKey=TIERS[2], nonce=NONCE, **numbered("metadata", metadata[:count]))
+  two, key = inner_half(TIERS[2], metadata, NONCE), keys.names_key(TIERS[2])
+  plain = b"".join(map(sized, metadata))
+  good = {
+    "2 items": (2, two), "1 item": (1, inner_half(TIERS[2], metadata[:1], NONCE)),
+    "metadata that breaks a rule": (1, seal(key, pad(sized(b"no metadata")), NONCE))}
+  bad = {
+    "an item more than counted": (1, two), "an item fewer than counted": (3, two),
+    "a byte follows": (2, seal(key, pad(plain + b"\0"), NONCE)),
+    "a byte is missing": (2, seal(key, pad(plain[:-1]), NONCE)),
+    "not padded": (2, seal(key, plain, NONCE)), "changed": (2, changed(two)), "cut short":
+    (2, two[:-1]), "of another tier": (2, inner_half(TIERS[1], metadata, NONCE)),
+    "no bytes": (1, b"")}
+  cases.read(
+    "opened inner", good, bad, lambda given: b"".join(map(sized, Part(
+      tuple(entry() for _ in range(given[0])), given[1]).metadata(TIERS[2]))),
+    lambda given: {"tierKey": TIERS[2], "count": given[0], "inner": given[1]})
+
+
+def part_cases(cases: Cases) -> None:
+  low, high = bytes(32), b"\xff" * 32
+  inner = pattern(0, 296)
+  parts = {
+    "empty": Part(), "removal": Part((low,)), "entry": Part((entry(),), inner),
+    "both": Part((low, entry(), high), inner),
+    "classes": Part((entry(low), entry(item_class=1), entry(high, 6)), inner)}
+  for variant, part in parts.items():
+    changes = [
+      b"\0" + one if isinstance(one, bytes) else b"\1" + one.encoded() for one in part.changes]
+    cases.add("part", variant, part.encoded(), inner=part.inner, **numbered("change", changes))
+  tiers = {tier: Part((entry(item_class=number),), inner) for tier, number in ((0, 4), (1, 2))}
+  good = {variant: (2, part.encoded()) for variant, part in parts.items()} | {
+    f"tier {tier}": (tier, part.encoded()) for tier, part in tiers.items()}
+  both = parts["both"].encoded()
+  longest = BOX_OVERHEAD + padded_count(16 << 20)
+  wrong = {
+    "class of a lower tier": Part((entry(item_class=4),), inner),
+    "class of no tier": Part((entry(item_class=7),), inner),
+    "version 0": Part((entry(version=0),), inner),
+    "version of 2^63": Part((entry(version=1 << 63),), inner),
+    "no device": Part((entry(item_class=1, device=None),), inner),
+    "device that must not be": Part((entry(device=DEVICE_ID),), inner),
+    "id twice": Part((low, low)), "removed and put": Part((ID, entry()), inner),
+    "ids out of order": Part((entry(), low), inner), "inner half of nothing": Part((), inner),
+    "box too short": Part((entry(box_count=295),), inner),
+    "box too long": Part((entry(box_count=longest + 1),), inner)}
+  bad = {variant: (2, part.encoded()) for variant, part in wrong.items()} | {
+    "class of a higher tier": (0, parts["entry"].encoded()), "empty bytes": (2, b""),
+    "a byte follows": (2, both + b"\0"), "a byte is missing": (2, both[:-1]),
+    "greatest count": (2, b"\xff" * 4 + both[4:]), "change of no kind": (2, u32(1) + b"\2" + low + u32(0))}
+  cases.read(
+    "decoded part", good, bad, lambda given: Part.decoded(given[1], given[0]).encoded(),
+    lambda given: {"tier": given[0], "part": given[1]})
+
+
+def secret_cases(cases: Cases) -> None:
+  for number in (0, 1, 4):
+    bound = {"device": DEVICE} if number in keys.DEVICE_CLASSES else {}
+    tier = TIERS[keys.TIER_OF_CLASS[number]]
+    key = secret_key(tier, ID, number, 5, DEVICE)
+    given = {"tierKey": tier, "class": number, "id": ID, "version": 5, **bound}
+    box = seal(key, pad(SECRET), NONCE)
+    cases.add("secret box", f"class {number}", box, nonce=NONCE, secret=SECRET, **given)
+    good = {f"class {number}": (5, box)}
+    bad = {
+      f"class {number}, {variant}": changed for variant, changed in {
+        "another version": (6, box), "changed": (5, changed(box)), "cut short": (5, box[:-1]),
+        "not padded": (5, seal(key, SECRET, NONCE)), "no bytes": (5, b"")}.items()}
+    cases.read(
+      "opened secret", good, bad,
+      lambda found: opened_secret(secret_key(tier, ID, number, found[0], DEVICE), found[1]),
+      lambda found: {**given, "version": found[0], "box": found[1]})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import vault_keys as keys
 from item_cases import GENERIC
+from vault_codes import base32, public_key
 from vault_notation import (
   FormatError, derive, digest, labelled_hash, open_sealed_box, optional, seal, sealed_box, text)
 from vault_signing import (
   is_signed, is_signing_key, labelled, sign, signing_public_key)
-from vault_codes import public_key
 from vector_cases import (
   ADMINISTRATION, ADMINISTRATION_SEED, CHECKS, DEVICE, EPOCH, NONCE, OPEN, RECOVERY_CODE, ROOT,
   TIERS, VAULT, Cases, pattern)
@@ -24,19 +24,19 @@ def notation_cases(cases: Cases) -> None:
     cases.add("text", variant, text(value), value=value)
   cases.add("optional text", "absent", optional(None))
   cases.add("optional text", "present", optional(text("a")), value="a")
-  cases.add("derive", "no fields", derive(ROOT, "pk2/check"), key=ROOT, fields=b"",
-            label="pk2/check")
+  cases.add("derive", "no fields", derive(ROOT, "pk3/check"), key=ROOT, fields=b"",
+            label="pk3/check")
   cases.add(
-    "derive", "label of 16 bytes", derive(ROOT, "pk2/class.device", b"abc"), key=ROOT,
-    fields=b"abc", label="pk2/class.device")
+    "derive", "label of 16 bytes", derive(ROOT, "pk3/class.device", b"abc"), key=ROOT,
+    fields=b"abc", label="pk3/class.device")
   cases.add("derive", "key of 16 bytes", derive(RECOVERY_CODE, "item", b"abc"),
             key=RECOVERY_CODE, fields=b"abc", label="item")
   cases.add("hash", "16", digest(16, b"abc"), data=b"abc", count=16)
   cases.add("hash", "32", digest(32, b"abc"), data=b"abc", count=32)
   cases.add("box", "", seal(ROOT, b"message", NONCE), key=ROOT, nonce=NONCE, message=b"message")
-  cases.add("labelled hash", "no bytes", labelled_hash("pk2/node", b""), label="pk2/node", data=b"")
-  cases.add("labelled hash", "label of 16 bytes", labelled_hash("pk2/members.hash", b"abc"),
-            label="pk2/members.hash", data=b"abc")
+  cases.add("labelled hash", "no bytes", labelled_hash("pk3/page", b""), label="pk3/page", data=b"")
+  cases.add("labelled hash", "label of 16 bytes", labelled_hash("pk3/class.device", b"abc"),
+            label="pk3/class.device", data=b"abc")
   sealed_cases(cases)
   signature_cases(cases)
 
@@ -60,19 +60,19 @@ def opened(box: bytes) -> bytes | None:
 
 
 def signature_cases(cases: Cases) -> None:
-  seed, label, message = ADMINISTRATION_SEED, "pk2/members", b"message"
+  seed, label, message = ADMINISTRATION_SEED, "pk3/members", b"message"
   key, good = signing_public_key(seed), sign(seed, label, message)
   cases.add("signing public key", "", key, seed=seed)
   for variant, signed in (("", b"message"), ("no message", b"")):
     cases.add("signature", variant, sign(seed, label, signed), seed=seed, label=label,
               message=signed)
-  cases.add("signature", "label of 14 bytes", sign(seed, "pk2/succession", message), seed=seed,
-            label="pk2/succession", message=message)
+  cases.add("signature", "label of 14 bytes", sign(seed, "pk3/succession", message), seed=seed,
+            label="pk3/succession", message=message)
   scalar = int.from_bytes(good[32:], "little") + ORDER
   identity_point = b"\1" + bytes(31)
   forged = {
     "right": (key, label, message, good), "another message": (key, label, b"massage", good),
-    "another label": (key, "pk2/state", message, good),
+    "another label": (key, "pk3/commit", message, good),
     "another key": (signing_public_key(ROOT), label, message, good),
     "first byte changed": (key, label, message, bytes([good[0] ^ 1]) + good[1:]),
     "last byte changed": (key, label, message, good[:-1] + bytes([good[-1] ^ 1])),
@@ -103,22 +103,13 @@ def key_cases(cases: Cases) -> None:
     bound = {"device": DEVICE} if number in keys.DEVICE_CLASSES else {}
     cases.add("class key", name, keys.class_key(tier, number, DEVICE), tierKey=tier, **bound,
               **{"class": number})
-  class_key = keys.class_key(TIERS[2], 0)
-  for group in ("", "team", "e\u0301"):
-    cases.add("group key", repr(group), keys.group_key(class_key, group), classKey=class_key,
-              group=group)
-    token = keys.group_token(OPEN, group)
-    for number in (0, 1, 2, 4):
-      tier = TIERS[keys.TIER_OF_CLASS[number]]
-      cases.add("group name key", f"{group!r}, class {number}",
-                keys.group_name_key(tier, number, token), tierKey=tier, groupToken=token,
-                **{"class": number})
-  group_key, item_id = keys.group_key(class_key, "team"), keys.item_id(OPEN, GENERIC.encoded())
-  for part in (0, 1):
-    for version in (1, (1 << 63) - 1):
-      cases.add("item key", f"part {part}, version {version}",
-                keys.item_key(group_key, part, item_id, version), groupKey=group_key, id=item_id,
-                part=part, version=version)
+  class_key, item_id = keys.class_key(TIERS[2], 0), keys.item_id(OPEN, GENERIC.encoded())
+  for version in (1, (1 << 63) - 1):
+    cases.add("item key", f"version {version}", keys.item_key(class_key, item_id, version),
+              classKey=class_key, id=item_id, version=version)
+  for service in ("", "example.org", "e\u0301"):
+    cases.add("service", repr(service), keys.service_mark(OPEN, service), tier0=OPEN,
+              value=service)
 
 
 def vault_cases(cases: Cases) -> None:
@@ -128,14 +119,14 @@ def vault_cases(cases: Cases) -> None:
       key = keys.tier_key(ROOT, VAULT, epoch, tier)
       cases.add("tier", f"{tier}, epoch {epoch}", key, root=ROOT, vault=VAULT, epoch=epoch, tier=tier)
     cases.add("check", str(tier), CHECKS[tier], tierKey=TIERS[tier])
+    cases.add("names key", str(tier), keys.names_key(TIERS[tier]), tierKey=TIERS[tier])
   cases.add("binding", "", keys.binding(VAULT, EPOCH, ADMINISTRATION), vault=VAULT, epoch=EPOCH,
             administration=ADMINISTRATION)
   cases.add("vault check", "", keys.vault_check(VAULT, ADMINISTRATION), vault=VAULT,
             administration=ADMINISTRATION)
   cases.add("device id", "", keys.device_id(DEVICE, VAULT), device=DEVICE, vault=VAULT)
-  boxes = {
-    "members box key": keys.members_box_key, "state box key": keys.state_box_key,
-    "chain box key": keys.chain_box_key}
-  for operation, key_of in boxes.items():
-    cases.add(operation, "", key_of(OPEN), tier0=OPEN)
+  for kind in keys.BOX_LABELS:
+    cases.add(f"{kind} box key", "", keys.box_key(OPEN, kind), tier0=OPEN)
   cases.add("administration box key", "", keys.administration_box_key(ROOT), root=ROOT)
+  for variant, digest_given in (("", pattern(0x31, 32)), ("zero", bytes(32))):
+    cases.add("witness", variant, base32(digest_given[:20]).encode("ascii"), digest=digest_given)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import vault_keys as keys
 from vault_codes import Keys
 from vault_members import (
-  MEMBERS_LABEL, SUCCESSION_LABEL, Member, MemberList, Reason, Succession, VaultKind, opened_list,
-  successions_hash)
+  MAXIMUM_FIRST, MEMBERS_LABEL, SUCCESSION_LABEL, Member, MemberList, Succession, VaultKind,
+  opened_list, successions_hash)
 from vault_notation import FormatError, digest, open_box, seal, u32
 from vault_signing import sign, signing_public_key
 from vault_slots import Granted, SlotKind
 from vector_cases import (
-  ADMINISTRATION, ADMINISTRATION_SEED, EPOCH, NONCE, OPEN, ROOT, VAULT, Cases, pattern, refuses)
+  ADMINISTRATION, ADMINISTRATION_SEED, EPOCH, NONCE, OPEN, ROOT, VAULT, Cases, changed, numbered,
+  pattern, refuses)
 
-# What the column `administration` holds, as far as the list is concerned.
-COLUMN = b"column"
+# The sealed administration key, as far as the list is concerned.
+COLUMN = b"administration"
+BEFORE = pattern(0x50, 32)
 NEW_SEED = pattern(0xD0, 32)
 NEW = signing_public_key(NEW_SEED)
 RECOVERY_SEED = pattern(0xE0, 32)
@@ -34,13 +35,13 @@ def member(number: int, kind: int, granted: int = Granted.ADMINISTERS, name: str
   signs = kind in (SlotKind.RECOVERY_CODE, SlotKind.RECIPIENT)
   return Member(
     number, int(kind), int(granted), digest(32, u32(number)), box_key,
-    signing_key if signs else b"", name)
+    signing_key if signs else None, name)
 
 
 def member_list(kind: VaultKind, *members: Member, **fields) -> MemberList:
   plain = MemberList(
-    VAULT, EPOCH, ADMINISTRATION, digest(32, COLUMN), 9, 40, int(kind), successions_hash([]),
-    members)
+    VAULT, EPOCH, ADMINISTRATION, digest(32, COLUMN), 9, 7, 1000, BEFORE, 40, int(kind),
+    successions_hash([]), members)
   return replace(plain, **fields)
 
 
@@ -49,7 +50,7 @@ LOCAL = member_list(
   VaultKind.LOCAL, member(1, SlotKind.PASSPHRASE, name="caf\u00e9"), member(2, SlotKind.KEY_FILE),
   DEVICE, member(5, SlotKind.RECOVERY_CODE), member(6, SlotKind.RECOVERY_CODE),
   member(9, SlotKind.RECIPIENT, name="alice"))
-SERVER = member_list(VaultKind.LOCAL, member(1, SlotKind.DEVICE), serial=1, next_number=2)
+SERVER = member_list(VaultKind.LOCAL, member(1, SlotKind.DEVICE), serial=1, accepted=0, first=1, next_number=2)
 OWNER = member(1, SlotKind.RECIPIENT, name="alice")
 SHARED = member_list(
   VaultKind.SHARED, OWNER, member(2, SlotKind.RECOVERY_CODE),
@@ -65,10 +66,13 @@ def member_cases(cases: Cases) -> None:
 
 
 def list_cases(cases: Cases) -> None:
-  cases.add("members", "server", SERVER.encoded(), vault=VAULT, epoch=EPOCH,
-            administration=ADMINISTRATION, administrationBox=SERVER.administration_box,
-            serial=1, nextNumber=2, kindOfVault=0, successions=SERVER.successions,
-            **member_inputs(SERVER.members[0]))
+  for variant, found in {
+    "server": SERVER, "shared": member_list(VaultKind.SHARED, OWNER)}.items():
+    cases.add(
+      "members", variant, found.encoded(), vault=VAULT, epoch=EPOCH, administration=ADMINISTRATION,
+      administrationHash=found.administration_box, serial=found.serial, accepted=found.accepted,
+      first=found.first, before=found.before, nextNumber=found.next_number, kindOfVault=found.kind,
+      successions=found.successions, **member_inputs(found.members[0]))
   for variant, found in LISTS.items():
     cases.add("members hash", variant, found.hash(), members=found.encoded())
     cases.add("members signature", variant, found.signed(ADMINISTRATION_SEED)[-64:],
@@ -80,7 +84,8 @@ def list_cases(cases: Cases) -> None:
     "name of 256 bytes": member_list(VaultKind.LOCAL, replace(OWNER, name="\u00e9" * 128)),
     "greatest numbers": member_list(
       VaultKind.LOCAL, replace(OWNER, number=(1 << 32) - 2), next_number=(1 << 32) - 1,
-      serial=1 << 48, epoch=1 << 31),
+      serial=1 << 48, accepted=1 << 48,
+      first=MAXIMUM_FIRST, epoch=1 << 31),
     "32 members": member_list(
       VaultKind.LOCAL, *(replace(OWNER, number=number) for number in range(1, 33)))}
   for variant, found in accepted.items():
@@ -93,9 +98,10 @@ def list_cases(cases: Cases) -> None:
 
 
 def member_inputs(one: Member) -> dict:
-  return {
-    "number": one.number, "kind": one.kind, "granted": one.granted, "row": one.row,
+  given = {
+    "number": one.number, "kind": one.kind, "grant": one.granted, "slotHash": one.slot,
     "boxKey": one.box_key, "signingKey": one.signing_key, "name": one.name}
+  return {name: value for name, value in given.items() if value is not None}
 
 
 def refused_lists() -> dict[str, bytes]:
@@ -107,22 +113,18 @@ def refused_lists() -> dict[str, bytes]:
   lists = {
     "serial 0": replace(SHARED, serial=0), "serial above 2^48": replace(SHARED, serial=(1 << 48) + 1),
     "epoch 0": replace(SHARED, epoch=0), "epoch above 2^31": replace(SHARED, epoch=(1 << 31) + 1),
-    "kind of vault 2": replace(SHARED, kind=2), "id too short": replace(SHARED, vault=VAULT[1:]),
-    "administration key too long": replace(SHARED, administration=ADMINISTRATION + b"\0"),
-    "hash of the column too short": replace(SHARED, administration_box=bytes(31)),
-    "hash of successions too short": replace(SHARED, successions=bytes(31)),
+    "kind of vault 2": replace(SHARED, kind=2), "first 0": replace(SHARED, first=0),
+    "first above 2^62": replace(SHARED, first=MAXIMUM_FIRST + 1),
+    "accepted above the serial": replace(SHARED, accepted=10),
     "no members": member_list(local),
     "33 members": member_list(local, *(replace(OWNER, number=n) for n in range(1, 34))),
     "number 0": member_list(local, replace(OWNER, number=0)),
     "number twice": member_list(local, OWNER, OWNER),
     "out of order": member_list(local, second, OWNER),
     "next number that was used": member_list(local, OWNER, next_number=1),
-    "row too short": member_list(local, replace(OWNER, row=bytes(31))),
-    "box key too short": member_list(local, replace(OWNER, box_key=bytes(31))),
-    "recipient without a signing key": member_list(local, replace(OWNER, signing_key=b"")),
+    "recipient without a signing key": member_list(local, replace(OWNER, signing_key=None)),
     "recovery code without a signing key": member_list(
-      local, replace(member(1, SlotKind.RECOVERY_CODE), signing_key=b"")),
-    "signing key too short": member_list(local, replace(OWNER, signing_key=OWNER.signing_key[1:])),
+      local, replace(member(1, SlotKind.RECOVERY_CODE), signing_key=None)),
     "passphrase with a signing key": member_list(
       local, replace(passphrase, signing_key=OWNER.signing_key)),
     "name of 257 bytes": member_list(local, replace(OWNER, name="\u00e9" * 128 + "x")),
@@ -164,29 +166,27 @@ def changed_count(found: MemberList, by: int) -> bytes:
 
 def signed_cases(cases: Cases) -> None:
   """Boxes of lists with their signatures; the result is the list."""
-  good, key = SHARED.signed(ADMINISTRATION_SEED), keys.members_box_key(OPEN)
+  good, key = SHARED.signed(ADMINISTRATION_SEED), keys.box_key(OPEN, "members")
   encoded = SHARED.encoded()
   plain = {
-    "right": good, "signed by another": SHARED.signed(ROOT),
-    "last byte changed": good[:-1] + bytes([good[-1] ^ 1]), "no signature": encoded,
-    "cut short": good[:-1], "a byte follows": good + b"\0", "63 bytes": bytes(63),
-    "no list": sign(ADMINISTRATION_SEED, MEMBERS_LABEL, b""),
-    "signed as a state": encoded + sign(ADMINISTRATION_SEED, "pk2/state", encoded),
+    "right": good, "signed by another": SHARED.signed(ROOT), "last byte changed": changed(good),
+    "no signature": encoded, "cut short": good[:-1], "a byte follows": good + b"\0",
+    "63 bytes": bytes(63), "no list": sign(ADMINISTRATION_SEED, MEMBERS_LABEL, b""),
+    "signed as a base": encoded + sign(ADMINISTRATION_SEED, "pk3/base", encoded),
     "signed without a label": encoded + sign(ADMINISTRATION_SEED, "", encoded),
     "another serial": replace(SHARED, serial=10).encoded() + good[-64:],
     "another vault": replace(SHARED, vault=bytes(16)).signed(ADMINISTRATION_SEED),
     "another epoch": replace(SHARED, epoch=2).signed(ADMINISTRATION_SEED),
     "another administration key": replace(SHARED, administration=NEW).signed(ADMINISTRATION_SEED),
-    "another column": replace(SHARED, administration_box=bytes(32)).signed(ADMINISTRATION_SEED),
+    "another box of it": replace(SHARED, administration_box=bytes(32)).signed(ADMINISTRATION_SEED),
     "other successions": replace(SHARED, successions=bytes(32)).signed(ADMINISTRATION_SEED)}
   boxes = {variant: seal(key, data, NONCE) for variant, data in plain.items()}
   boxes |= {"box under another key": seal(ROOT, good, NONCE), "box of no bytes": b"",
             "box that is cut short": boxes["right"][:-1]}
-  for variant, box in boxes.items():
-    found = opened(box)
-    assert (found is None) == (variant != "right"), variant
-    cases.add("opened members", variant, found, tier0=OPEN, vault=VAULT, epoch=EPOCH,
-              administration=ADMINISTRATION, column=COLUMN, box=box)
+  right = {"right": boxes.pop("right")}
+  cases.read("opened members", right, boxes, opened, lambda box: {
+    "tier0": OPEN, "vault": VAULT, "epoch": EPOCH, "administration": ADMINISTRATION,
+    "administrationBox": COLUMN, "box": box})
   box_key = keys.administration_box_key(ROOT)
   for variant, box, expect in (
     ("right", seal(box_key, ADMINISTRATION_SEED, NONCE), ADMINISTRATION_SEED),
@@ -197,86 +197,58 @@ def signed_cases(cases: Cases) -> None:
               administration=ADMINISTRATION, box=box)
 
 
-def opened(box: bytes) -> bytes | None:
-  def computed() -> bytes:
-    found = opened_list(open_box(keys.members_box_key(OPEN), box), ADMINISTRATION)
-    named = (found.vault, found.epoch, found.administration)
-    hashes = (found.administration_box, found.successions)
-    if named != (VAULT, EPOCH, ADMINISTRATION) or hashes != (
-        digest(32, COLUMN), successions_hash([])):
-      raise FormatError("the list is not of this vault")
-    return found.encoded()
-  return result(computed)
-
-
-def result(compute: Callable[[], bytes]) -> bytes | None:
-  try:
-    return compute()
-  except FormatError:
-    return None
+def opened(box: bytes) -> bytes:
+  found = opened_list(open_box(keys.box_key(OPEN, "members"), box), ADMINISTRATION)
+  named = (found.vault, found.epoch, found.administration)
+  hashes = (found.administration_box, found.successions)
+  if named != (VAULT, EPOCH, ADMINISTRATION) or hashes != (
+      digest(32, COLUMN), successions_hash([])):
+    raise FormatError("the list is not of this vault")
+  return found.encoded()
 
 
 def succession_cases(cases: Cases) -> None:
-  made = {
-    "on request": succession(Reason.ON_REQUEST),
-    "administrator left": succession(Reason.ADMINISTRATOR_LEFT),
-    "with a recovery code": succession(Reason.ADMINISTRATOR_LEFT, RECOVERY_SEED)}
-  for variant, one in made.items():
-    given = {} if one.recovery_key is None else {"recoverySeed": RECOVERY_SEED}
-    cases.add("succession", variant, one.encoded(), vault=VAULT, epoch=one.epoch,
-              oldSeed=ADMINISTRATION_SEED, newSeed=NEW_SEED, members=SHARED.encoded(),
-              reason=one.reason, **given)
-    cases.add("decoded succession", variant, one.encoded(), vault=VAULT, epoch=one.epoch,
-              record=one.encoded())
-    cases.add("leading succession", variant, one.new, vault=VAULT, epoch=4, record=one.encoded())
-    cases.add("followed succession", variant, None if one.recovery_key is None else one.new,
-              vault=VAULT, epoch=4, record=one.encoded(), trustedRecoveryKey=RECOVERY_KEY)
-  for variant, record in refused_successions().items():
-    cases.add("decoded succession", variant, None, vault=VAULT, epoch=4, record=record)
-  signing_cases(cases, made["with a recovery code"])
-  records = [one.encoded() for one in made.values()]
+  one = succession()
+  encoded = one.encoded()
+  cases.add("succession", "", encoded, vault=VAULT, epoch=4, oldKey=one.old, newKey=one.new,
+            listHash=one.list_hash, recoverySeed=RECOVERY_SEED)
+  refused = {
+    "epoch 0": replace(one, epoch=0).encoded(), "epoch above 2^31":
+    replace(one, epoch=(1 << 31) + 1).encoded(), "another vault":
+    replace(one, vault=bytes(16)).encoded(), "empty": b"", "a byte follows": encoded + b"\0",
+    "a byte is missing": encoded[:-1]}
+  accepted = {"": encoded, "signature wrong": changed(encoded)}
+  cases.read("decoded succession", accepted, refused, decoded_succession, lambda record: {
+    "vault": VAULT, "record": record})
+  wrong = sign(ROOT, SUCCESSION_LABEL, one.body())
+  other = Succession.made(VAULT, 4, ADMINISTRATION, NEW, one.list_hash, ROOT)
+  unfollowed = {
+    "signature wrong": (ADMINISTRATION, RECOVERY_KEY, replace(one, signature=wrong)),
+    "signed by the old key": (ADMINISTRATION, RECOVERY_KEY, replace(
+      one, signature=sign(ADMINISTRATION_SEED, SUCCESSION_LABEL, one.body()))),
+    "signed as a list": (ADMINISTRATION, RECOVERY_KEY, replace(
+      one, signature=sign(RECOVERY_SEED, MEMBERS_LABEL, one.body()))),
+    "of another recovery code": (ADMINISTRATION, RECOVERY_KEY, other),
+    "another old key is trusted": (NEW, RECOVERY_KEY, one),
+    "no recovery code is trusted": (ADMINISTRATION, bytes(32), one),
+    "body changed": (ADMINISTRATION, RECOVERY_KEY, replace(one, epoch=5))}
+  cases.read(
+    "followed succession", {"": (ADMINISTRATION, RECOVERY_KEY, one)}, unfollowed,
+    lambda given: given[2].new if given[2].is_followed(*given[:2]) else None,
+    lambda given: {"vault": VAULT, "trusted": given[0], "trustedRecoveryKey": given[1],
+                   "record": given[2].encoded()})
+  records = [encoded, other.encoded(), replace(one, epoch=5).encoded()]
   for count in range(4):
     cases.add("successions hash", str(count), successions_hash(records[:count]),
-              **{f"record{number}": one for number, one in enumerate(records[:count])})
+              **numbered("record", records[:count]))
 
 
-def succession(reason: Reason, recovery_seed: bytes | None = None) -> Succession:
-  return Succession.made(
-    VAULT, 4, ADMINISTRATION_SEED, NEW_SEED, SHARED.hash(), reason, recovery_seed)
+def succession() -> Succession:
+  return Succession.made(VAULT, 4, ADMINISTRATION, NEW, SHARED.hash(), RECOVERY_SEED)
 
 
-def refused_successions() -> dict[str, bytes]:
-  one = succession(Reason.ON_REQUEST, RECOVERY_SEED)
-  good = one.encoded()
-  changed = {
-    "reason 2": replace(one, reason=2), "another epoch": replace(one, epoch=5),
-    "another vault": replace(one, vault=bytes(16)), "id too short": replace(one, vault=VAULT[1:]), "old key too short": replace(one, old=NEW[1:]),
-    "new key too long": replace(one, new=NEW + b"\0"),
-    "hash of the list too short": replace(one, list_hash=bytes(31)),
-    "signature too short": replace(one, old_signature=bytes(63)),
-    "second signature too long": replace(one, new_signature=bytes(65)),
-    "third signature too short": replace(one, recovery_signature=bytes(63)),
-    "recovery key too short": replace(one, recovery_key=bytes(31)),
-    "recovery key alone": replace(one, recovery_signature=None),
-    "third signature alone": replace(one, recovery_key=None)}
-  return {variant: found.encoded() for variant, found in changed.items()} | {
-    "empty": b"", "a byte follows": good + b"\0", "a byte is missing": good[:-1]}
-
-
-def signing_cases(cases: Cases, one: Succession) -> None:
-  """Successions with a wrong signature: no result, as a new key that is trusted is one."""
-  wrong = sign(ROOT, SUCCESSION_LABEL, one.body())
-  changed = {
-    "old signature wrong": replace(one, old_signature=wrong),
-    "new signature wrong": replace(one, new_signature=wrong),
-    "signatures swapped": replace(
-      one, old_signature=one.new_signature, new_signature=one.old_signature),
-    "recovery code's signature wrong": replace(one, recovery_signature=wrong),
-    "of another recovery code": Succession.made(
-      VAULT, 4, ADMINISTRATION_SEED, NEW_SEED, one.list_hash, Reason.ADMINISTRATOR_LEFT, ROOT),
-    "body changed": replace(one, reason=0)}
-  for variant, found in changed.items():
-    assert not found.may_be_followed(RECOVERY_KEY), variant
-    given = {"vault": VAULT, "epoch": 4, "record": found.encoded()}
-    cases.add("followed succession", variant, None, trustedRecoveryKey=RECOVERY_KEY, **given)
-    cases.add("leading succession", variant, found.new if found.is_signed() else None, **given)
+def decoded_succession(record: bytes) -> bytes:
+  found = Succession.decoded(record)
+  if found.vault != VAULT:
+    raise FormatError("a succession is of another vault")
+  return found.encoded()

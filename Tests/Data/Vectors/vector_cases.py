@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import vault_keys as keys
+from vault_errors import VaultError
 from vault_notation import FormatError
 from vault_signing import signing_public_key
 
@@ -47,14 +48,39 @@ class Cases:
                 if isinstance(value, kind)} for group, kind in groups.items()},
       "expect": None if expect is None else expect.hex()})
 
+  def read(
+    self, operation: str, good: dict[str, object], bad: dict[str, object],
+    read: Callable[[object], bytes], inputs_of: Callable[[object], dict],
+  ) -> None:
+    """Adds cases of a reader; each good variant must be read, and each bad one refused."""
+    for variant, value in {**good, **bad}.items():
+      found = result(lambda: read(value))
+      assert (found is not None) == (variant in good), (operation, variant)
+      self.add(operation, variant, found, **inputs_of(value))
+
   def written(self) -> str:
     """The text of a file; letters beyond ASCII are escaped, so that no editor alters them."""
     return json.dumps(self.list, indent=1) + "\n"
 
 
-def refuses(decode: Callable[..., object], *data) -> bool:
+def result(compute: Callable[[], bytes]) -> bytes | None:
+  """What is read, or nothing if it is refused."""
   try:
-    decode(*data)
-  except FormatError:
-    return True
-  return False
+    return compute()
+  except (FormatError, VaultError):
+    return None
+
+
+def refuses(decode: Callable[..., object], *data) -> bool:
+  return result(lambda: decode(*data)) is None
+
+
+def numbered(name: str, values) -> dict[str, bytes]:
+  """Inputs of one name, which are numbered from 0."""
+  return {f"{name}{number}": value for number, value in enumerate(values)}
+
+
+def changed(data: bytes, place: int = -1) -> bytes:
+  """The bytes with one bit of one byte changed."""
+  place %= len(data)
+  return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]

@@ -68,7 +68,7 @@ class Opening:
   public_keys: tuple[bytes, bytes | None] | None = None
 
 
-class Stale(Exception):
+class Stale(FormatError):
   """A slot that is for the presented secret, and gives no key of this head."""
 
 
@@ -100,7 +100,7 @@ def openings(head: Head, secrets: Secrets) -> Iterator[Opening | None]:
     try:
       slot = Slot.checked(encoded)
       opening = opened_slot(head, slot, secrets)
-    except (FormatError, Stale):
+    except FormatError:
       yield None
       continue
     if opening is not None:
@@ -109,22 +109,16 @@ def openings(head: Head, secrets: Secrets) -> Iterator[Opening | None]:
 
 def opened_slot(head: Head, slot: Slot, secrets: Secrets) -> Opening | None:
   """What a slot grants, or nothing if it is for another secret."""
-  header = slot.header(head.vault)
   if slot.kind == SlotKind.RECIPIENT:
     identity = Keys(secrets.identity)
-    try:
-      plain = open_sealed_box(identity.private_key, slot.box)
-    except FormatError:
-      return None
-    if not equal(slot_commitment(plain[:32], header), slot.commitment):
-      raise Stale
+    plain = granted_to(head.vault, slot, identity)
     public_keys = tuple(vars(identity.recipient()).values())
   else:
     input_key = secrets.input_key(slot)
-    if not equal(slot_commitment(input_key, header), slot.commitment):
-      return None
-    plain = open_sealed_box(slot_private_key(input_key, header), slot.box)
-    public_keys = slot_public_keys(slot.kind, input_key, header)
+    plain = granted_by(head.vault, slot, input_key)
+    public_keys = slot_public_keys(slot.kind, input_key, slot.header(head.vault))
+  if plain is None:
+    return None
   granted, bound_to = plain[:-32], plain[-32:]
   if bound_to != keys.binding(head.vault, head.epoch, head.administration):
     raise Stale
@@ -133,6 +127,25 @@ def opened_slot(head: Head, slot: Slot, secrets: Secrets) -> Opening | None:
     return Opening(dict(enumerate(tiers)), granted, slot, public_keys)
   parts = [granted[first : first + 32] for first in range(0, len(granted), 32)]
   return Opening(dict(enumerate(parts)), None, slot, public_keys)
+
+
+def granted_by(vault: bytes, slot: Slot, input_key: bytes) -> bytes | None:
+  """The granted keys and their binding, or nothing if the slot is for another input key."""
+  header = slot.header(vault)
+  if not equal(slot_commitment(input_key, header), slot.commitment):
+    return None
+  return open_sealed_box(slot_private_key(input_key, header), slot.box)
+
+
+def granted_to(vault: bytes, slot: Slot, identity: Keys) -> bytes | None:
+  """As `granted_by`, of a recipient's slot."""
+  try:
+    plain = open_sealed_box(identity.private_key, slot.box)
+  except FormatError:
+    return None
+  if not equal(slot_commitment(plain[:32], slot.header(vault)), slot.commitment):
+    raise Stale
+  return plain
 
 
 def checked_list(head: Head, opening: Opening) -> tuple[MemberList, list[Succession]]:

@@ -48,9 +48,10 @@ class Vault:
   """
 
   def __init__(
-    self, path: Path, secrets: Secrets, seen: SeenRecord | None = None, check: bytes | None = None,
+    self, path: Path | None, secrets: Secrets, seen: SeenRecord | None = None,
+    check: bytes | None = None, data: bytes | None = None,
   ) -> None:
-    self.data = Path(path).read_bytes()
+    self.data = Path(path).read_bytes() if data is None else data
     self.head = Head.decoded(self.data, len(self.data))
     opening = opened_head(self.head, secrets)
     self.slot, self.root, self.tiers = opening.slot, opening.root, opening.tiers
@@ -70,6 +71,11 @@ class Vault:
     self.notices += [f"shadowed: {tier}/{item.hex()}" for tier, item in self.shadowed]
     ids = sorted({item for stored in self.state.values() for item in stored})
     self.items = [self.item(item) for item in ids]
+
+  @staticmethod
+  def of(data: bytes, secrets: Secrets, **options) -> Vault:
+    """The vault in the bytes of a file."""
+    return Vault(None, secrets, data=data, **options)
 
   @property
   def witness(self) -> str:
