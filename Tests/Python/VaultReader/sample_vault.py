@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_building import Sealed
-from vault_codes import Keys, recovery_text
+from vault_codes import Keys, base32, recovery_text
 from vault_identity import IdentityFile
 from vault_items import Identity, Metadata
 from vault_keys import ACCESSIBILITIES, key_file_key, passphrase_key
@@ -221,7 +221,7 @@ def write_files(folder: Path, name: str, sample: Sample) -> None:
     IdentityFile(IDENTITY, (writer.check,)).encoded(WARNING))
   (folder / f"{name}.seen").write_bytes(writer.seen().encoded())
   expected = {
-    "number": writer.number, "epoch": writer.epoch, "serial": writer.serial,
+    "number": writer.number, "witness": base32(writer.digest[:20]), "epoch": writer.epoch, "serial": writer.serial,
     "id": writer.id.hex(), "check": writer.check.hex(), "slots": len(writer.slots),
     "items": sample.expected()}
   (folder / f"{name}.expected.json").write_text(json.dumps(expected, indent=1) + "\n", "utf-8")

@@ -129,7 +129,7 @@ def test_command_prints_secrets_only_as_json():
 
 
 @pytest.mark.parametrize("file, passphrase, status", [
-  ("export1-python.pkexport", "test-passphrase", 78), ("format2-python.db", "test-passphrase", 65),
+  ("export1-python.pkexport", "test-passphrase", 78), ("test-device.key", "test-passphrase", 65),
   ("no-such-file", "test-passphrase", 74), ("export1-python.pkexport", "no-such-file", 74)])
 def test_command_reports_the_reason(file, passphrase, status):
   result = run_command("export_reader.py", file, "--passphrase-file", passphrase)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from vault_base import Index, Spine
@@ -174,7 +175,10 @@ class Scanner:
     if seen is not None and seen.proved[0].serial == self.members.serial and (
         last < seen.proved[0].number):
       raise Damage("log", "a commit that was seen is damaged")
-    for later in range(place, len(self.data) - HEADER_COUNT + 1):
+    # Headers are looked for only where the number has the zero bytes that all numbers have here.
+    used = (self.highest.bit_length() + 7) // 8
+    numbers = re.compile(b"(?s)(?=.{%d}\0{%d})" % (used, 8 - used))
+    for found in numbers.finditer(self.data, place):
       if FrameHeader.found(
-          self.data, self.open_key, self.head.epoch, last + 2, self.highest, later):
+          self.data, self.open_key, self.head.epoch, last + 2, self.highest, found.start()):
         raise Damage("log", f"commit {last + 1} is damaged, and a later one is there")
