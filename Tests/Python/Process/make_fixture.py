@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the checked-in vault of format 2 that `prefs` wrote: make_fixture.py PREFS FOLDER.
+"""Makes the checked-in vault of format 3 that `prefs` wrote: make_fixture.py PREFS FOLDER.
 
 A vault that is checked in stays as it is; this is how it was made.
 """
@@ -69,14 +69,14 @@ def main() -> None:
   vault = Vault(home.vault, Secrets(key_file=Path(key).read_bytes(), device=device))
   assert vault.problems == []
   items = [described(item, with_secret=True) for item in vault.items]
-  shutil.copyfile(home.vault, target / "format2-swift.db")
-  head = vault.rows.head
+  shutil.copyfile(home.vault, target / "format3-swift.vault")
+  head = vault.head
   expected = {
-    "counter": vault.state.counter, "epoch": head.epoch, "serial": vault.members.serial,
-    "id": head.id.hex(), "check": keys.vault_check(head.id, head.administration).hex(),
-    "slots": len(vault.rows.slots), "items": items}
+    "number": vault.log.last.number, "witness": vault.witness, "epoch": head.epoch, "serial": vault.members.serial,
+    "id": head.vault.hex(), "check": keys.vault_check(head.vault, head.administration).hex(),
+    "slots": len(head.slots), "items": items}
   text = json.dumps(expected, indent=1) + "\n"
-  (target / "format2-swift.expected.json").write_text(text, "utf-8")
+  (target / "format3-swift.expected.json").write_text(text, "utf-8")
   shutil.rmtree(folder)
 
 

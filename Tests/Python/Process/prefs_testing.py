@@ -6,12 +6,10 @@ import json
 import os
 import shlex
 import shutil
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pexpect
@@ -20,7 +18,12 @@ ROOT = Path(__file__).resolve().parents[3]
 FIXTURES = ROOT / "Tests" / "Data" / "Fixtures"
 sys.path[:0] = [str(ROOT / "Tests" / "Python" / "VaultReader")]
 
-from vault_state import cache_name  # found by the path above
+from vault_errors import VaultError  # found by the path above
+from vault_head import Head
+from vault_items import Entry
+from vault_opening import Secrets
+from vault_seen import cache_name
+from vault_state import Vault
 
 PASSPHRASE = b"correct horse battery staple"
 
@@ -124,10 +127,33 @@ class Home:
     return pexpect.spawn(
       program, words, cwd=self.folder, env=environment, timeout=LIMIT, **options)
 
-  def rows(self, sql: str, *values) -> list[tuple]:
-    """Runs an SQL statement on the vault without `prefs`."""
-    with closing(sqlite3.connect(self.vault)) as connection, connection:
-      return connection.execute(sql, values).fetchall()
+  def opened(self, **secrets: bytes) -> Vault:
+    """The vault as the second reader opens it; with the device key, unless others are given."""
+    device = {} if secrets else {"device": (self.state / "device.key").read_bytes()}
+    return Vault(self.vault, Secrets(**secrets, **device))
+
+  def head(self) -> Head:
+    data = self.vault.read_bytes()
+    return Head.decoded(data, len(data))
+
+  def put_head(self, head: Head) -> None:
+    """Puts another head in the place of the vault's; what follows moves along."""
+    old, data = self.head(), self.vault.read_bytes()
+    head = replace(head, log=old.log + head.count - old.count)
+    self.vault.write_bytes(head.encoded() + data[old.count :])
+
+  def entries(self) -> list[Entry]:
+    """What the device key shows of all items: ids, versions and the hashes of their secrets."""
+    state = self.opened().state
+    return [stored.entry for tier in sorted(state) for _, stored in sorted(state[tier].items())]
+
+  def spoil_secrets(self, count: int | None = None) -> None:
+    """Puts zero bytes in the place of sealed secrets: of all items, or the first ones."""
+    data = bytearray(self.vault.read_bytes())
+    found = [one for stored in self.opened().state.values() for one in stored.values()]
+    for stored in found[:count]:
+      data[stored.place : stored.place + len(stored.box)] = bytes(len(stored.box))
+    self.vault.write_bytes(data)
 
   def copy_vault(self, name: str) -> Path:
     copy = self.folder / name
@@ -138,11 +164,10 @@ class Home:
   def forget_keys(self) -> None:
     """Removes the vault's keys from the kernel's keyring."""
     try:
-      names = [cache_name(tier, vault) for (vault,) in self.rows("SELECT id FROM head")
-               for tier in range(3)]
-    except sqlite3.Error:
+      vault = self.head().vault
+    except (OSError, VaultError):
       return
-    for name in names:
+    for name in (cache_name(tier, vault) for tier in range(3)):
       subprocess.run(
         ["keyctl", "purge", "user", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

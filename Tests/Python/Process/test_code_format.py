@@ -63,7 +63,7 @@ def test_recovery_codes_of_the_vectors(copied):
 
 
 def test_identity_files_of_the_vectors(copied):
-  check = vault_check(*copied.rows("SELECT id, administration FROM head")[0]).hex()
+  check = vault_check(copied.head().vault, copied.head().administration).hex()
   pin = cases("decoded identity file")["decoded identity file: pin"]["expect"][64:]
   assert len(pin) == 32
   found = {
@@ -111,10 +111,10 @@ def test_vault_of_an_attacker_under_the_pinned_id(home):
 
 @pytest.mark.parametrize("option, name", [
   ("--recovery-code-file", "test-recovery-code.txt"), ("--identity", "test-identity"),
-  ("--identity", "format2-python.identity")])
+  ("--identity", "format3-python.identity")])
 def test_checked_in_codes_open_the_checked_in_vault(home, option, name):
   home.vault.parent.mkdir(mode=0o700)
-  home.file("data/keychain/vault.db", (FIXTURES / "format2-python.db").read_bytes())
+  home.file("data/keychain/vault.db", (FIXTURES / "format3-python.vault").read_bytes())
   file = home.file("key", (FIXTURES / name).read_bytes())
   found = home.run("get", "whenUnlocked", "--service", "class", option, file)
   assert found.out == b"secret of whenUnlocked"
@@ -133,4 +133,4 @@ def test_the_second_reader_opens_with_what_prefs_made(locked):
     vault = Vault(locked.vault, secrets)
     assert vault.problems == [] and vault.root is not None
     assert {item.secret.decode() for item in vault.items} == set(LOCKED_ITEMS)
-    assert identity.pins == (vault_check(vault.rows.head.id, vault.rows.head.administration),)
+    assert identity.pins == (vault_check(vault.head.vault, vault.head.administration),)

@@ -178,7 +178,7 @@ def break_store(client: Client, way: str) -> str:
   if way == "locked":
     home.run("lock", "--all")
   else:
-    home.rows("UPDATE item SET secret = zeroblob(length(secret))")
+    home.spoil_secrets()
   text = LOCKED if way == "locked" else DAMAGED
   return text.format(vault=home.vault, registry=client.registry.name)
 

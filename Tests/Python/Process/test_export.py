@@ -203,7 +203,7 @@ def test_a_locked_vault(locked):
 def test_a_damaged_vault_is_not_exported(home):
   home.set("alice", b"x")
   home.set("bob", b"x")
-  home.rows("UPDATE item SET secret = zeroblob(296) WHERE id = (SELECT max(id) FROM item)")
+  home.spoil_secrets(1)
   refused = home.run("export", "x", *given(home), code=65)
   assert "not intact" in refused.error and "verify" in hinted(refused)
   assert home.run("export", "-", *given(home), code=65).out == b""

@@ -23,7 +23,7 @@ FULL_MESSAGE = 65536
 def items_of_vault(home: Home) -> list[tuple]:
   vault = Vault(home.vault, Secrets(device=(home.state / "device.key").read_bytes()))
   assert vault.problems == []
-  return sorted((item.row.item_class, item.metadata.encoded(), item.secret)
+  return sorted((item.entry.item_class, item.metadata.encoded(), item.secret)
                 for item in vault.items)
 
 

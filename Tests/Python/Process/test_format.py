@@ -17,7 +17,7 @@ from vault_identity import IdentityFile
 from vault_reader import Secrets, Vault
 
 # The vaults that are checked in, of each writer.
-NAMES = ["format2-python", "format2-swift"]
+NAMES = ["format3-python", "format3-swift"]
 IDENTITY = {
   0: (("service", "--service"),),
   1: (("server", "--server"), ("protocol", "--protocol"), ("port", "--port"), ("path", "--path"),
@@ -119,11 +119,11 @@ def check_items(home, expected: list[dict], unlock: list[str]) -> None:
 def placed(home, name: str):
   """A checked-in vault with its device key and its files, as a user has them."""
   # The kernel keeps one set of keys for each vault and user, so the tests of a vault take turns.
-  home.turn = (FIXTURES / f"{name}.db").open("rb")
+  home.turn = (FIXTURES / f"{name}.vault").open("rb")
   fcntl.flock(home.turn, fcntl.LOCK_EX)
   home.vault.parent.mkdir(mode=0o700)
   home.state.mkdir(mode=0o700)
-  for source, target in ((f"{name}.db", home.vault), ("test-device.key", home.state / "device.key"),
+  for source, target in ((f"{name}.vault", home.vault), ("test-device.key", home.state / "device.key"),
                          ("test-passphrase", home.folder / "passphrase"),
                          ("test-key-file", home.folder / "key")):
     shutil.copyfile(FIXTURES / source, target)
@@ -163,7 +163,7 @@ def test_a_checked_in_vault_can_be_changed(home, name):
 
 def test_an_item_of_another_device(home):
   """On another device the vault opens, and nothing that is bound to the first."""
-  home, expected = placed(home, "format2-python")
+  home, expected = placed(home, "format3-python")
   (home.state / "device.key").write_bytes(bytes(32))
   home.run("unlock", "--key-file", "key")
   bound = [item for item in expected["items"] if item["status"] == "open"
@@ -179,7 +179,7 @@ def test_an_item_of_another_device(home):
   ("test-identity", True), ("test-writing-identity", True), ("test-reading-identity", False)])
 def test_a_checked_in_shared_vault(home, identity, writes):
   """Each member reads everything; what one of those who may write adds, Python reads."""
-  home, expected = placed(home, "format2-python-shared")
+  home, expected = placed(home, "format3-python-shared")
   unlock = ("--identity", home.file("identity", (FIXTURES / identity).read_bytes()))
   check_items(home, expected["items"], list(unlock))
   home.run("verify", *unlock)
@@ -191,8 +191,8 @@ def test_a_checked_in_shared_vault(home, identity, writes):
 
 
 def test_the_swift_vault_and_the_second_reader():
-  expected = json.loads((FIXTURES / "format2-swift.expected.json").read_text())
-  vault = Vault(FIXTURES / "format2-swift.db", Secrets(
+  expected = json.loads((FIXTURES / "format3-swift.expected.json").read_text())
+  vault = Vault(FIXTURES / "format3-swift.vault", Secrets(
     passphrase=(FIXTURES / "test-passphrase").read_bytes().rstrip(b"\n"),
     device=(FIXTURES / "test-device.key").read_bytes()))
   assert vault.problems == []

@@ -11,9 +11,7 @@ from dataclasses import replace
 import pytest
 
 from prefs_testing import LOCKED_ITEMS, PASSPHRASE, hinted
-from vault_database import head_of
-from vault_records import Head
-from vault_state import cache_name
+from vault_seen import cache_name
 
 # No account has it; files that belong to it belong to a stranger.
 STRANGER = 54321
@@ -137,14 +135,14 @@ def test_passphrase_vault_locks_silently(locked):
 
 
 @pytest.mark.parametrize("change", [
-  {"id": bytes(16)}, {"epoch": 2}, {"administration": bytes(32)}, {"checks": (bytes(16),) * 3},
-  {"macs": (bytes(32),) * 3}])
+  {"vault": bytes(16)}, {"epoch": 2}, {"administration": bytes(32)},
+  {"checks": (bytes(16),) * 3}])
 def test_lock_forgets_keys_of_vault_with_changed_head(locked, change):
   locked.run("unlock", *locked.passphrase())
-  head = head_in(locked)
-  put_head(locked, replace(head, **change))
+  head = locked.head()
+  locked.put_head(replace(head, **change))
   locked.run("lock", "--all", code=None)
-  put_head(locked, head)
+  locked.put_head(head)
   assert readable(locked) == ["always"]
 
 
@@ -154,26 +152,15 @@ def test_a_vault_whose_head_was_changed_is_damaged(locked, make_home):
   other.init()
   for home in (locked, other):
     home.run("unlock", *home.passphrase())
-  own, theirs = head_in(locked), head_in(other)
-  put_head(locked, replace(own, checks=(*own.checks[:2], theirs.checks[2])))
+  own, theirs = locked.head(), other.head()
+  locked.put_head(replace(own, checks=(*own.checks[:2], theirs.checks[2])))
   refused = locked.set("new", b"x", code=65)
   assert "changed" in refused.error
   for command in (["get", "whenUnlocked"], ["list"], ["status"], ["doctor"], ["verify"]):
     locked.run(*command, code=65)
-  put_head(locked, own)
+  locked.put_head(own)
   locked.run("get", "new", code=44)
   assert locked.run("verify").out == b"checked 3 items: intact\n"
-
-
-def head_in(home) -> Head:
-  return head_of(home.rows("SELECT * FROM head")[0][1:])
-
-
-def put_head(home, head: Head) -> None:
-  """Writes a head with the sum that fits it."""
-  columns = replace(head, sum=head.computed_sum()).columns()
-  home.rows("DELETE FROM head")
-  home.rows(f"INSERT INTO head VALUES (1, {', '.join('?' * len(columns))})", *columns)
 
 
 def test_lock_forgets_keys_of_missing_vault(locked):
@@ -293,7 +280,7 @@ def test_a_timeout_ends(locked):
 
 def test_use_prolongs_and_looking_does_not(locked):
   locked.run("unlock", *locked.passphrase())
-  name = cache_name(2, head_in(locked).id).decode()
+  name = cache_name(2, locked.head().vault).decode()
   key = subprocess.run(["keyctl", "search", "@u", "user", name],
                        capture_output=True, check=True, text=True).stdout.strip()
   subprocess.run(["keyctl", "timeout", key, "100"], check=True)

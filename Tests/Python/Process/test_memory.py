@@ -22,7 +22,7 @@ from machine import STRANGER
 from prefs_testing import LIMIT, wait_for_end
 from vault_opening import administration_seed
 from vault_reader import Secrets, Vault
-from vault_slots import slot_private_key, slot_seed
+from vault_slots import COSTS, Slot, SlotKind, slot_private_key, slot_seed
 
 # The reader asks for the same hash again and again, and each takes half a second.
 keys.passphrase_key = functools.cache(keys.passphrase_key)
@@ -45,19 +45,17 @@ def all_keys(home, item_class: int = 0) -> dict[str, bytes]:
   found |= {f"tier {tier}": key for tier, key in vault.tiers.items()}
   found["class"] = keys.class_key(
     vault.tiers[keys.TIER_OF_CLASS[item_class]], item_class, device)
-  found["group"] = keys.group_key(found["class"], "")
-  found["state box"] = keys.state_box_key(vault.tiers[0])
-  found["chain box"] = keys.chain_box_key(vault.tiers[0])
-  found["members box"] = keys.members_box_key(vault.tiers[0])
+  found |= {f"{kind} box": keys.box_key(vault.tiers[0], kind) for kind in keys.BOX_LABELS}
+  found |= {f"names {tier}": keys.names_key(key) for tier, key in vault.tiers.items()}
   found["administration box"] = keys.administration_box_key(vault.root)
-  found["administration"] = administration_seed(vault.rows, vault.root)
+  found["administration"] = administration_seed(vault.head, vault.root)
   for item in vault.items:
-    for part in (0, 1):
-      found[f"item {part}"] = keys.item_key(found["group"], part, item.row.id, item.row.version)
-  for slot in vault.rows.slots:
-    if slot.kind == 1:
-      found["hash"] = keys.passphrase_key(PASSPHRASE, slot.salt, *slot.cost())
-      header = slot.header(vault.rows.head.id)
+    found["item"] = keys.item_key(found["class"], item.entry.id, item.entry.version)
+  for slot in map(Slot.decoded, vault.head.slots):
+    if slot.kind == SlotKind.PASSPHRASE:
+      cost = COSTS[slot.parameters]
+      found["hash"] = keys.passphrase_key(PASSPHRASE, slot.salt, cost.memory, cost.passes)
+      header = slot.header(vault.head.vault)
       found["slot's private key"] = slot_private_key(found["hash"], header)
       found["slot's signing seed"] = slot_seed(found["hash"], header)
   return found

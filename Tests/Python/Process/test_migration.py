@@ -251,7 +251,7 @@ def test_a_missing_store_is_reported(home):
 def test_a_damaged_vault_gives_nothing(home, keyring):
   put(home, "alice", b"1")
   put(home, "bob", b"2")
-  home.rows("DELETE FROM item WHERE id = (SELECT max(id) FROM item)")
+  home.spoil_secrets(1)
   home.run(*TO_KEYRING, "--remove-source", code=65)
   assert keyring_items(keyring) == []
 

@@ -21,18 +21,17 @@ def change(home: Home, new: bytes, *options: str, **more):
 
 
 def test_only_new_passphrase_opens(locked):
-  before = locked.rows("SELECT * FROM item ORDER BY id"), locked.rows("SELECT * FROM token")
+  before = locked.entries()
   old = locked.copy_vault("old.db")
-  slot = locked.rows("SELECT salt, box FROM slot WHERE number = 2")
+  slots_before = locked.head().slots
   outcome = change(locked, b"new", *locked.passphrase())
   assert outcome.out == b"" and "changed the passphrase of slot 2" in outcome.error
   assert "copies of the vault made before still open with the old passphrase" in hinted(outcome)
   assert "'prefs keychain rekey --new-administration-key'" in hinted(outcome)
   assert slots(locked) == [(1, "device", "openTier"), (2, "passphrase", "administers")]
-  assert locked.rows("SELECT salt, box FROM slot WHERE number = 2") != slot
-  # No row of an item was touched.
-  assert (locked.rows("SELECT * FROM item ORDER BY id"),
-          locked.rows("SELECT * FROM token")) == before
+  assert locked.head().slots[0] == slots_before[0] and locked.head().slots[1] != slots_before[1]
+  # No item was touched.
+  assert locked.entries() == before
   locked.run("get", "whenUnlocked", *locked.passphrase(), code=78)
   assert locked.get("whenUnlocked", *locked.passphrase(b"new")) == b"whenUnlocked"
   assert locked.get("whenUnlocked", "--vault", str(old), *locked.passphrase()) == b"whenUnlocked"

@@ -100,7 +100,7 @@ def test_a_locked_vault_is_not_an_absent_credential(locked):
 def test_a_damaged_credential_is_not_an_absent_one(home):
   home.set("alice", b"x")
   home.set("alice", b"x", *WEB)
-  home.rows("UPDATE item SET secret = zeroblob(length(secret)), metadata = zeroblob(length(metadata))")
+  home.spoil_secrets()
   for reference in ("keychain:///alice", "keychain:///alice?optional",
                     "keychain+https://git.example.com?optional",
                     "keychain+https://alice@git.example.com"):

@@ -9,12 +9,12 @@ import pytest
 import vault_keys as keys
 from sample_vault import (
   DEVICE, IDENTITY, KEY_FILE, READING_IDENTITY, WRITING_IDENTITY, generic, recovery_seed)
-from vault_base import Index, Spine
+from vault_base import Spine
 from vault_codes import Keys
 from vault_errors import VaultError
 from vault_forging import Forge, change_byte
 from vault_log import Proofs
-from vault_notation import seal, sealed_box, u32
+from vault_notation import open_box, seal, sealed_box, u32
 from vault_opening import Secrets
 from vault_seen import NONE, SeenCommit
 from vault_slots import Slot, slot_seed
@@ -195,12 +195,31 @@ def test_every_field_of_the_head_is_proven():
 
 
 def test_a_change_of_the_index_is_damage():
+  """T0 can seal another index, for instance of an older page, and the base doesn't have its hash."""
   forge = forged()
-  head = forge.vault.head
-  index = Index(forge.vault.log.index.spine).sealed(forge.open_key, bytes(24))
-  data = forge.data[: head.count] + index.ljust(head.index_count, b"\0") + forge.data[
-    head.count + head.index_count :]
+  head, index = forge.vault.head, forge.vault.log.index
+  page = replace(index.pages[2][0], hash=bytes(32))
+  box = replace(index, pages=(*index.pages[:2], (page,))).sealed(forge.open_key, bytes(24))
+  assert len(box) == head.index_count
+  data = forge.data[: head.count] + box + forge.data[head.count + len(box) :]
   assert damage(data) == "base"
+
+
+@pytest.mark.parametrize("name", ["index", "spine", "page"])
+def test_the_bytes_of_a_base_count(name):
+  """T0 seals the same content again: it is what the key opens, and not what the base names."""
+  forge = Forge(compacted().file(), ALL)
+  head, page = forge.vault.head, forge.vault.log.index.pages[2][0]
+  place, count = {
+    "index": (head.count, head.index_count), "page": (page.place, page.length),
+    "spine": (head.count + head.index_count, head.spine_count)}[name]
+  key, box = keys.box_key(forge.open_key, name), forge.data[place : place + count]
+  again = seal(key, open_box(key, box), bytes(24))
+  data = forge.data[:place] + again + forge.data[place + count :]
+  if name == "page":
+    assert [problem.code for problem in opened(data).problems] == ["page"]
+  else:
+    assert damage(data) == "base"
 
 
 @pytest.mark.parametrize("spine", ["shorter", "other", "longer"])

@@ -140,8 +140,6 @@ class Scanner:
       raise FormatError("the base does not follow the spine")
     if digests.get(self.members.first - 1, self.members.before) != self.members.before:
       raise FormatError("the history does not lead over the list's first base")
-    if base.number == self.members.first and base.previous != self.members.before:
-      raise FormatError("the first base of the list follows another commit")
     return index, spine
 
   # The commits.

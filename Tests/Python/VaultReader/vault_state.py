@@ -23,11 +23,12 @@ LOOKUP = (2, 1, 0)
 
 @dataclass(frozen=True)
 class Stored:
-  """An entry with its box; the metadata are `None` where they cannot be opened."""
+  """An entry with its box, and where that is; the metadata are `None` where they cannot be opened."""
 
   entry: Entry
   metadata: bytes | None
   box: bytes
+  place: int
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Vault:
     for change in part.changes:
       if isinstance(change, Entry):
         box = self.data[place : place + change.box_count]
-        self.state[tier][change.id] = Stored(change, next(found), box)
+        self.state[tier][change.id] = Stored(change, next(found), box, place)
         place += change.box_count
       else:
         self.state[tier].pop(change, None)
