@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the checked-in export of format 1 that `prefs` wrote: make_export_fixture.py PREFS FOLDER.
 
-It holds what may leave the vault `format2-swift.db`. An export that is checked in stays as it is;
+It holds what may leave the vault `format3-swift.vault`. An export that is checked in stays as it is;
 this is how it was made.
 """
 
@@ -21,7 +21,7 @@ def main() -> None:
   program, target = sys.argv[1], Path(sys.argv[2])
   folder = Path(tempfile.mkdtemp(prefix="prefs-fixture.", dir="/var/tmp"))
   home = Home(folder, program)
-  for name, path in {"format2-swift.db": home.vault, "test-device.key": home.state / "device.key",
+  for name, path in {"format3-swift.vault": home.vault, "test-device.key": home.state / "device.key",
                      "test-key-file": folder / "key", "test-export-passphrase": folder / "pass"
                      }.items():
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

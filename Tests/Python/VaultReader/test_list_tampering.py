@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+import vault_building
 import vault_keys as keys
 from sample_vault import (
   DEVICE, IDENTITY, KEY_FILE, READING_IDENTITY, WRITING_IDENTITY, generic, recovery_seed)
@@ -14,7 +15,7 @@ from vault_codes import Keys
 from vault_errors import VaultError
 from vault_forging import Forge, change_byte
 from vault_log import Proofs
-from vault_notation import open_box, seal, sealed_box, u32
+from vault_notation import digest, open_box, seal, sealed_box, u32
 from vault_opening import Secrets
 from vault_seen import NONE, SeenCommit
 from vault_slots import Slot, slot_seed
@@ -273,6 +274,39 @@ def test_exchanged_pages_are_damage():
   assert {problem.code for problem in opened(bytes(data)).problems} == {"page"}
 
 
+@pytest.mark.parametrize("fields", [
+  lambda page, log: {"first": bytes(32)}, lambda page, log: {"count": page.count + 1},
+  lambda page, log: {"hash": bytes(32)}, lambda page, log: {"boxes": log - 10},
+  lambda page, log: {"boxes": page.place}], ids=["first", "count", "hash", "log", "overlap"])
+def test_an_index_that_does_not_fit_its_pages(fields):
+  """Whoever holds all keys, or writes in a shared vault, can make one; it must not mislead."""
+  forge = Forge(compacted().file(), ALL)
+  head, log = forge.vault.head, forge.vault.log
+  page = log.index.pages[2][0]
+  pages = (*log.index.pages[:2], (replace(page, **fields(page, head.log)),))
+  box = replace(log.index, pages=pages).sealed(forge.open_key, bytes(24))
+  before = forge.before_log()
+  forge.data = before[: head.count] + box + before[head.count + head.index_count :]
+  forge.add(forge.proved(replace(log.base, content=replace(log.base.content, index=digest(32, box)))))
+  vault = opened(forge.data)
+  assert "page" in {problem.code for problem in vault.problems}
+  assert secret_of(vault, NAMES[0]) == b"second"
+
+
+def test_pages_whose_ids_overlap(monkeypatch):
+  writer = small()
+  with writer.transaction():
+    for number in range(6):
+      writer.put(generic("page", str(number)), b"x", 0)
+
+  def crossed(items, _limit: int) -> list:
+    ordered = sorted(items, key=lambda item: item.id)
+    return [page for page in (ordered[::2], ordered[1::2]) if page]
+  monkeypatch.setattr(vault_building, "pages_of", crossed)
+  writer.compact()
+  assert [problem.code for problem in opened(writer.file()).problems] == ["page"]
+
+
 def test_boxes_in_the_base_are_compared_with_their_hash():
   data = compacted().file()
   page = opened(data).log.index.pages[2][0]
@@ -348,6 +382,12 @@ def test_a_list_accepts_nothing_that_is_newer_than_it():
   for seed in (bytes(32), DEVICE):
     left.add_recipient(Keys(seed).recipient())
   assert error_code(right.file(), seen=left.seen()) == "rolled-back"
+  # Another list of the serial that accepted was seen: that one accepted something else.
+  left = small()
+  left.add_recipient(Keys(DEVICE).recipient())
+  right.add_recipient(Keys(DEVICE).recipient())
+  assert right.member_list().accepted == left.serial == 2 and right.serial == 3
+  assert error_code(right.file(), seen=left.seen()) == "fork"
 
 
 def test_what_is_older_than_the_spine_is_unproved():
@@ -359,6 +399,14 @@ def test_what_is_older_than_the_spine_is_unproved():
   writer.compact()
   vault = opened(writer.file(), seen=seen)
   assert vault.notices == ["unproved"] and vault.log.spine.m == writer.number - 1025
+  # The oldest digest that is known still counts.
+  oldest = SeenCommit(1, vault.log.spine.m, vault.log.spine.digest)
+  for commit, good in ((oldest, True), (replace(oldest, digest=bytes(32)), False)):
+    record = replace(writer.seen(), proved=(commit,) * 3)
+    if good:
+      assert opened(writer.file(), seen=record).notices == []
+    else:
+      assert error_code(writer.file(), seen=record) == "fork"
 
 
 def test_a_record_of_another_vault():

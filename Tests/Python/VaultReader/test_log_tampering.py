@@ -363,6 +363,21 @@ def test_an_entry_of_another_identity_is_damaged():
   assert vault.lookup(NEW.identity) is None
 
 
+@pytest.mark.parametrize("change", ["box", "service"])
+def test_an_entry_that_does_not_say_the_truth(change):
+  """The secret sealed again is not the box of the entry; nor is the entry of another service."""
+  forge = Forge(small().file(), ALL)
+  item = forge.item(NEW, b"x", 0)
+  if change == "box":
+    again = forge.item(NEW, b"x", 0, version=item.entry.version)
+    item = replace(item, box=again.box)
+  else:
+    item = replace(item, entry=replace(item.entry, service=bytes(8)))
+  forge.append({2: [item]})
+  vault = opened(forge.data)
+  assert secret_of(vault, NEW) == "damaged" and secret_of(vault, NAMES[2]) == b"second"
+
+
 @pytest.mark.parametrize("change", ["order", "twice", "class", "version", "device", "boxes", "inner"])
 def test_parts_that_break_a_rule(change):
   forge = Forge(small().file(), ALL)
