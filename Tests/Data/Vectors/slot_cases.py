@@ -11,7 +11,7 @@ from vault_opening import granted_by, granted_to
 from vault_signing import signing_public_key
 from vault_slots import (
   INTERACTIVE, MODERATE, Cost, Granted, Slot, SlotKind, slot_commitment, slot_hash, slot_header,
-  slot_private_key, slot_seed)
+  slot_private_key, slot_seed, slot_signing_fields)
 from vector_cases import (
   ADMINISTRATION, BINDING, DEVICE, OPEN, RECOVERY_CODE, ROOT, SALT, TIERS, VAULT, Cases, pattern)
 
@@ -67,7 +67,8 @@ def one_slot_cases(cases: Cases, number: int, kind: SlotKind, granted: Granted) 
   private_key, opening = IDENTITY.private_key, {"seed": IDENTITY.seed}
   if kind != SlotKind.RECIPIENT:
     opening = {"inputKey": key}
-    private_key, seed = slot_private_key(key, header), slot_seed(key, header)
+    private_key = slot_private_key(key, header)
+    seed = slot_seed(key, slot_signing_fields(VAULT, number, SALT))
     cases.add("slot private key", variant, private_key, **opening, **given)
     cases.add("slot public key", variant, public_key(private_key), **opening, **given)
     cases.add("slot signing seed", variant, seed, **opening, **given)

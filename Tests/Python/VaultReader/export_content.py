@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
 from vault_notation import Cursor, FormatError, i64, sized, u8, u64
-from vault_items import MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, Metadata
+from vault_items import MAXIMUM_SECRET_COUNT, Metadata
 
+# The texts of one credential, which in a vault may have less, and its metadata.
+MAXIMUM_TEXT_COUNT = 1 << 20
+MAXIMUM_METADATA_COUNT = 4 << 20
 EXPORTED_CLASSES = frozenset(range(len(ACCESSIBILITIES))) - DEVICE_CLASSES
 
 
@@ -25,7 +28,8 @@ class ExportedItem:
     item_class = cursor.u8()
     if item_class not in EXPORTED_CLASSES:
       raise FormatError("an item is of a class that no export holds")
-    metadata = Metadata.decoded(sized_at_most(cursor, MAXIMUM_METADATA_COUNT))
+    metadata = Metadata.decoded(
+      sized_at_most(cursor, MAXIMUM_METADATA_COUNT), MAXIMUM_TEXT_COUNT)
     return ExportedItem(item_class, metadata, sized_at_most(cursor, MAXIMUM_SECRET_COUNT))
 
 

@@ -155,11 +155,10 @@ def make_sample(seed: str = "sample", cost: Cost = INTERACTIVE) -> Sample:
       sample.put(entry)
   with writer.transaction():
     writer.remove_slot(left)
-    # Alice wasn't there: her slot is of the administration key before.
+    # The recovery code wasn't there: its slot is of the administration key before.
     writer.present(1, passphrase_key(PASSPHRASE, writer.slots[1].salt, cost.memory, cost.passes))
     writer.present(2, key_file_key(KEY_FILE))
     writer.present(3, DEVICE)
-    writer.present(4, RECOVERY_CODE)
   gone = sample.put(Entry(generic("gone", "gone", "gone"), b"gone"))
   sample.remove(gone)
   sample.put(Entry(generic("moved", "up"), b"below", 4))
@@ -197,7 +196,7 @@ def make_shared_sample(seed: str = "shared") -> Sample:
 def recovery_seed(writer: VaultWriter) -> bytes:
   """The seed with which the recovery code of a sample signs."""
   slot = next(slot for slot in writer.slots.values() if slot.kind == SlotKind.RECOVERY_CODE)
-  return slot_seed(RECOVERY_CODE, slot.header(writer.id))
+  return slot_seed(RECOVERY_CODE, slot.signing_fields(writer.id))
 
 
 def make_server_sample(seed: str = "server") -> Sample:

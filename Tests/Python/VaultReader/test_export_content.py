@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 import sample_export
-from export_content import Content, ExportedItem
+from export_content import MAXIMUM_TEXT_COUNT, Content, ExportedItem
 from export_reader import read_export
 from export_testing import ITEM, SMALL, error_code
 from sample_export import PASSPHRASE, make_content, make_export
 from sample_vault import generic
 from vault_notation import Cursor, FormatError, i64, sized, u8, u32, u64
-from vault_items import MAXIMUM_SECRET_COUNT, MAXIMUM_TEXT_COUNT
+from vault_items import MAXIMUM_SECRET_COUNT
 from vault_testing import FIXTURES, run_command
 
 

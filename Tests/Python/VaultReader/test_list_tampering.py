@@ -168,7 +168,7 @@ def test_a_key_of_another_root():
   member = forge.vault.members.members[0]
   binding = keys.binding(forge.vault.head.vault, 1, forge.vault.head.administration)
   box = sealed_box(member.box_key, bytes(32) + binding, bytes(32))
-  assert damage(with_slot(0, box=box), Secrets(key_file=KEY_FILE)) == "tier-check"
+  assert damage(with_slot(0, box=box), Secrets(key_file=KEY_FILE)) == "slot"
 
 
 # Heads, indexes, pages and spines.
@@ -202,7 +202,7 @@ def test_a_change_of_the_index_is_damage():
   page = replace(index.pages[2][0], hash=bytes(32))
   box = replace(index, pages=(*index.pages[:2], (page,))).sealed(forge.open_key, bytes(24))
   assert len(box) == head.index_count
-  data = forge.data[: head.count] + box + forge.data[head.count + len(box) :]
+  data = forge.data[: head.index_place] + box + forge.data[head.spine_place :]
   assert damage(data) == "base"
 
 
@@ -212,8 +212,8 @@ def test_the_bytes_of_a_base_count(name):
   forge = Forge(compacted().file(), ALL)
   head, page = forge.vault.head, forge.vault.log.index.pages[2][0]
   place, count = {
-    "index": (head.count, head.index_count), "page": (page.place, page.length),
-    "spine": (head.count + head.index_count, head.spine_count)}[name]
+    "index": (head.index_place, head.index_count), "page": (page.place, page.length),
+    "spine": (head.spine_place, head.spine_count)}[name]
   key, box = keys.box_key(forge.open_key, name), forge.data[place : place + count]
   again = seal(key, open_box(key, box), bytes(24))
   data = forge.data[:place] + again + forge.data[place + count :]
@@ -275,18 +275,18 @@ def test_exchanged_pages_are_damage():
 
 
 @pytest.mark.parametrize("fields", [
-  lambda page, log: {"first": bytes(32)}, lambda page, log: {"count": page.count + 1},
-  lambda page, log: {"hash": bytes(32)}, lambda page, log: {"boxes": log - 10},
-  lambda page, log: {"boxes": page.place}], ids=["first", "count", "hash", "log", "overlap"])
+  lambda page, end: {"first": bytes(32)}, lambda page, end: {"count": page.count + 1},
+  lambda page, end: {"hash": bytes(32)}, lambda page, end: {"boxes": end - 10}],
+  ids=["first", "count", "hash", "end"])
 def test_an_index_that_does_not_fit_its_pages(fields):
   """Whoever holds all keys, or writes in a shared vault, can make one; it must not mislead."""
   forge = Forge(compacted().file(), ALL)
   head, log = forge.vault.head, forge.vault.log
   page = log.index.pages[2][0]
-  pages = (*log.index.pages[:2], (replace(page, **fields(page, head.log)),))
+  pages = (*log.index.pages[:2], (replace(page, **fields(page, head.index_place)),))
   box = replace(log.index, pages=pages).sealed(forge.open_key, bytes(24))
   before = forge.before_log()
-  forge.data = before[: head.count] + box + before[head.count + head.index_count :]
+  forge.data = before[: head.index_place] + box + before[head.spine_place :]
   forge.add(forge.proved(replace(log.base, content=replace(log.base.content, index=digest(32, box)))))
   vault = opened(forge.data)
   assert "page" in {problem.code for problem in vault.problems}
@@ -420,7 +420,7 @@ def changed_key(recovery: bool) -> tuple[VaultWriter, VaultWriter]:
   before = small()
   before.add_recovery_code(bytes(16))
   after = before.copied()
-  seed = slot_seed(bytes(16), after.slots[3].header(after.id)) if recovery else None
+  seed = slot_seed(bytes(16), after.slots[3].signing_fields(after.id)) if recovery else None
   with after.transaction():
     after.rekey(True, seed)
     after.present(1, keys.key_file_key(KEY_FILE))
@@ -470,9 +470,25 @@ def test_pins():
   old = writer.seen()
   writer.writes_as(1, Keys(IDENTITY))
   writer.rekey(True, recovery_seed(writer))
+  # A succession leads nowhere from a pin; where there is a record, it counts, and no pin does.
   assert error_code(writer.file(), pinned) == "another-vault"
   assert opened(writer.file(), pinned, seen=old).problems == []
 
+
+def test_first_sight_names_the_check():
+  writer = team()
+  assert opened(writer.file(), ALICE).notices == [f"first sight: {writer.check.hex()}"]
+  for options in ({"seen": writer.seen()}, {"check": writer.check}):
+    assert opened(writer.file(), ALICE, **options).notices == []
+
+
+def test_a_recipient_slot_is_of_the_key_of_the_head():
+  """Whoever administers seals it again for each key, so another `made` is nobody's."""
+  forge = Forge(team().file(), ALICE, writer=as_member(1, IDENTITY))
+  slots = list(forge.vault.head.slots)
+  slots[2] = replace(Slot.decoded(slots[2]), made=bytes(32)).encoded()
+  forge.base(head=replace(forge.vault.head, slots=tuple(slots)))
+  assert damage(forge.data, RITA) == "slot"
 
 # Shared vaults.
 

@@ -32,7 +32,7 @@ VECTORS = Path(__file__).resolve().parents[2] / "Data" / "Vectors"
 WAYS = {
   "passphrase": Secrets(passphrase=PASSPHRASE, device=DEVICE),
   "key file": Secrets(key_file=KEY_FILE, device=DEVICE),
-  "recovery code": Secrets(recovery_code=RECOVERY_CODE, device=DEVICE)}
+  "recipient": Secrets(identity=IDENTITY, device=DEVICE)}
 
 
 # Opening.
@@ -41,18 +41,19 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_each_secret_opens_everything(way):
   made = sample()
-  vault = opened(made.writer.file(), WAYS[way])
+  vault = opened(made.writer.file(), WAYS[way], check=made.writer.check)
   assert (vault.problems, vault.notices) == ([], [])
   assert vault.root == made.writer.root
   assert report(vault, with_secrets=True)["items"] == made.expected()
 
 
-def test_a_recipient_of_an_earlier_key_opens_everything_it_vouches_for():
+def test_a_code_of_an_earlier_key_opens_everything_if_that_is_vouched_for():
   made = sample()
-  alice = Secrets(identity=IDENTITY, device=DEVICE, pins=(made.writer.check,))
-  vault = opened(made.writer.file(), alice)
-  assert report(vault, with_secrets=True)["items"] == made.expected()
-  assert error_code(made.writer.file(), Secrets(identity=IDENTITY)) == "rolled-back"
+  code = Secrets(recovery_code=RECOVERY_CODE, device=DEVICE)
+  for options in ({"check": made.writer.check}, {"seen": made.writer.seen()}):
+    vault = opened(made.writer.file(), code, **options)
+    assert report(vault, with_secrets=True)["items"] == made.expected()
+  assert error_code(made.writer.file(), code) == "rolled-back"
 
 
 @pytest.mark.parametrize("seed", [
@@ -377,7 +378,7 @@ OTHER = IdentityFile(sample_vault.OTHER_IDENTITY).encoded().decode()
   ("--identity", OTHER, 78, "no slot opens"),
   ("--identity", OTHER + "signs: nothing\n", 79, "no known form"),
   ("--identity", IdentityFile(IDENTITY, (bytes(16),)).encoded().decode(), 65, "another vault"),
-  ("--identity", IdentityFile(IDENTITY).encoded().decode(), 65, "compare its check"),
+  ("--recovery-code-file", recovery_text(RECOVERY_CODE), 65, "compare its check"),
   ("--identity", "", 78, "exactly one identity")])
 def test_command_refuses(tmp_path, option, contents, status, message):
   (tmp_path / "key").write_text(contents, "utf-8")
@@ -389,7 +390,8 @@ def test_command_refuses(tmp_path, option, contents, status, message):
 def test_largest_file_of_a_recovery_code(tmp_path):
   (tmp_path / "code").write_text(f"\r\n\t{recovery_text(RECOVERY_CODE)}\n".ljust(65536), "ascii")
   result = run_command(
-    "vault_reader.py", "format3-python.vault", "--recovery-code-file", str(tmp_path / "code"))
+    "vault_reader.py", "format3-python.vault", "--recovery-code-file", str(tmp_path / "code"),
+    "--seen", "format3-python.seen")
   assert (result.returncode, result.stderr) == (0, "")
 
 

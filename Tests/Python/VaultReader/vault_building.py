@@ -13,7 +13,7 @@ from vault_base import Index, Page, Spine, sealed_page
 from vault_head import Head
 from vault_items import Entry, Metadata, Part, inner_half, secret_key
 from vault_log import BaseBody, ChangesBody, Commit, boxes_hash
-from vault_notation import BOX_OVERHEAD, digest, pad, seal, u64
+from vault_notation import digest, pad, seal, u64
 
 PAGE_COUNT, LARGE_PAGE_COUNT = 4096, 16384
 MANY_ITEMS = 10_000
@@ -137,8 +137,7 @@ def made_base(
     tier: [sealed_page(tiers[0], made_part(tiers[tier], page, random), random.nonce())
            for page in pages] for tier, pages in contents.items()}
   spine_box = spine.sealed(tiers[0], random.nonce())
-  index_count = BOX_OVERHEAD + 32 + sum(4 + 88 * len(pages) for pages in contents.values())
-  place = head.count + index_count + len(spine_box)
+  place = head.count
   boxes = place + sum(len(page) for pages in sealed.values() for page in pages)
   index, page_bytes, box_bytes = [], b"", b""
   for tier in keys.TIERS:
@@ -150,7 +149,9 @@ def made_base(
       page_bytes, box_bytes = page_bytes + box, box_bytes + found
     index.append(tuple(listed))
   index_box = Index(digest(32, spine_box), tuple(index)).sealed(tiers[0], random.nonce())
-  head = replace(head, index_count=index_count, spine_count=len(spine_box), log=boxes)
+  head = replace(
+    head, index_count=len(index_box), spine_count=len(spine_box),
+    log=boxes + len(index_box) + len(spine_box))
   commit = Commit(
     number, previous, time, writer, BaseBody(serial, head.hash(), digest(32, index_box)))
-  return MadeBase(head, commit, head.encoded() + index_box + spine_box + page_bytes + box_bytes)
+  return MadeBase(head, commit, head.encoded() + page_bytes + box_bytes + index_box + spine_box)

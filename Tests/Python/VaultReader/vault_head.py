@@ -13,7 +13,7 @@ FORMAT = 3
 PREFIX_COUNT = 32
 MAXIMUM_HEAD_COUNT = 262_144
 MAXIMUM_INDEX_COUNT = 64 << 20
-MAXIMUM_SPINE_COUNT = 40 + 44 + 32 * 1024
+MAXIMUM_SPINE_COUNT = 32_852
 MAXIMUM_EPOCH = 1 << 31
 MAXIMUM_SLOTS = 32
 MAXIMUM_PASSPHRASES = 8
@@ -54,9 +54,13 @@ class Head:
     return len(self.encoded())
 
   @property
-  def pages_start(self) -> int:
-    """Where the pages and boxes begin; they end at `log`."""
-    return self.count + self.index_count + self.spine_count
+  def spine_place(self) -> int:
+    return self.log - self.spine_count
+
+  @property
+  def index_place(self) -> int:
+    """Where the index begins, and the pages and boxes end, which follow the head."""
+    return self.spine_place - self.index_count
 
   @staticmethod
   def decoded(data: bytes, file_count: int) -> Head:

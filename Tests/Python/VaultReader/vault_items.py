@@ -11,7 +11,7 @@ from vault_notation import (
 
 MAXIMUM_SECRET_COUNT = 16 << 20
 MAXIMUM_TEXT_COUNT = 65_536
-MAXIMUM_METADATA_COUNT = 262_144
+MAXIMUM_METADATA_COUNT = 327_680
 MAXIMUM_PORT = 65535
 VERSIONS = range(1, 1 << 63)
 
@@ -82,8 +82,9 @@ class Metadata:
     return [self.identity.group, *parts, *given, *(text for pair in self.attributes for text in pair)]
 
   @staticmethod
-  def decoded(data: bytes) -> Metadata:
-    if len(data) > MAXIMUM_METADATA_COUNT:
+  def decoded(data: bytes, maximum_texts: int = MAXIMUM_TEXT_COUNT) -> Metadata:
+    """The metadata; their texts have at most so many bytes, which limits all of it."""
+    if len(data) > MAXIMUM_METADATA_COUNT // MAXIMUM_TEXT_COUNT * maximum_texts:
       raise FormatError("the metadata are too long")
     cursor = Cursor(data)
     identity = Identity.take(cursor)
@@ -95,7 +96,7 @@ class Metadata:
     check_attribute_names([name for name, _ in attributes])
     metadata = Metadata(
       identity, created, modified, label, comment, content_type, expires, attributes)
-    if sum(len(text.encode("utf-8")) for text in metadata.texts()) > MAXIMUM_TEXT_COUNT:
+    if sum(len(text.encode("utf-8")) for text in metadata.texts()) > maximum_texts:
       raise FormatError("the texts of an item are too long")
     return metadata
 

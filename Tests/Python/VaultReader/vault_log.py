@@ -8,8 +8,8 @@ import vault_keys as keys
 from vault_items import Part
 from vault_members import MemberList
 from vault_notation import (
-  BOX_OVERHEAD, Cursor, FormatError, derive, digest, equal, i64, labelled_hash, open_box, optional,
-  pad, padded_count, seal, sized, u8, u32, u64, unpad)
+  BOX_OVERHEAD, Cursor, FormatError, derive, digest, equal, i64, is_padded_count, labelled_hash,
+  open_box, optional, pad, padded_count, seal, sized, u8, u32, u64, unpad)
 from vault_signing import SIGNATURE_COUNT, is_signed, sign
 
 BASE, CHANGES = 0, 1
@@ -18,6 +18,8 @@ MAXIMUM_BODY_COUNT = 1 << 20
 MAXIMUM_BOXES_COUNT = 32 << 20
 PROOFS_COUNT = 3 * 33 + 2 * 65
 MAXIMUM_BOX_COUNT = BOX_OVERHEAD + padded_count(32 + 4 + MAXIMUM_BODY_COUNT + PROOFS_COUNT)
+# The longest unfinished write.
+MAXIMUM_FRAME_COUNT = (34 << 20) + 4096
 # How far numbers may go beyond the first one of the list.
 NUMBERS = 1 << 40
 COMMIT_LABEL, BASE_LABEL = "pk3/commit", "pk3/base"
@@ -69,7 +71,7 @@ class FrameHeader:
 
   def has_lengths(self) -> bool:
     return (
-      BOX_OVERHEAD + 256 <= self.box_count <= MAXIMUM_BOX_COUNT
+      self.box_count <= MAXIMUM_BOX_COUNT and is_padded_count(self.box_count - BOX_OVERHEAD)
       and self.boxes_count <= MAXIMUM_BOXES_COUNT)
 
 

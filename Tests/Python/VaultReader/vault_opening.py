@@ -76,7 +76,7 @@ def opened_head(head: Head, secrets: Secrets) -> Opening:
   """What opens with the secrets: of several slots, the first that grants most."""
   if secrets.tiers:
     opening = Opening(dict(enumerate(secrets.tiers)))
-    if not all(equal(keys.tier_check(key), head.checks[t]) for t, key in opening.tiers.items()):
+    if not has_keys(head, opening):
       raise VaultError("wrong-key", "a key of a tier is not one of this vault and epoch")
     return opening
   found = list(openings(head, secrets))
@@ -85,11 +85,7 @@ def opened_head(head: Head, secrets: Secrets) -> Opening:
     raise Damage("slot", "no slot opens, and one that may have been the right one is damaged")
   if not good:
     raise VaultError("wrong-key", "no slot opens with what was presented")
-  best = max(good, key=lambda opening: (opening.root is not None, len(opening.tiers)))
-  for tier, key in best.tiers.items():
-    if not equal(keys.tier_check(key), head.checks[tier]):
-      raise Damage("tier-check", f"the key of tier {tier} is none of this head")
-  return best
+  return max(good, key=lambda opening: (opening.root is not None, len(opening.tiers)))
 
 
 def openings(head: Head, secrets: Secrets) -> Iterator[Opening | None]:
@@ -104,19 +100,27 @@ def openings(head: Head, secrets: Secrets) -> Iterator[Opening | None]:
       yield None
       continue
     if opening is not None:
-      yield opening
+      yield opening if has_keys(head, opening) else None
+
+
+def has_keys(head: Head, opening: Opening) -> bool:
+  """Whether the keys are those of this vault and epoch."""
+  return all(
+    equal(keys.tier_check(key), head.checks[tier]) for tier, key in opening.tiers.items())
 
 
 def opened_slot(head: Head, slot: Slot, secrets: Secrets) -> Opening | None:
   """What a slot grants, or nothing if it is for another secret."""
   if slot.kind == SlotKind.RECIPIENT:
     identity = Keys(secrets.identity)
+    if slot.made != head.administration:
+      raise Stale
     plain = granted_to(head.vault, slot, identity)
     public_keys = tuple(vars(identity.recipient()).values())
   else:
     input_key = secrets.input_key(slot)
     plain = granted_by(head.vault, slot, input_key)
-    public_keys = slot_public_keys(slot.kind, input_key, slot.header(head.vault))
+    public_keys = slot_public_keys(slot, head.vault, input_key)
   if plain is None:
     return None
   granted, bound_to = plain[:-32], plain[-32:]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vault_base import Index, Spine
 from vault_errors import Damage
 from vault_head import Head
-from vault_log import HEADER_COUNT, NUMBERS, Commit, FrameHeader, boxes_hash
+from vault_log import HEADER_COUNT, MAXIMUM_FRAME_COUNT, NUMBERS, Commit, FrameHeader, boxes_hash
 from vault_members import MemberList, VaultKind
 from vault_notation import FormatError, digest
 from vault_seen import History, SeenRecord
@@ -74,11 +74,12 @@ class Scanner:
     while placed := self._next(commits[-1].commit if commits else base, place):
       commits.append(placed)
       place = placed.end
-    recorded = seen.proved[0].number if seen else 0
-    if commits and commits[-1].commit.number > recorded and not self._has_its_boxes(commits[-1]):
+    recorded = (seen.proved[0].serial, seen.proved[0].number) if seen else (0, 0)
+    if commits and self._order(commits[-1].commit) > recorded and (
+        not self._has_its_boxes(commits[-1])):
       place = commits.pop().start
     last = commits[-1].commit if commits else base
-    self._check_unfinished(place, last.number, seen)
+    self._check_unfinished(place, last, recorded)
     log = Log(index, spine, base, tuple(commits), place)
     for tier, key in tiers.items():
       newest = log.newest_proved(tier, key, self.shared).number
@@ -126,12 +127,11 @@ class Scanner:
 
   def _index_and_spine(self, base: Commit) -> tuple[Index, Spine]:
     head = self.head
-    start = head.count
-    box = self.data[start : start + head.index_count]
+    box = self.data[head.index_place : head.spine_place]
     if digest(32, box) != base.content.index:
       raise FormatError("the index is not the one of the base")
-    index = Index.opened(self.open_key, box, head.pages_start, head.log)
-    spine_box = self.data[start + head.index_count : head.pages_start]
+    index = Index.opened(self.open_key, box, head.count, head.index_place)
+    spine_box = self.data[head.spine_place : head.log]
     if digest(32, spine_box) != index.spine:
       raise FormatError("the spine is not the one of the index")
     spine = Spine.opened(self.open_key, spine_box, head.vault, base.number)
@@ -166,17 +166,21 @@ class Scanner:
   def _has_its_boxes(self, placed: Placed) -> bool:
     return boxes_hash(self.data[placed.boxes : placed.end]) == placed.commit.content.boxes
 
-  def _check_unfinished(self, place: int, last: int, seen: SeenRecord | None) -> None:
+  def _order(self, commit: Commit) -> tuple[int, int]:
+    return self.members.serial, commit.number
+
+  def _check_unfinished(self, place: int, last: Commit, recorded: tuple[int, int]) -> None:
     """Refuses what follows the last good frame, unless it is an unfinished write."""
     if place == len(self.data):
       return
-    if seen is not None and seen.proved[0].serial == self.members.serial and (
-        last < seen.proved[0].number):
+    if self._order(last) < recorded:
       raise Damage("log", "a commit that was seen is damaged")
+    if len(self.data) - place > MAXIMUM_FRAME_COUNT:
+      raise Damage("log", "what follows the last good frame is longer than any frame")
     # Headers are looked for only where the number has the zero bytes that all numbers have here.
     used = (self.highest.bit_length() + 7) // 8
     numbers = re.compile(b"(?s)(?=.{%d}\0{%d})" % (used, 8 - used))
     for found in numbers.finditer(self.data, place):
       if FrameHeader.found(
-          self.data, self.open_key, self.head.epoch, last + 2, self.highest, found.start()):
-        raise Damage("log", f"commit {last + 1} is damaged, and a later one is there")
+          self.data, self.open_key, self.head.epoch, last.number + 2, self.highest, found.start()):
+        raise Damage("log", f"commit {last.number + 1} is damaged, and a later one is there")

@@ -80,29 +80,21 @@ class History:
     return min(self.digests)
 
 
-def check_pins(
-  head: Head, successions: list[Succession], pins: tuple[bytes, ...], seen: SeenRecord | None,
-) -> None:
-  """Refuses a vault that an identity is not pinned to.
-
-  A pin of an older administration key counts only if the seen record trusts the present one.
-  """
-  known = [head.administration]
-  if seen is not None and seen.trusts(head, successions):
-    known += [succession.old for succession in successions]
-  if pins and not any(keys.vault_check(head.vault, key) in pins for key in known):
+def check_pins(head: Head, pins: tuple[bytes, ...]) -> None:
+  """Refuses a vault that an identity is not pinned to, where no record says more."""
+  if pins and keys.vault_check(head.vault, head.administration) not in pins:
     raise VaultError("another-vault", "the identity is pinned to another vault")
 
 
 def check_made(
   made: bytes, head: Head, successions: list[Succession], seen: SeenRecord | None,
-  compared: tuple[bytes, ...],
+  check: bytes | None,
 ) -> None:
   """Refuses a slot of an earlier administration key, unless something vouches for the present one.
 
-  Checks that a person compared do so, and a record that was not made with T0 alone.
+  The check that a person compared does so, and a record that was not made with T0 alone.
   """
-  if made == head.administration or keys.vault_check(head.vault, head.administration) in compared:
+  if made == head.administration or check == keys.vault_check(head.vault, head.administration):
     return
   if seen is None or not seen.trusts(head, successions) or seen.proved[2].number == 0:
     raise VaultError(

@@ -64,6 +64,10 @@ class Slot:
       u32(self.number) + u8(self.kind) + u8(self.granted) + sized(self.parameters) + self.salt
       + self.made + self.commitment + sized(self.box))
 
+  def signing_fields(self, vault: bytes) -> bytes:
+    """What the signing key depends on: it stays the same when `made` changes."""
+    return slot_signing_fields(vault, self.number, self.salt)
+
   @staticmethod
   def decoded(data: bytes) -> Slot:
     cursor = Cursor(data)
@@ -100,22 +104,26 @@ def slot_header(
     sized(vault) + u32(number) + u8(kind) + sized(parameters) + sized(salt) + sized(made))
 
 
+def slot_signing_fields(vault: bytes, number: int, salt: bytes) -> bytes:
+  return sized(vault) + u32(number) + sized(salt)
+
+
 def slot_private_key(input_key: bytes, header: bytes) -> bytes:
   """The private X25519 key of a slot that is no recipient's."""
   return derive(input_key, "pk3/slot.box", header)
 
 
-def slot_seed(input_key: bytes, header: bytes) -> bytes:
+def slot_seed(input_key: bytes, signing_fields: bytes) -> bytes:
   """The seed of the Ed25519 key of a slot that is no recipient's."""
-  return derive(input_key, "pk3/slot.sign", header)
+  return derive(input_key, "pk3/slot.sign", signing_fields)
 
 
-def slot_public_keys(kind: int, input_key: bytes, header: bytes) -> tuple[bytes, bytes | None]:
+def slot_public_keys(slot: Slot, vault: bytes, input_key: bytes) -> tuple[bytes, bytes | None]:
   """The two public keys of a slot in the list; only a recovery code has the second one."""
-  signing = slot_seed(input_key, header) if kind == SlotKind.RECOVERY_CODE else None
-  return (
-    public_key(slot_private_key(input_key, header)),
-    None if signing is None else signing_public_key(signing))
+  box_key = public_key(slot_private_key(input_key, slot.header(vault)))
+  if slot.kind != SlotKind.RECOVERY_CODE:
+    return box_key, None
+  return box_key, signing_public_key(slot_seed(input_key, slot.signing_fields(vault)))
 
 
 def slot_commitment(key: bytes, header: bytes) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import vault_keys as keys
-from vault_base import Page, check_apart, opened_page
+from vault_base import Page, opened_page
 from vault_codes import base32
 from vault_errors import Problem
 from vault_head import Head
@@ -64,6 +64,8 @@ class Vault:
     self.before = seen
     self.notices = [] if seen is None else check_seen(
       seen, self.head, self.members, self.successions, self.log.history())
+    if secrets.identity and not secrets.pins and seen is None and self.check != check:
+      self.notices.append(f"first sight: {self.check.hex()}")
     self.problems: list[Problem] = []
     self.state: dict[int, dict[bytes, Stored]] = {tier: {} for tier in keys.TIERS}
     self._read_pages()
@@ -83,17 +85,19 @@ class Vault:
     """What people compare."""
     return base32(self.log.last.digest()[:20])
 
+  @property
+  def check(self) -> bytes:
+    return keys.vault_check(self.head.vault, self.head.administration)
+
   def _check_trust(self, secrets: Secrets, seen: SeenRecord | None, check: bytes | None) -> None:
-    if secrets.identity is not None:
-      check_pins(self.head, self.successions, secrets.pins, seen)
-    compared = (*secrets.pins, *([] if check is None else [check]))
+    if secrets.identity is not None and seen is None:
+      check_pins(self.head, secrets.pins)
     if self.slot is not None:
-      check_made(self.slot.made, self.head, self.successions, seen, compared)
+      check_made(self.slot.made, self.head, self.successions, seen, check)
 
   # The state.
 
   def _read_pages(self) -> None:
-    ranges = []
     for tier in keys.TIERS:
       pages = self.log.index.pages[tier]
       for page, after in zip(pages, (*pages[1:], None)):
@@ -102,13 +106,7 @@ class Vault:
         except FormatError as error:
           self.problems.append(Problem("page", f"{tier}/{page.first.hex()}: {error}"))
           continue
-        boxes = sum(entry.box_count for entry in part.puts)
-        ranges += [(page.place, page.length), (page.boxes, boxes)]
         self._apply(tier, part, page.boxes)
-    try:
-      check_apart(ranges)
-    except FormatError as error:
-      self.problems.append(Problem("page", str(error)))
 
   def _page(self, tier: int, page: Page, after: Page | None) -> Part:
     box = self.data[page.place : page.place + page.length]
@@ -119,8 +117,8 @@ class Vault:
       raise FormatError("a page has other entries than the index says")
     if after is not None and part.puts[-1].id >= after.first:
       raise FormatError("a page has an id of the next one")
-    if page.boxes + sum(entry.box_count for entry in part.puts) > self.head.log:
-      raise FormatError("the boxes of a page are not before the log")
+    if page.boxes + sum(entry.box_count for entry in part.puts) > self.head.index_place:
+      raise FormatError("the boxes of a page are not before the index")
     return part
 
   def _apply_commits(self) -> None:

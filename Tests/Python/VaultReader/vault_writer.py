@@ -233,23 +233,20 @@ class VaultWriter:
       self.members[number] = Member(number, int(kind), int(granted), NONE, NONE, None, name)
       slot = Slot(number, int(kind), int(granted), parameters, salt, NONE, NONE, b"")
       if self.kind == VaultKind.SHARED and self.writer is None:
-        header = replace(slot, made=self.administration).header(self.id)
-        self.writer = Writer(number, slot_seed(input_key, header))
+        self.writer = Writer(number, slot_seed(input_key, slot.signing_fields(self.id)))
       self._put_made(slot, input_key)
     return number
 
-  def _put_made(self, slot: Slot, input_key: bytes | None) -> None:
-    """A slot of the present administration key; the input key is `None` for a recipient."""
+  def _put_made(self, slot: Slot, input_key: bytes) -> None:
+    """A slot of the present administration key."""
     slot = replace(slot, made=self.administration)
-    if input_key is not None:
-      header = slot.header(self.id)
-      slot = replace(slot, commitment=slot_commitment(input_key, header))
-      box_key, signing_key = slot_public_keys(slot.kind, input_key, header)
-      self.members[slot.number] = replace(
-        self.members[slot.number], box_key=box_key, signing_key=signing_key)
+    slot = replace(slot, commitment=slot_commitment(input_key, slot.header(self.id)))
+    box_key, signing_key = slot_public_keys(slot, self.id, input_key)
+    self.members[slot.number] = replace(
+      self.members[slot.number], box_key=box_key, signing_key=signing_key)
     self._put_slot(slot)
 
-  def present(self, number: int, input_key: bytes | None = None) -> None:
+  def present(self, number: int, input_key: bytes) -> None:
     """Presents a slot's secret in a change of members: it counts as made under the key of now."""
     with self.transaction():
       self._put_made(self.slots[number], input_key)
@@ -263,6 +260,7 @@ class VaultWriter:
     """Makes the box of a slot, and the commitment of a recipient's, for the keys of now."""
     member, granted = self.members[slot.number], self.granted_keys(slot.granted)
     if slot.kind == SlotKind.RECIPIENT:
+      slot = replace(slot, made=self.administration)
       slot = replace(slot, commitment=slot_commitment(granted[:32], slot.header(self.id)))
     box = sealed_box(member.box_key, granted + self.binding, self.random.take(32))
     slot = replace(slot, box=box)
