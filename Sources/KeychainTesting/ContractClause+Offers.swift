@@ -36,6 +36,25 @@ extension ContractClause {
         }
         #expect(try store.bytes(password("a"))?.count == limit)
       }),
+    ContractClause("names and texts have 64 KiB together, and no byte more") { store in
+      let limit = 65_536
+      let rest = limit - ["service", "a", "L", "T", "name", "value"].joined().utf8.count
+      func credential(_ count: Int) -> Credential {
+        Credential(
+          password("a"), label: "L", comment: String(repeating: "c", count: count),
+          contentType: "T", attributes: ["name": "value"])
+      }
+      expect(.tooLarge) { try store.put("new", credential(rest + 1)) }
+      #expect(try store.credential(for: password("a")) == nil)
+      let stored = try store.put("old", credential(rest))
+      #expect(try store.credential(for: password("a"))?.comment?.utf8.count == rest)
+      expect(.tooLarge) { try store.put("new", credential(rest + 1)) }
+      expect(.tooLarge) {
+        try store.update(password("a"), with: CredentialUpdate(attributes: [("name", "values")]))
+      }
+      #expect(try store.credential(for: password("a")) == stored)
+      #expect(try store.text(password("a")) == "old")
+    },
   ]
 
   static let accessibilities = [

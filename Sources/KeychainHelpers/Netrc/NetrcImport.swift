@@ -45,14 +45,21 @@ public struct NetrcImport: ~Copyable {
   ///   - store: The store.
   ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
   ///   - overwriting: Whether existing credentials that differ are replaced.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` as ``NetrcFile/init(_:)``, or
-  ///   as the store.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` as ``NetrcFile/init(_:)``,
+  ///   with ``KeychainError/Code/tooLarge`` if the names of an entry are too long, or as the store.
   public init(
     _ text: consuming SecretBytes, into store: any CredentialStore, accessGroup: String = "",
     overwriting: Bool = false
   ) throws(KeychainError) {
     let file = try NetrcFile(text)
     let plan = try NetrcImportPlan(file, accessGroup: accessGroup)
+    let tooLong = plan.items.filter { Credential($0.identity).exceedsMetadataLimit }
+    if let error = KeychainError(
+      tooLong: tooLong.flatMap(\.entries).map(\.place),
+      recovery: "shorten or remove them in the file")
+    {
+      throw error
+    }
     var states: [State] = []
     for item in plan.items { states.append(try Self.state(of: item, in: store, file)) }
     self.file = file
@@ -149,6 +156,14 @@ public struct NetrcImport: ~Copyable {
     let query = CredentialQuery(
       accessGroup: identity.accessGroup, server: password.server, account: password.account)
     return try store.search(query).credentials.contains { $0.identity == identity }
+  }
+}
+
+extension NetrcEntry {
+  /// The host and the line; a login may be long, and some are secret.
+  fileprivate var place: String {
+    guard case .machine(let host) = subject else { return "line \(line)" }
+    return "\(host.shortened(to: 200)) (line \(line))"
   }
 }
 

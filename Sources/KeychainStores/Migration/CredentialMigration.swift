@@ -107,8 +107,9 @@ public struct CredentialMigration: Sendable {
   ///   wait.
   /// - Returns: What happened to the credentials.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is locked
-  ///   (nothing was changed), ``KeychainError/Code/noStore``, ``KeychainError/Code/damaged`` if a
-  ///   vault is not intact, ``KeychainError/Code/invalidArgument`` if an end is an
+  ///   (nothing was changed), ``KeychainError/Code/tooLarge`` if credentials have longer texts than
+  ///   a store takes (nothing was changed), ``KeychainError/Code/noStore``,
+  ///   ``KeychainError/Code/damaged`` if a vault is not intact, ``KeychainError/Code/invalidArgument`` if an end is an
   ///   ``AutomaticStore``, or ``KeychainError/Code/busy`` if another migration does not end, a
   ///   program does not stop writing, or the source keeps changing. Copies made until then stay,
   ///   and the next run finds them.

@@ -44,7 +44,14 @@ struct MigrationRun {
   /// Checks both stores before anything is changed.
   mutating func begin() throws(KeychainError) {
     if let vault = source as? Vault { try vault.requireReadableAndIntact() }
-    let requirement = try listing().filter(canLeave).map(\.accessibility.unlockRequirement).max()
+    let leaving = try listing().filter(canLeave)
+    let tooLong = leaving.filter(\.exceedsMetadataLimit).map(\.identity.shortDescription)
+    if let error = KeychainError(
+      tooLong: tooLong, recovery: "shorten their texts, or move other services by their names")
+    {
+      throw error
+    }
+    let requirement = leaving.map(\.accessibility.unlockRequirement).max()
     if let vault = target as? Vault { try vault.ensureReadable(requirement ?? .nothing) }
     do throws(KeychainError) {
       let found = try target.search(migration.selection)

@@ -94,6 +94,7 @@ extension AutomaticStore {
         // Read first, so that a failed renaming records nothing.
         guard let old = try store.credential(for: identity) else { throw .notFound(identity) }
         try old.checkVersion(expectedVersion)
+        _ = try old.renamed(newIdentity)
         guard try store.credential(for: newIdentity) == nil else {
           throw .alreadyExists(newIdentity)
         }

@@ -25,13 +25,15 @@ struct ExportFile: ~Copyable {
     var requirement = Accessibility.UnlockRequirement.nothing
   }
 
-  /// Reads the whole export, and checks that it is complete and contains no item twice.
+  /// Reads the whole export, and checks that it is complete, contains no item twice, and has no item
+  /// with longer texts than a store takes.
   ///
   /// The input must be positioned after the head of the file.
   borrowing func survey() throws(KeychainError) -> Survey {
     var survey = Survey()
     var content = try ExportContent(ExportReader(input, key))
     var names: Set<[UInt64]> = []
+    var tooLong: [String] = []
     while let credential = try content.nextCredential() {
       let identity = credential.identity
       let name = try Derivation.hash(Data(MetadataCoding.identityFields(identity)), count: 16)
@@ -39,8 +41,14 @@ struct ExportFile: ~Copyable {
       guard names.insert(halves).inserted else {
         throw .damagedExport("it holds \(identity) twice")
       }
+      if credential.exceedsMetadataLimit { tooLong.append(identity.shortDescription) }
       survey.itemCount += 1
       survey.requirement = max(survey.requirement, credential.accessibility.unlockRequirement)
+    }
+    if let error = KeychainError(
+      tooLong: tooLong, recovery: "shorten their texts where they come from, and export again")
+    {
+      throw error
     }
     survey.leftOutCount = Int(clamping: content.leftOutCount)
     return survey

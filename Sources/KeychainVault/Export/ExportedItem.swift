@@ -52,7 +52,7 @@ struct ExportContent: ~Copyable {
   /// Returns the next item; `nil` after the last one, if the export is complete.
   mutating func next() throws(KeychainError) -> ExportedItem? {
     guard let accessibility = try nextClass() else { return nil }
-    let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
+    let metadata = try reader.byteString(limit: Self.maximumMetadataCount)
     let secret = try reader.byteString(limit: Credential.maximumSecretCount)
     let credential = try metadata.withBytes { bytes throws(KeychainError) in
       try Self.credential(bytes, accessibility)
@@ -63,7 +63,7 @@ struct ExportContent: ~Copyable {
   /// Returns the next credential without its secret; `nil` as ``next()``.
   mutating func nextCredential() throws(KeychainError) -> Credential? {
     guard let accessibility = try nextClass() else { return nil }
-    let credential = try reader.withByteString(limit: MetadataCoding.maximumCount) {
+    let credential = try reader.withByteString(limit: Self.maximumMetadataCount) {
       bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
     }
     _ = try reader.skipByteString(limit: Credential.maximumSecretCount)
@@ -82,10 +82,17 @@ struct ExportContent: ~Copyable {
     return accessibility
   }
 
+  /// The limits of the format of exports, in bytes. What stores take is less.
+  private static let maximumTextCount = 1 << 20
+  private static let maximumMetadataCount = 4 << 20
+
   private static func credential(
     _ metadata: RawSpan, _ accessibility: Accessibility
   ) throws(KeychainError) -> Credential {
-    guard let credential = try? MetadataCoding.decode(metadata, accessibility) else {
+    guard
+      let credential = try? MetadataCoding.decode(
+        metadata, accessibility, textLimit: maximumTextCount)
+    else {
       throw .damagedExport("the metadata of an item breaks the rules")
     }
     return credential

@@ -24,7 +24,8 @@ extension Vault {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign`` if the file is not an export,
   ///   ``KeychainError/Code/incorrectSecret`` if the passphrase is wrong,
   ///   ``KeychainError/Code/damaged`` if the export was changed or cut off, or if an existing item
-  ///   is damaged, ``KeychainError/Code/locked`` if the vault is locked, or
+  ///   is damaged, ``KeychainError/Code/tooLarge`` if items have longer texts than a store takes,
+  ///   ``KeychainError/Code/locked`` if the vault is locked, or
   ///   ``KeychainError/Code/otherDevice`` if a credential to overwrite is bound to another device.
   @discardableResult
   public func importItems(

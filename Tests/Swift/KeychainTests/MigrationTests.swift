@@ -171,6 +171,22 @@ struct MigrationTests {
     #expect(try scene.target.contents().isEmpty)
   }
 
+  @Test func longCredentialsAreNamedAndNothingMoves() throws {
+    for account in ["a", "b", "c"] { try scene.source.add(account, "secret") }
+    for account in ["b", "c"] { scene.source.lengthen(.test(account)) }
+    for isDryRun in [true, false] {
+      let error = #expect(throws: KeychainError.self) {
+        _ = try isDryRun ? scene.move().rehearse() : scene.move().run()
+      }
+      #expect(error?.code == .tooLarge)
+      let message = error?.message ?? ""
+      #expect(message.contains("'b' of") && message.contains("'c' of"))
+      #expect(!message.contains("'a' of") && message.contains("nothing was changed"))
+    }
+    #expect(try scene.target.contents().isEmpty)
+    #expect(try scene.source.texts().count == 3)
+  }
+
   @Test func storeThatAltersItemsGetsNothing() throws {
     try scene.source.add("a", "secret")
     scene.target.mangle()

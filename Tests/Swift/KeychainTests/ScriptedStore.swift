@@ -17,6 +17,7 @@ final class ScriptedStore: CredentialReceiver {
     var callCount = 0
     var script: (@Sendable (Int, Call) throws(KeychainError) -> Void)?
     var others: Set<CredentialIdentity> = []
+    var long: Set<CredentialIdentity> = []
     var isMangling = false
   }
 
@@ -44,6 +45,11 @@ final class ScriptedStore: CredentialReceiver {
     state.withLock { _ = $0.others.insert(identity) }
   }
 
+  /// Gives a credential a comment that no store takes, as the desktop keyring may have it.
+  func lengthen(_ identity: CredentialIdentity) {
+    state.withLock { _ = $0.long.insert(identity) }
+  }
+
   /// Drops the last byte of every later write.
   func mangle() { state.withLock { $0.isMangling = true } }
 
@@ -58,6 +64,9 @@ final class ScriptedStore: CredentialReceiver {
   private func attributed(_ credential: Credential) -> Credential {
     var credential = credential
     credential.isOfOtherProgram = state.withLock { $0.others.contains(credential.identity) }
+    if state.withLock({ $0.long.contains(credential.identity) }) {
+      credential.comment = String(repeating: "c", count: Credential.maximumMetadataCount)
+    }
     return credential
   }
 

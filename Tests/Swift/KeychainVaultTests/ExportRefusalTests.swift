@@ -118,6 +118,35 @@ struct ExportRefusalTests {
         .addedCount == 2)
   }
 
+  /// Exports may have longer texts than stores.
+  @Test func longItemsAreNamedAndNothingIsTaken() throws {
+    let test = try TestVault()
+    let rest = Credential.maximumMetadataCount - "testa".utf8.count
+    let items = try [("a", rest), ("b", rest + 1), ("c", (1 << 20) - 5)].map { account, count in
+      var item = try ExportSupport.Item(account)
+      item.metadata = try ExportSupport.metadata(
+        Credential(.test(account), comment: String(repeating: "x", count: count)))
+      return item
+    }
+    let path = try ExportSupport.forge(items, in: test)
+    for isDryRun in [true, false] {
+      let error = #expect(throws: KeychainError.self) {
+        _ = try test.handle().importItems(
+          from: path, passphrase: ExportSupport.passphrase(), isDryRun: isDryRun)
+      }
+      #expect(error?.code == .tooLarge)
+      #expect(error?.message.contains("2 credentials") == true)
+      for (name, isNamed) in [("'a'", false), ("'b'", true), ("'c'", true)] {
+        #expect(error?.message.contains(name) == isNamed)
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: test.path))
+    let right = try ExportSupport.forge(Array(items.prefix(1)), in: test)
+    #expect(
+      try test.handle().importItems(from: right, passphrase: ExportSupport.passphrase())
+        .addedCount == 1)
+  }
+
   @Test func tagsHaveTheirPlace() throws {
     let test = try TestVault()
     let full = Array(repeating: UInt8(0), count: 65536)

@@ -72,7 +72,7 @@ struct ItemRuleTests {
   @Test func theLongestBoxes() throws {
     let key = try SecretBytes.random(count: 32)
     for (limit, count) in [
-      (MetadataCoding.maximumCount, 4_325_416), (Credential.maximumSecretCount, 17_301_544),
+      (MetadataCoding.maximumCount, 335_912), (Credential.maximumSecretCount, 17_301_544),
     ] {
       let most = try Sealing.sealPadded(SecretBytes(count: limit) { _ in }, with: key)
       #expect(most.count == count)

@@ -43,6 +43,25 @@ struct NetrcImportTests {
     #expect(try report.storedEntries().map(\.host) == ["a", "c"])
   }
 
+  @Test func longNamesAreListedAndNothingIsStored() throws {
+    let rest = Credential.maximumMetadataCount - "zhttps".utf8.count
+    let long = (0..<12).map {
+      "machine h\($0) login \(String(repeating: "l", count: rest)) password p"
+    }
+    let most = "machine z login \(String(repeating: "l", count: rest)) password p"
+    let error = #expect(throws: KeychainError.self) {
+      let text = try SecretBytes(copying: ([most] + long).joined(separator: "\n"))
+      try NetrcImport(text, into: store).perform()
+    }
+    #expect(error?.code == .tooLarge)
+    let message = error?.message ?? ""
+    #expect(message.contains("12 credentials") && message.hasSuffix("h9 (line 11); and 2 more"))
+    #expect(message.contains(": h0 (line 2); ") && message.utf8.count < 500)
+    #expect(try store.search(CredentialQuery()).credentials.isEmpty)
+    try NetrcImport(SecretBytes(copying: most), into: store).perform()
+    #expect(try store.search(CredentialQuery()).credentials.count == 1)
+  }
+
   @Test func overwritingDropsTheExpiryAndKeepsTheLabel() throws {
     try put("b", "older", expires: .now + 60)
     try put("c", "three", expires: .now - 60)
