@@ -57,6 +57,23 @@ def test_credentials_move_to_another_machine(make_home):
     "unchanged": 2}
 
 
+def test_long_items_are_named_and_nothing_is_imported(home):
+  texts = {"short": 65536 - len("sshort"), "long": 65537 - len("slong"), "longer": 1_000_000}
+  items = tuple(
+    ExportedItem(0, generic("s", account, comment="c" * count), b"secret")
+    for account, count in texts.items())
+  path = home.file("x", sample_export.make_export(Content(0, 0, items).encoded()))
+  options = given(home, sample_export.PASSPHRASE)
+  for more in (["--dry-run"], [], ["--overwrite"]):
+    refused = home.run("import", path, *options, *more, code=79)
+    assert "2 credentials have more than 65536 bytes" in refused.error
+    assert "'long' of service 's'; 'longer' of service 's'" in refused.error
+    assert "'short'" not in refused.error and "secret" not in refused.error.replace("as a secret", "")
+  assert not home.vault.exists()
+  path = home.file("y", sample_export.make_export(Content(0, 0, items[:1]).encoded()))
+  assert "imported 1 item" in home.run("import", path, *options).error
+
+
 def test_an_empty_pipe_is_named(home):
   refused = home.run("import", "-", *given(home), input=b"", code=65)
   assert "standard input is empty" in refused.error

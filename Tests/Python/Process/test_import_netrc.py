@@ -61,6 +61,16 @@ def test_passwords_are_stored_and_the_file_is_kept_unless_asked(home):
   assert not [name for name in os.listdir(home.folder) if "tmp" in name]
 
 
+def test_long_names_are_listed_and_nothing_is_imported(home):
+  text = TEXT + b"machine long.example login %s password p\n" % (b"l" * 65536)
+  path = netrc(home, text)
+  for options in (["--dry-run"], ["--remove"], ["--overwrite"]):
+    refused = importing(home, *options, code=79)
+    assert "1 credential has more than 65536 bytes" in refused.error
+    assert "nothing was changed: long.example (line 7)" in refused.error and "lll" not in refused.error
+  assert rest(path) == text and not home.vault.exists()
+
+
 def test_file_without_anything_else_is_removed(home):
   path = netrc(home, b"machine h login l password p\n\n")
   assert f"removed '{path}'" in importing(home, "--remove").error

@@ -218,6 +218,22 @@ def test_items_of_other_programs_are_theirs(home, keyring):
   assert secret_tool(keyring, *lookup) == b""
 
 
+def test_long_items_are_named_and_nothing_moves(home, keyring):
+  put(home, "alice", b"ours", "--service", "mail")
+  home.run(*TO_KEYRING)
+  secret_tool(keyring, "store", "--label", "l" * 66_000, "service", "mail", "username", "bob",
+              input=b"their secret")
+  before = of_vault(home)
+  for options in (["--dry-run"], ["--remove-source"]):
+    refused = home.run(*TO_VAULT, "--service", "mail", *options, code=79)
+    assert "1 credential has more than 65536 bytes" in refused.error
+    assert "nothing was changed: 'bob' of service 'mail'" in refused.error
+    assert "their secret" not in refused.error
+  assert of_vault(home) == before
+  # What is not selected is not looked at.
+  assert "there already" in home.run(*TO_VAULT).error
+
+
 def test_large_secrets_move(home, keyring):
   large = random.Random(0).randbytes(16 << 20)
   put(home, "large", large)

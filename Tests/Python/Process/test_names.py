@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
 
-from prefs_testing import LIMIT
+from prefs_testing import LIMIT, hinted
 
 COMPOSED, DECOMPOSED = "\u00e9", "e\u0301"
 
@@ -32,6 +33,27 @@ def test_any_text_is_a_name(home, name):
   assert home.get(name, *options) == b"x"
   shown = home.run("show", "--json", *options, "--", name).json
   assert [shown[key] for key in ("account", "service", "accessGroup", "label")] == [name] * 4
+
+
+LONGEST = 65536 - len("default" + "alice")
+
+
+def test_names_and_texts_have_64_kib_together(home):
+  home.set("alice", b"x", "--label", "l" * LONGEST)
+  before = home.run("show", "alice", "--json").json
+  long = "l" * (LONGEST + 1)
+  for arguments in (
+    ("set", "alice", "--label", long), ("update", "alice", "--label", long),
+    ("update", "alice", "--comment", "c"), ("update", "alice", "--attribute", "a=b"),
+    ("rename", "alice", "alicia"), ("set", "bob", "--comment", long), ("set", long)):
+    refused = home.run(*arguments, input=b"new" if arguments[0] == "set" else None, code=79)
+    assert "more than 65536 bytes together" in refused.error and "shorten them" in hinted(refused)
+    assert len(refused.error) < 1000
+  assert home.run("list", "--json").json == [before] and home.get("alice") == b"x"
+  login = {"ServerURL": "registry", "Username": "u" * 65536, "Secret": "s"}
+  failed = home.run("docker-credential", "store", input=json.dumps(login).encode(), code=1)
+  assert b"more than 65536 bytes together" in failed.out
+  home.run("verify")
 
 
 def test_terminals_see_no_control_characters(home):
