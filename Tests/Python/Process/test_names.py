@@ -45,11 +45,12 @@ def test_names_and_texts_have_64_kib_together(home):
   for arguments in (
     ("set", "alice", "--label", long), ("update", "alice", "--label", long),
     ("update", "alice", "--comment", "c"), ("update", "alice", "--attribute", "a=b"),
-    ("rename", "alice", "alicia"), ("set", "bob", "--comment", long), ("set", long)):
+    ("rename", "alice", "alicia"), ("set", "bob", "--comment", long + "ll"), ("set", long + "l" * 5)):
     refused = home.run(*arguments, input=b"new" if arguments[0] == "set" else None, code=79)
     assert "more than 65536 bytes together" in refused.error and "shorten them" in hinted(refused)
     assert len(refused.error) < 1000
-  assert home.run("list", "--json").json == [before] and home.get("alice") == b"x"
+  assert home.run("show", "alice", "--json").json == before and home.get("alice") == b"x"
+  assert [item["account"] for item in home.run("list", "--json").json] == ["alice"]
   login = {"ServerURL": "registry", "Username": "u" * 65536, "Secret": "s"}
   failed = home.run("docker-credential", "store", input=json.dumps(login).encode(), code=1)
   assert b"more than 65536 bytes together" in failed.out
