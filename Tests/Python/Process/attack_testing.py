@@ -44,7 +44,7 @@ def add_recipient(home: Home, name: str, *options: str) -> int:
 
 
 def slot_numbers(home: Home) -> list[int]:
-  return [number for number, in home.rows("SELECT number FROM slot ORDER BY number")]
+  return sorted(home.layout().slots)
 
 
 def refused(home: Home, *command: str, words: str = "", code: int = 65, **options) -> Outcome:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,23 +30,20 @@ def copy(home) -> Path:
 
 
 def accounts(home, path: Path) -> set[str]:
-  """Returns a backup's accounts, ignoring the seen record, from a copy with its neighbouring files."""
+  """Returns a backup's accounts, ignoring the seen record, from a copy."""
   place = home.folder / "looked-at"
   shutil.rmtree(place, ignore_errors=True)
   place.mkdir(mode=0o700)
-  for name in (path.name, f"{path.name}-journal"):
-    if (path.parent / name).exists():
-      shutil.copy(path.parent / name, place / name)
-      (place / name).chmod(0o600)
+  shutil.copy(path, place / path.name)
+  (place / path.name).chmod(0o600)
   given = ("--vault", str(place / path.name))
   assert home.run("verify", "--json", *given).json["intact"] is True
   return {item["account"] for item in home.run("list", "--json", *given).json}
 
 
 def names(home) -> set[str]:
-  """Returns the files next to the backup, except the empty journal that SQLite leaves."""
-  return {path.name for path in home.folder.iterdir() if "copy" in path.name
-          and not (path.name == "copy.db-journal" and path.stat().st_size == 0)}
+  """Returns the names of the backup and of files next to it."""
+  return {path.name for path in home.folder.iterdir() if "copy" in path.name}
 
 
 def test_again_and_again(one):
@@ -121,18 +116,8 @@ def test_a_backup_of_what_a_rollback_lost_stays(one):
   assert accounts(one, copy(one)) == {"alice", "bob"}
 
 
-def test_another_database_stays(one):
-  copy(one).unlink()
-  with closing(sqlite3.connect(copy(one))) as connection, connection:
-    connection.execute("CREATE TABLE a (b)")
-  copy(one).chmod(0o600)
-  assert "not replaced" in refused_and_untouched(one, 65).error
-
-
 def test_the_vault_itself_stays(one):
   assert "the vault itself" in refused_and_untouched(one, 79, one.vault).error
-  journal = Path(f"{one.vault}-journal")
-  assert journal.exists() and "one of its files" in refused_and_untouched(one, 79, journal).error
   copy(one).unlink()
   os.link(one.vault, copy(one))
   assert "the vault itself" in refused_and_untouched(one, 79).error
@@ -179,32 +164,7 @@ def test_no_folder_in_which_others_can_make_files(one):
   one.run("backup", str(place / "copy.db"), "--replace", code=79)
 
 
-def broken_off(home) -> None:
-  """Leaves a journal next to the backup that undoes a change of it, as a killed writer does."""
-  at = home.folder / "trace"
-  with home.start("set", "lost", "--vault", str(copy(home)), stdin=subprocess.PIPE, through=[
-      "strace", "-f", "-qq", "-o", str(at), "-e", "trace=ftruncate",
-      "-e", "inject=ftruncate:signal=KILL:when=1"]) as writer:
-    writer.communicate(os.urandom(200_000), timeout=LIMIT)
-  assert Path(f"{copy(home)}-journal").stat().st_size > 0
-
-
-def test_older_journal_leaves_new_backup_intact(one, tracing):
-  broken_off(one)
-  one.set("bob", b"x")
-  one.run(*REPLACE)
-  assert {"alice", "bob"} <= accounts(one, copy(one))
-  assert names(one) == {"copy.db"}
-
-
-def test_a_journal_without_a_backup_is_not_believed(one, tracing):
-  broken_off(one)
-  copy(one).unlink()
-  refused = one.run(*REPLACE, code=75)
-  assert "copy.db-journal exists already" in refused.error and not copy(one).exists()
-
-
-CALLS = "openat,pwrite64,fsync,fdatasync,ftruncate,rename,unlink,flock"
+CALLS = "openat,write,pwrite64,pwritev,fsync,fdatasync,ftruncate,rename,unlink,flock"
 
 
 def moments(home) -> list[tuple[str, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+import fcntl
 import subprocess
 import threading
 import time
@@ -78,19 +78,16 @@ def test_one_of_many_makes_it(home):
 
 @contextmanager
 def writing(home):
-  """Another program holds a write."""
-  connection = sqlite3.connect(home.vault, isolation_level=None, check_same_thread=False)
-  try:
-    connection.execute("BEGIN IMMEDIATE")
-    yield connection
-  finally:
-    connection.close()
+  """Another program holds the lock of writers."""
+  with open(home.vault, "rb") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    yield file
 
 
 def test_a_writer_waits_for_another_until_its_deadline(home):
   home.set("alice", b"old")
   with writing(home):
-    # Readers don't wait for a writer that has not begun to commit.
+    # Readers take no lock.
     assert home.get("alice") == b"old"
     begin = time.monotonic()
     refused = home.set("alice", b"new", "--deadline", "500ms", code=75)
@@ -101,8 +98,8 @@ def test_a_writer_waits_for_another_until_its_deadline(home):
 
 def test_writer_continues_after_other_finishes(home):
   home.set("alice", b"old")
-  with writing(home) as connection:
-    timer = threading.Timer(0.7, connection.execute, ["COMMIT"])
+  with writing(home) as file:
+    timer = threading.Timer(0.7, fcntl.flock, [file, fcntl.LOCK_UN])
     begin = time.monotonic()
     timer.start()
     home.set("alice", b"new")

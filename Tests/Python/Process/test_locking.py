@@ -6,11 +6,12 @@ import os
 import shutil
 import subprocess
 import time
-from dataclasses import replace
 
 import pytest
 
 from prefs_testing import LOCKED_ITEMS, PASSPHRASE, hinted
+from vault_seen import cache_name
+from vault_layout import put
 from vault_seen import cache_name
 
 # No account has it; files that belong to it belong to a stranger.
@@ -134,16 +135,19 @@ def test_passphrase_vault_locks_silently(locked):
   assert locked.run("lock").error == ""
 
 
-@pytest.mark.parametrize("change", [
-  {"vault": bytes(16)}, {"epoch": 2}, {"administration": bytes(32)},
-  {"checks": (bytes(16),) * 3}])
-def test_lock_forgets_keys_of_vault_with_changed_head(locked, change):
+@pytest.mark.parametrize(("place", "value"), [
+  (32, bytes(16)), (48, b"\2"), (56, bytes(48)), (104, bytes(32))],
+  ids=["id", "epoch", "checks", "administration key"])
+def test_lock_forgets_keys_of_vault_with_changed_head(locked, place, value):
   locked.run("unlock", *locked.passphrase())
-  head = locked.head()
-  locked.put_head(replace(head, **change))
+  whole = locked.vault.read_bytes()
+  put(locked.vault, place, value)
   locked.run("lock", "--all", code=None)
-  locked.put_head(head)
+  put(locked.vault, 0, whole)
   assert readable(locked) == ["always"]
+
+
+CHECK_OF_T2 = slice(88, 104)
 
 
 def test_a_vault_whose_head_was_changed_is_damaged(locked, make_home):
@@ -154,11 +158,14 @@ def test_a_vault_whose_head_was_changed_is_damaged(locked, make_home):
     home.run("unlock", *home.passphrase())
   own, theirs = locked.head(), other.head()
   locked.put_head(replace(own, checks=(*own.checks[:2], theirs.checks[2])))
+  own, theirs = (home.layout().data[CHECK_OF_T2] for home in (locked, other))
+  put(locked.vault, CHECK_OF_T2.start, theirs)
   refused = locked.set("new", b"x", code=65)
   assert "changed" in refused.error
   for command in (["get", "whenUnlocked"], ["list"], ["status"], ["doctor"], ["verify"]):
     locked.run(*command, code=65)
   locked.put_head(own)
+  put(locked.vault, CHECK_OF_T2.start, own)
   locked.run("get", "new", code=44)
   assert locked.run("verify").out == b"checked 3 items: intact\n"
 

@@ -11,7 +11,7 @@ from prefs_testing import hinted
 UNFINISHED = ".unfinished-file"
 
 
-def failing(home, call: str, number: int, path=None, how: str = "error=EIO") -> list[str]:
+def failing(home, call: str, number: int | str, path=None, how: str = "error=EIO") -> list[str]:
   """Returns the words that let one system call of a command fail, or only those of a path."""
   only = [] if path is None else ["-P", str(path)]
   return ["strace", "-f", "-qq", "-o", str(home.folder / "trace"), *only, "-e", f"trace={call}",
@@ -19,8 +19,13 @@ def failing(home, call: str, number: int, path=None, how: str = "error=EIO") -> 
 
 
 def end_of_commit(home) -> list[str]:
-  """The sync of the emptied journal; before it come those of its pages and its header."""
-  return failing(home, "fdatasync", 3, f"{home.vault}-journal")
+  """The sync of the folder after a new base has the vault's name."""
+  return failing(home, "fsync", "1+", home.vault.parent)
+
+
+def end_of_append(home) -> list[str]:
+  """The sync of an appended change, and that after it was cut off again."""
+  return failing(home, "fsync,fdatasync", "1+", home.vault)
 
 
 def names(home) -> list[str]:
@@ -66,19 +71,27 @@ def test_a_changed_passphrase(locked, tracing):
 
 def test_a_credential_may_have_changed(home, tracing):
   home.set("alice", b"old")
-  through = end_of_commit(home)
-  unknown(home, "set", "alice", input=b"new", through=through)
-  assert home.get("alice") == b"new"
-  unknown(home, "rename", "alice", "bob", through=through)
-  unknown(home, "rekey", "--yes", through=through)
-  unknown(home, "delete", "bob", through=through)
-  home.run("get", "bob", code=44)
+  unknown(home, "set", "alice", input=b"new", through=end_of_append(home))
+  assert home.get("alice") in (b"old", b"new")
+  unknown(home, "rename", "alice", "bob", through=end_of_append(home))
+  unknown(home, "rekey", "--yes", through=end_of_commit(home))
+  assert home.layout().epoch == 2
+  home.run("verify")
+  home.set("alice", b"newer")
+  assert home.get("alice") == b"newer"
+
+
+def test_a_sync_that_fails_once_leaves_the_old_state(home, tracing):
+  home.set("alice", b"old")
+  before = home.vault.read_bytes()
+  home.run("set", "alice", input=b"new", code=74, through=failing(home, "fdatasync", 1, home.vault))
+  assert home.vault.read_bytes() == before and home.get("alice") == b"old"
 
 
 def test_a_read_has_no_unknown_outcome(home, tracing):
   home.set("alice", b"old")
   for number in range(1, 4):
-    through = failing(home, "fcntl", number, home.vault)
+    through = failing(home, "flock", number, home.vault)
     assert home.run("get", "alice", code=None, through=through).code in (0, 74, 75)
 
 
