@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from forging import Forger, opened
 from prefs_testing import Home, Outcome
 
-import vault_forging as forging
 from vault_codes import recovery_code_of_file
 from vault_identity import IdentityFile
-from vault_opening import Secrets, administration_seed, openings
-from vault_rows import copied
-from vault_writer import Writer
+from vault_opening import Secrets
 
 # What opens the vault of `keyed`, at no cost; and what opens that of a member.
 KEY = ("--key-file", "key")
@@ -82,29 +80,23 @@ def attacked(home: Home, *source: str, **secrets: bytes) -> Iterator[Path]:
 
 
 @contextmanager
-def believed(home: Home, *source: str, **secrets: bytes) -> Iterator[Path]:
-  """As `attacked`, where a state that was forged with T0 was believed.
-
-  The good file is then the older one, and a person accepts it.
-  """
-  good = home.vault.read_bytes()
-  yield home.vault
-  home.vault.write_bytes(good)
-  account, secret = next(iter(secrets.items()))
-  refused(home, "get", account, *source)
-  home.run("accept-restored", "--yes", *source)
-  assert home.get(account, *source) == secret
-  home.run("verify", *source)
+def first_sight(home: Home) -> Iterator[None]:
+  """As on a machine that has not seen the vault; what was seen comes back afterwards."""
+  away = home.state / "away"
+  (home.state / "seen").rename(away)
+  yield
+  shutil.rmtree(home.state / "seen", ignore_errors=True)
+  away.rename(home.state / "seen")
 
 
 # What attackers know.
 
 
-def device_key(home: Home) -> bytes:
-  return (home.state / "device.key").read_bytes()
+def device_key(home: Home) -> Secrets:
+  return Secrets(device=(home.state / "device.key").read_bytes())
 
 
-def secrets_of(home: Home, name: str) -> Secrets:
+def secrets_of(home: Home, name: str = "identity") -> Secrets:
   """The secret of an identity; its pins are left out, as an attacker minds none."""
   return Secrets(identity=IdentityFile.decoded((home.folder / name).read_bytes()).seed)
 
@@ -117,45 +109,18 @@ def code_of(home: Home) -> Secrets:
   return Secrets(recovery_code=recovery_code_of_file((home.folder / "code").read_bytes()))
 
 
-def opening(path: Path, secrets: Secrets):
-  """What a slot gives to whoever has its secret, with no look at the list or the state."""
-  found, _ = openings(forging.read(path), secrets)
-  return found[0]
-
-
-def t0_of(home: Home) -> bytes:
-  """What the holder of the device key has."""
-  return opening(home.vault, Secrets(device=device_key(home))).tiers[0]
-
-
-def seed_of(path: Path, secrets: Secrets) -> bytes:
-  """The administration key, for whoever administers."""
-  return administration_seed(forging.read(path), opening(path, secrets).root)
-
-
-def signer(path: Path, home: Home, name: str = "identity") -> Writer:
-  """A member, as one who signs states."""
-  secrets = secrets_of(home, name)
-  keys = IdentityFile.decoded((home.folder / name).read_bytes()).keys()
-  return Writer(opening(path, secrets).slot.number, keys.signing_seed)
-
-
-def item_added(home: Home, account: str, secret: bytes, *options: str) -> bytes:
-  """Adds an item, and returns its id."""
-  before = set(home.rows("SELECT id FROM item"))
-  home.set(account, secret, *options)
-  (found,) = set(home.rows("SELECT id FROM item")) - before
-  return found[0]
-
-
 def older(home: Home, name: str = "older.db") -> Path:
   """An older copy, for later."""
-  return copied(home.vault, name)
+  return home.copy_vault(name)
 
 
 def forget_seen(home: Home) -> None:
   """As on another machine, or if the folder was lost."""
   shutil.rmtree(home.state / "seen")
+
+
+def put_in_place(home: Home, forger: Forger) -> None:
+  home.vault.write_bytes(forger.file())
 
 
 class Team:
@@ -180,8 +145,7 @@ class Team:
     return member
 
   def number(self, name: str) -> int:
-    t0 = opening(self.home.vault, secrets_of(self.home, "identity")).tiers[0]
-    members = forging.list_of(self.home.vault, t0).members
+    members = opened(self.home.vault, secrets_of(self.home)).members.members
     return next(member.number for member in members if member.name == name)
 
   def give(self, member: Home) -> None:

@@ -24,6 +24,7 @@ from vault_items import Entry
 from vault_opening import Secrets
 from vault_seen import cache_name
 from vault_state import Vault
+from vault_seen import cache_name  # found by the path above
 from vault_layout import Layout, flip, put
 
 PASSPHRASE = b"correct horse battery staple"

@@ -1,236 +1,219 @@
-"""Attacks by whoever has the device key of a local vault, and so T0, and can write the file."""
+"""Attacks by whoever can write the file and has the device key, or the keys after the first unlock."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
 
 from attack_testing import (
-  KEY, add_recipient, attacked, believed, device_key, forget_seen, item_added, keyed, older,
-  refused, t0_of)
-from prefs_testing import Home
+  KEY, add_recipient, attacked, device_key, first_sight, forget_seen, key_file, keyed, older,
+  put_in_place, refused, refused_everywhere)
+from forging import Forger, opened
+from prefs_testing import Home, hinted
 
-import vault_forging as forging
 import vault_keys as keys
-from vault_codes import Recipient
+from sample_vault import generic
+from vault_members import Member
 from vault_opening import Secrets
-from vault_rows import change, drop_item, put_item_back, put_rows, replace_table
-from vault_slots import Granted
-from vault_state import State
-from vault_verifying import Vault
-from vault_writer import VaultWriter
+
+ALICE = generic("default", "alice")
+ALWAYS, AFTER_FIRST_UNLOCK, WHEN_UNLOCKED = 4, 2, 0
 
 
 @pytest.fixture
 def local(home) -> Home:
   keyed(home)
   home.set("open", b"read by T0", "--accessibility", "always")
+  home.set("later", b"read by T1", "--accessibility", "afterFirstUnlock")
+  home.set("alice", b"secret")
+  home.set("bob", b"b")
   return home
+
+
+def daemon_keys(home: Home) -> Secrets:
+  """The keys of T0 and T1."""
+  tiers = opened(home.vault, key_file(home)).tiers
+  return Secrets(tiers=(tiers[0], tiers[1]))
+
+
+def known(home: Home, who: str) -> Secrets:
+  return device_key(home) if who == "device key" else daemon_keys(home)
+
+
+# What they can do.
 
 
 def test_reads_what_needs_no_unlock(local):
   """And the list of members, and whether a name is there."""
-  item = item_added(local, "alice", b"secret")
   add_recipient(local, "theirs", "--name", "Their name", *KEY)
-  vault = Vault(local.vault, Secrets(device=device_key(local)))
+  vault = opened(local.vault, device_key(local))
   assert [found.secret for found in vault.items if found.status == "open"] == [b"read by T0"]
   assert "Their name" in [member.name for member in vault.members.members]
-  identity = forging.keys.text("") + forging.keys.text("default") + forging.keys.text("alice")
-  assert keys.item_id(vault.tiers[0], b"\0" + identity) == item
+  assert vault.lookup(ALICE.identity).status == "locked"
+  assert vault.lookup(generic("default", "nobody").identity) is None
   assert set(vault.tiers) == {0} and vault.root is None
 
 
-def test_drops_an_item_and_puts_an_old_one_back(local):
-  """The documented limit: in a local vault, T0 makes states that hold."""
-  alice = item_added(local, "alice", b"old value")
-  bob = item_added(local, "bob", b"x")
-  copy = older(local)
-  local.set("alice", b"secret")
-  with believed(local, *KEY, alice=b"secret"):
-    put_item_back(local.vault, copy, alice)
-    drop_item(local.vault, bob)
-    forging.reseal(local.vault, t0_of(local))
-    assert local.get("alice") == b"old value"
-    local.run("get", "bob", code=44)
-    local.run("verify", *KEY)
+def test_plants_what_needs_no_unlock(local):
+  forger = Forger(local.vault, device_key(local))
+  forger.put(generic("default", "open"), b"planted", ALWAYS)
+  forger.put(generic("default", "new"), b"planted, too", ALWAYS)
+  put_in_place(local, forger)
+  assert local.get("open") == b"planted" and local.get("new") == b"planted, too"
+  local.run("verify", *KEY)
 
 
-def test_older_copy_as_a_newer_state(local):
-  """It does not follow from what was seen, unless nobody has seen a newer state."""
-  local.set("alice", b"old value")
+def test_plants_of_a_daemon(local):
+  forger = Forger(local.vault, daemon_keys(local))
+  forger.put(generic("default", "later"), b"planted", AFTER_FIRST_UNLOCK)
+  put_in_place(local, forger)
+  assert local.get("later") == b"planted"
+  local.run("verify", *KEY)
+
+
+def test_cut_history_at_first_sight(local):
+  """At an earlier point they go on; who has seen a later one, of the items that need an unlock, refuses it."""
   copy = older(local)
-  local.set("alice", b"secret")
-  local.set("bob", b"secret")
-  t0 = t0_of(local)
-  with attacked(local, alice=b"secret"):
-    local.vault.write_bytes(copy.read_bytes())
-    for _ in range(4):
-      forging.reseal(local.vault, t0)
-    refused(local, "get", "alice", words="fork")
+  local.set("alice", b"newest secret")
+  with attacked(local, alice=b"newest secret"):
+    forger = Forger(copy, device_key(local))
+    for number in range(3):
+      forger.put(generic("default", f"planted {number}"), b"x", ALWAYS)
+    put_in_place(local, forger)
+    refused_everywhere(local, "alice", words="fork")
     refused(local, "rekey", "--yes", *KEY, words="fork")
-  local.vault.write_bytes(copy.read_bytes())
-  forget_seen(local)
-  assert local.get("alice") == b"old value"
+    with first_sight(local):
+      assert local.get("alice", *KEY) == b"secret"
 
 
-@pytest.mark.parametrize("columns", [
-  ("metadata", "secret", "hash", "version"), ("secret", "hash"), ("metadata",), ("version",),
-  ("class",)])
-def test_item_that_needs_an_unlock_is_not_forged(local, columns):
-  """A state that holds lists what T0's holder cannot open or make."""
-  alice, bob = item_added(local, "alice", b"secret"), item_added(local, "bob", b"b")
-  with believed(local, *KEY, alice=b"secret"):
-    rows = {row.id: row for row in forging.read(local.vault).items}
-    names = {"class": "item_class"}
-    fields = {names.get(name, name): getattr(rows[bob], names.get(name, name)) for name in columns}
-    if columns == ("class",):
-      fields = {"item_class": 4}
-    forging.put_item(local.vault, replace(rows[alice], **fields))
-    forging.reseal(local.vault, t0_of(local))
-    refused(local, "get", "alice", words="alice")
-    refused(local, "verify", *KEY)
-    assert local.get("bob") == b"b"
+# What they cannot.
 
 
-def test_item_of_another_name_put_there(local):
-  """Whole rows under another id: what opens says another name."""
-  alice, bob = item_added(local, "alice", b"secret"), item_added(local, "bob", b"b")
-  with believed(local, *KEY, alice=b"secret"):
-    row = {row.id: row for row in forging.read(local.vault).items}[bob]
-    forging.put_item(local.vault, replace(row, id=alice))
-    forging.reseal(local.vault, t0_of(local))
+def forgery(forger: Forger, how: str) -> None:
+  """A change of an item that needs an unlock."""
+  item = forger.id_of(ALICE.identity)
+  tier = 2
+  planted = forger.sealed(ALICE, b"forged", ALWAYS)
+  stored = forger.items[tier][item]
+  other = forger.items[tier][forger.id_of(generic("default", "bob").identity)]
+  wrong = replace(stored, metadata=ALICE.encoded(), box=os.urandom(len(stored.box)))
+  forger.append({
+    "removed": {2: [item]},
+    "removed and planted": {2: [item], 0: [planted]},
+    "replaced": {2: [wrong]},
+    "of another name": {2: [replace(forger.moved(other, id=item), metadata=ALICE.encoded())]},
+    "older version": {2: [forger.moved(wrong, version=stored.entry.version - 1)]},
+  }[how])
+
+
+@pytest.mark.parametrize("who", ["device key", "daemon"])
+@pytest.mark.parametrize(
+  "how", ["removed", "removed and planted", "replaced", "of another name", "older version"])
+def test_item_that_needs_an_unlock_is_not_forged(local, who, how):
+  """A change of a tier counts with the proof of its key; without, whoever has the key refuses it."""
+  with attacked(local, *KEY, alice=b"secret"):
+    forger = Forger(local.vault, known(local, who))
+    forgery(forger, how)
+    put_in_place(local, forger)
     refused(local, "get", "alice")
+    refused(local, "get", "alice", *KEY)
     refused(local, "verify", *KEY)
+    refused(local, "set", "alice", *KEY, input=b"next secret")
+    refused(local, "rekey", "--yes", *KEY)
 
 
-def test_older_members_without_a_record(local):
-  """The documented limit of `--keep-keys`: for who has not seen the removal, the slot opens."""
-  local.set("alice", b"secret")
-  number = add_recipient(local, "theirs")
-  copy = older(local)
-  local.run("slots", "remove", str(number), "--keep-keys", "--yes", *KEY)
-  with attacked(local, alice=b"secret"):
-    for table in ("members", "slot"):
-      replace_table(local.vault, table, copy)
-    forging.reseal(local.vault, t0_of(local))
-    refused(local, "get", "alice", words="rolled back")
-    refused(local, "get", "alice", "--identity", "theirs", words="rolled back")
-    record = {path: path.read_bytes() for path in (local.state / "seen").iterdir()}
-    forget_seen(local)
-    assert local.get("alice", "--identity", "theirs") == b"secret"
-    for path, contents in record.items():
-      path.parent.mkdir(mode=0o700, exist_ok=True)
-      path.write_bytes(contents)
+@pytest.mark.parametrize("who", ["device key", "daemon"])
+def test_daemon_does_not_forge_unlocked_items(local, who):
+  """An item of a lower tier under the same name is below the right one, also after set and rekey."""
+  forger = Forger(local.vault, known(local, who))
+  planted = forger.sealed(ALICE, b"forged", ALWAYS)
+  changes = {0: [planted]}
+  if who == "daemon":
+    changes[1] = [forger.sealed(ALICE, b"forged", AFTER_FIRST_UNLOCK)]
+  forger.append(changes)
+  put_in_place(local, forger)
+  assert local.get("alice") == b"secret"
+  local.set("alice", b"newest secret")
+  assert local.get("alice") == b"newest secret"
+  assert local.run("show", "alice", "--json").json["accessibility"] == "whenUnlocked"
+  local.run("rekey", "--yes", *KEY)
+  assert local.get("alice", *KEY) == b"newest secret"
+  vault = opened(local.vault, key_file(local))
+  assert vault.shadowed == [] and vault.lookup(ALICE.identity).entry.item_class == WHEN_UNLOCKED
 
 
-# A vault around the public keys of the list: all but `made` is the forger's.
+def test_planted_accessibility_is_not_kept(local):
+  """The next secret must not be sealed under a key that the forger has."""
+  forger = Forger(local.vault, device_key(local))
+  forger.put(generic("default", "bank"), b"planted", ALWAYS)
+  put_in_place(local, forger)
+  before = local.vault.read_bytes()
+  asked = refused(local, "set", "bank", code=79, input=b"next secret")
+  assert "always" in asked.error and "--accessibility" in hinted(asked)
+  assert local.vault.read_bytes() == before
+  local.set("bank", b"next secret", "--accessibility", "whenUnlocked")
+  vault = opened(local.vault, key_file(local))
+  assert vault.lookup(generic("default", "bank").identity).entry.item_class == WHEN_UNLOCKED
 
 
-def forged_around(home: Home, *, made: bool = False, successions: bool = False) -> VaultWriter:
-  """Replaces administration key, list, macs and state, and seals a root key to every slot."""
-  t0, rows = t0_of(home), forging.read(home.vault)
-  members, head = forging.list_of(home.vault, t0), rows.head
-  forger = VaultWriter("forger")
-  tiers = dict(enumerate(keys.tier_keys(forger.root, head.id, head.epoch)))
-  forging.forge_head(home.vault, tiers, checks=tuple(map(keys.tier_check, tiers.values())),
-                     administration=forger.administration)
-  binding = keys.binding(head.id, head.epoch, forger.administration)
-  listed = []
-  for slot in rows.slots:
-    granted = tiers[0] if slot.granted == Granted.OPEN_TIER else forger.root
-    fields = {"made": forger.administration} if made else {}
-    member = members.member(slot.number)
-    row = forging.resealed_slot(slot, head.id, member.box_key, granted, binding, **fields)
-    put_rows(home.vault, "slot", row.columns())
-    listed.append(replace(member, row=row.row_hash()))
-  box = forging.put_administration(home.vault, forger.root, forger.administration_seed)
-  hashed = forging.put_successions(home.vault)
-  if successions:
-    mine = forging.Succession.made(
-      head.id, head.epoch, VaultWriter("another").administration_seed, forger.administration_seed,
-      members.hash(), 0)
-    hashed = forging.put_successions(home.vault, replace(mine, old=head.administration))
-  forged = replace(
-    members, administration=forger.administration, administration_box=box, successions=hashed,
-    members=tuple(listed))
-  forging.put_list(home.vault, tiers[0], forged, forger.administration_seed)
-  for table in ("item", "token", "access_group", "chain"):
-    change(home.vault, f"DELETE FROM {table}")
-  roots = forging.put_nodes(home.vault, tiers[0])
-  put_forged_state(home, tiers[0], forged, roots)
-  return forger
+def test_member_that_nobody_signed(local):
+  """They add a recipient of their own to the list, and cannot sign it."""
+  with attacked(local, open=b"read by T0"):
+    forger = Forger(local.vault, device_key(local))
+    forger.tiers |= {1: os.urandom(32), 2: os.urandom(32)}
+    forger.items = {tier: {} for tier in keys.TIERS}
+    with forger.transaction():
+      member = next(iter(forger.members.values()))
+      forger.members[9] = Member(9, member.kind, 1, member.slot, member.box_key)
+      forger.next_number = 10
+      forger._list_changed = True
+    put_in_place(local, forger)
+    refused_everywhere(local, "open")
+    refused(local, "rekey", "--yes", *KEY)
 
 
-def put_forged_state(home: Home, t0: bytes, members, roots) -> None:
-  state = State(1, members.epoch, members.serial, members.hash(), 1, 1, roots)
-  change(home.vault, "DELETE FROM state")
-  put_rows(home.vault, "state", (1, b""))
-  forging.put_state(home.vault, t0, forging.SignedState(state, bytes(32)))
+def forged_around(home: Home) -> None:
+  """A whole vault under an administration key of the forger's, sealed to every slot's public key."""
+  forger = Forger(home.vault, device_key(home))
+  forger.own_administration()
+  forger.items, forger.plain = {tier: {} for tier in keys.TIERS}, {}
+  forger.successions = []
+  with forger.transaction():
+    forger._make_root()
+    for slot in list(forger.slots.values()):
+      forger._put_slot(slot)
+    forger.put(ALICE, b"forged", WHEN_UNLOCKED)
+  put_in_place(home, forger)
 
 
 @pytest.mark.parametrize("seen", [True, False], ids=["seen", "first sight"])
-@pytest.mark.parametrize("successions", [False, True], ids=["alone", "with a succession"])
-def test_vault_around_the_public_keys(local, seen, successions):
+def test_vault_around_the_public_keys(local, seen):
   """Before the victim unlocks and rekeys, and also where there is no seen record."""
-  local.set("alice", b"secret")
   local.run("recovery", "create", "--code-file", "code", *KEY)
-  local.run("lock")
+  local.run("lock", "--all")
   with attacked(local, *KEY, alice=b"secret"):
-    forged_around(local, successions=successions)
-    record = {path: path.read_bytes() for path in (local.state / "seen").iterdir()}
-    if not seen:
-      forget_seen(local)
-    for source in (KEY, ("--recovery-code-file", "code")):
-      refused(local, "unlock", *source)
-      refused(local, "rekey", "--yes", *source)
-      refused(local, "set", "bank", *source, input=b"next secret")
-    for path, contents in record.items():
-      path.parent.mkdir(mode=0o700, exist_ok=True)
-      path.write_bytes(contents)
+    forged_around(local)
+    if seen:
+      refused_around(local)
+    else:
+      with first_sight(local):
+        refused_around(local)
+
+
+def refused_around(home: Home) -> None:
+  for source in (KEY, ("--recovery-code-file", "code")):
+    for command in (["unlock"], ["rekey", "--yes"], ["get", "alice"]):
+      refused(home, *command, *source)
+    refused(home, "set", "bank", *source, input=b"next secret")
 
 
 def test_passphrase_slot_of_a_forged_vault(home):
   """Its X is in the list; the header of the passphrase names the administration key."""
   home.init()
-  home.run("lock")
-  with attacked(home, *home.passphrase()):
-    forged_around(home)
-    forget_seen(home)
-    refused(home, "unlock", *home.passphrase())
-    refused(home, "rekey", "--yes", *home.passphrase())
-
-
-def test_forged_vault_is_whole_but_for_made(local, make_home):
-  """The same, where each slot names the forger's key: only a recipient's opens, and a pin stops it."""
-  mallory = make_home()
-  key = mallory.run("identity", "create", "mine").out.decode().strip()
-  identity = local.file("mine", (mallory.folder / "mine").read_bytes())
-  local.run("slots", "add", "--recipient", key, *KEY)
-  check = local.run("status", "--json").json["check"]
-  local.run("lock")
-  forged_around(local, made=True)
-  forget_seen(local)
-  told = local.set("bank", b"next", "--identity", identity)
-  assert "first time" in told.error
-  refused(local, "get", "bank", *KEY, code=78)
-  forget_seen(local)
-  pinned = local.file("pinned", (mallory.folder / "mine").read_bytes() + f"vault: {check}\n".encode())
-  refused(local, "get", "bank", "--identity", pinned, words="not pinned")
-
-
-def test_member_that_nobody_signed(local, make_home):
-  """T0's holder adds a recipient of their own to the list, and cannot sign it."""
-  mallory = make_home()
-  key = Recipient.decoded(mallory.run("identity", "create", "mine").out.decode().strip())
-  with attacked(local, open=b"read by T0"):
-    t0 = t0_of(local)
-    members = forging.list_of(local.vault, t0)
-    mine = replace(
-      members.members[-1], number=members.next_number, kind=5, granted=1, box_key=key.box_key,
-      signing_key=key.signing_key)
-    forging.put_list(local.vault, t0, forging.added_member(members, mine), bytes(32))
-    forging.reseal(local.vault, t0)
-    refused(local, "get", "open", words="list of members")
-    refused(local, "set", "open", *KEY, input=b"next secret")
-    refused(local, "rekey", "--yes", *KEY, words="list of members")
+  home.run("lock", "--all")
+  forged_around(home)
+  forget_seen(home)
+  refused(home, "unlock", *home.passphrase())
+  refused(home, "rekey", "--yes", *home.passphrase())

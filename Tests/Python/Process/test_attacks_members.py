@@ -2,185 +2,175 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 
 import pytest
 
 from attack_testing import (
-  MINE, Team, attacked, code_of, older, opening, refused, refused_everywhere,
-  secrets_of, seed_of, signer)
-from prefs_testing import Home
+  MINE, Team, attacked, first_sight, older, put_in_place, refused, refused_everywhere, secrets_of)
+from forging import Forger, opened
+from prefs_testing import Home, hinted
 
-import vault_forging as forging
 import vault_keys as keys
-from vault_rows import put_item_back, put_rows, replace_table
-from vault_slots import Granted
-from vault_verifying import Vault
-from vault_writer import VaultWriter, Writer
+from sample_vault import generic
+from vault_notation import digest
+from vault_slots import Granted, SlotKind
+from vault_writer import Writer
+
+API = generic("default", "api")
 
 
 @pytest.fixture
 def team(home, make_home) -> Team:
-  return Team(home, make_home)
-
-
-@pytest.fixture
-def old(team):
-  """An older copy, in which the secret is another one; then the team with the newest state."""
-  bob, carol = team.add("bob", "write"), team.add("carol", "read")
-  copy = older(team.home)
-  team.home.set("api", b"secret", *MINE)
-  for member in (bob, carol):
-    team.give(member)
+  """Bob writes and Carol reads; both have seen the newest secret."""
+  made = Team(home, make_home)
+  made.bob, made.carol = made.add("bob", "write"), made.add("carol", "read")
+  home.set("api", b"secret", *MINE)
+  for member in (made.bob, made.carol):
+    made.give(member)
     assert member.get("api", *MINE) == b"secret"
-  team.bob, team.carol = bob, carol
-  return copy
+  return made
 
 
-def tiers(home: Home) -> dict[int, bytes]:
-  return opening(home.vault, secrets_of(home, "identity")).tiers
-
-
-def rolled_back(team: Team, copy) -> None:
-  """Puts the older item back, in the place of the newest one."""
-  item = forging.read(copy).items[0].id
-  put_item_back(team.home.vault, copy, item)
+def forger_of(team: Team, member: Home) -> Forger:
+  return Forger(team.home.vault, secrets_of(member))
 
 
 # Who reads.
 
 
-def test_who_reads_knows_all_keys(team, old):
-  vault = Vault(team.carol.vault, secrets_of(team.carol, "identity"))
+def test_who_reads_knows_all_keys(team):
+  vault = opened(team.carol.vault, secrets_of(team.carol))
   assert [item.secret for item in vault.items] == [b"secret"] and len(vault.tiers) == 3
   assert vault.root is None
 
 
-def test_change_through_the_command(team, old):
+def test_change_through_the_command(team):
   """The command refuses it, with the reason, and changes nothing."""
   before = team.carol.vault.read_bytes()
-  for command in (["set", "api"], ["delete", "api"], ["rekey", "--yes"],
+  for command in (["set", "api"], ["delete", "api"], ["rekey", "--yes"], ["compact"],
                   ["slots", "remove", "1", "--yes"]):
     refused(team.carol, *command, *MINE, code=79, input=b"x")
   assert team.carol.vault.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["own", "the writer's", "the administrator's", "none"])
-def test_state_of_who_reads(team, old, name):
-  """Signed by themselves, in somebody else's name, or not: nobody believes it."""
-  own = signer(team.carol.vault, team.carol)
-  numbers = {"own": own.number, "the writer's": team.number("bob"), "the administrator's": 1}
-  with attacked(team.home, *MINE, api=b"secret"):
-    rolled_back(team, old)
-    t0 = tiers(team.carol)[0]
-    if name == "none":
-      signed = forging.reseal(team.home.vault, t0, own)
-      forging.put_state(team.home.vault, t0, replace(signed, signature=None))
-    else:
-      forging.reseal(team.home.vault, t0, Writer(numbers[name], own.seed))
-    refused_everywhere(team.home, "api", *MINE)
-    team.bob.vault.write_bytes(team.home.vault.read_bytes())
-    refused(team.bob, "get", "api", *MINE)
+def test_change_of_who_reads(team, name):
+  """Signed by themselves, in somebody else's name, or not: it is no change, and the next writer cuts it off."""
+  forger = forger_of(team, team.carol)
+  numbers = {"own": forger.writer.number, "the writer's": team.number("bob"), "the administrator's": 1}
+  forger.writer = Writer(numbers.get(name, 1), forger.writer.seed)
+  if name == "none":
+    forger._proved = lambda commit: commit
+  before = team.home.vault.read_bytes()
+  forger.put(API, b"forged", 0)
+  put_in_place(team.home, forger)
+  for member in (team.home, team.bob, team.carol):
+    member.vault.write_bytes(forger.file())
+    assert member.get("api", *MINE) == b"secret"
+  team.home.set("more", b"x", *MINE)
+  assert team.home.vault.read_bytes().startswith(before)
+  assert team.home.get("api", *MINE) == b"secret"
+  team.home.run("verify", *MINE)
 
 
-def test_item_of_who_reads(team, old):
-  """They can seal items, as they have the keys; without a state, these are no rows of the vault."""
+def test_base_of_who_reads(team):
+  """A new base that nobody signed who may write is damaged."""
   with attacked(team.home, *MINE, api=b"secret"):
-    rolled_back(team, old)
+    forger = forger_of(team, team.carol)
+    forger.put(API, b"forged", 0)
+    forger.compact()
+    put_in_place(team.home, forger)
     refused_everywhere(team.home, "api", *MINE)
 
 
 @pytest.mark.parametrize("change", ["grant", "remove", "administration"])
-def test_list_of_who_reads_or_writes(team, old, change):
-  """A list that the administration key did not sign is none, whoever makes the state."""
+def test_list_of_who_reads_or_writes(team, change):
+  """A list that the administration key did not sign is none, whoever makes the base."""
   with attacked(team.home, *MINE, api=b"secret"):
-    t0, members = tiers(team.bob)[0], forging.list_of(team.home.vault, tiers(team.bob)[0])
-    listed = {
-      "grant": tuple(replace(m, granted=1) if m.granted > 1 else m for m in members.members),
-      "remove": members.members[1:], "administration": members.members}[change]
-    if change == "administration":
-      box = forging.put_administration(team.home.vault, bytes(32), bytes(32))
-      members = replace(members, administration_box=box)
-    forging.put_list(
-      team.home.vault, t0, replace(members, serial=members.serial + 1, members=listed), bytes(32))
-    forging.reseal(team.home.vault, t0, signer(team.bob.vault, team.bob))
-    refused_everywhere(team.home, "api", *MINE, words="list of members")
+    forger = forger_of(team, team.bob)
+    with forger.transaction():
+      if change == "grant":
+        forger.members = {
+          number: replace(member, granted=1) for number, member in forger.members.items()}
+      elif change == "remove":
+        del forger.members[1], forger.slots[1]
+      else:
+        forger.administration_box = os.urandom(len(forger.administration_box))
+      forger._list_changed = True
+    put_in_place(team.home, forger)
+    refused_everywhere(team.home, "api", *MINE)
     for member in (team.bob, team.carol):
       member.vault.write_bytes(team.home.vault.read_bytes())
-      refused(member, "get", "api", *MINE, words="list of members")
+      refused(member, "get", "api", *MINE)
 
 
-def vault_of_their_own(team: Team) -> None:
-  """The same id and tiers, under an administration key of their own, with a slot for each member."""
-  path, given = team.home.vault, opening(team.carol.vault, secrets_of(team.carol, "identity"))
-  forger, rows = VaultWriter("forger"), forging.read(path)
-  members = forging.list_of(path, given.tiers[0])
-  forging.forge_head(path, given.tiers, administration=forger.administration)
-  binding = keys.binding(rows.head.id, rows.head.epoch, forger.administration)
-  own = signer(team.carol.vault, team.carol)
-  listed = []
-  for slot in rows.slots:
-    member = members.member(slot.number)
-    granted = Granted.READS if member.granted == Granted.READS else Granted.READS_AND_WRITES
-    if slot.kind == 4:
-      granted = Granted.ADMINISTERS
-    plain = forger.root if granted == Granted.ADMINISTERS else b"".join(given.tiers.values())
-    if slot.number == own.number:
-      granted = Granted.READS_AND_WRITES
-    row = forging.resealed_slot(
-      slot, rows.head.id, member.box_key, plain, binding, made=forger.administration,
-      granted=int(granted))
-    put_rows(path, "slot", row.columns())
-    listed.append(replace(member, granted=int(granted), row=row.row_hash()))
-  box = forging.put_administration(path, forger.root, forger.administration_seed)
-  forging.put_list(path, given.tiers[0], replace(
-    members, administration=forger.administration, administration_box=box, members=tuple(listed),
-    serial=members.serial + 1), forger.administration_seed)
-  forging.reseal(path, given.tiers[0], own)
+def vault_of_their_own(team: Team) -> Forger:
+  """The same id, under an administration key of their own, with a slot for each member."""
+  forger = forger_of(team, team.carol)
+  forger.own_administration()
+  forger.items, forger.plain, forger.successions = {tier: {} for tier in keys.TIERS}, {}, []
+  own = forger.writer.number
+  with forger.transaction():
+    forger._make_root()
+    for slot in list(forger.slots.values()):
+      if slot.kind == SlotKind.RECOVERY_CODE:
+        del forger.slots[slot.number], forger.members[slot.number]
+        continue
+      granted = int(Granted.ADMINISTERS if slot.number == own else slot.granted)
+      forger.members[slot.number] = replace(forger.members[slot.number], granted=granted)
+      forger._put_slot(replace(slot, made=forger.administration, granted=granted))
+    forger.put(API, b"forged", 0)
+  return forger
 
 
-def test_vault_with_the_same_id(team, old):
+def test_vault_with_the_same_id(team):
   """Who has seen the vault, or is pinned to it, refuses it; whoever is neither believes it."""
   with attacked(team.home, *MINE, api=b"secret"):
-    vault_of_their_own(team)
+    put_in_place(team.home, vault_of_their_own(team))
     refused_everywhere(team.home, "api", *MINE)
     bob = team.bob
     bob.vault.write_bytes(team.home.vault.read_bytes())
     refused(bob, "get", "api", *MINE)
-    shutil.rmtree(bob.state / "seen")
-    refused(bob, "get", "api", *MINE, words="not pinned")
-    refused(bob, "set", "api", *MINE, input=b"next secret")
+    with first_sight(bob):
+      refused(bob, "get", "api", *MINE, words="not pinned")
+      refused(bob, "set", "api", *MINE, input=b"next secret")
     lines = (bob.folder / "identity").read_text().splitlines(keepends=True)
     unpinned = bob.file("unpinned", "".join(
       line for line in lines if not line.startswith("vault:")).encode())
-    shutil.rmtree(bob.state / "seen", ignore_errors=True)
-    assert "first time" in bob.run("get", "api", "--identity", unpinned).error
+    with first_sight(bob):
+      assert "first time" in bob.run("get", "api", "--identity", unpinned).error
 
 
 # Who reads and writes.
 
 
-def test_who_writes_puts_items_back(team, old):
-  """They may change everything that they may write; the chain names them."""
-  rolled_back(team, old)
-  forging.reseal(team.home.vault, tiers(team.bob)[0], signer(team.bob.vault, team.bob))
+@pytest.mark.parametrize("compacted", [False, True], ids=["a change", "a base"])
+def test_who_writes_puts_items_back(team, compacted):
+  """They may change everything that they may write, also in a new base; their signature names them."""
+  forger = forger_of(team, team.bob)
+  forger.put(API, b"old secret", 0)
+  if compacted:
+    forger.compact()
+  put_in_place(team.home, forger)
   assert team.home.get("api", *MINE) == b"old secret"
   team.home.run("verify", *MINE)
-  t0 = tiers(team.bob)[0]
-  newest = max(forging.chain_of(team.home.vault, t0).values(), key=lambda entry: entry.counter)
+  newest = opened(team.home.vault, secrets_of(team.home)).log.last
   assert newest.writer == team.number("bob")
 
 
-def test_who_writes_in_somebody_elses_name(team, old):
-  with attacked(team.home, *MINE, api=b"secret"):
-    rolled_back(team, old)
-    own = signer(team.bob.vault, team.bob)
-    forging.reseal(team.home.vault, tiers(team.bob)[0], Writer(1, own.seed))
-    refused_everywhere(team.home, "api", *MINE)
+def test_who_writes_in_somebody_elses_name(team):
+  forger = forger_of(team, team.bob)
+  forger.writer = Writer(1, forger.writer.seed)
+  forger.put(API, b"forged", 0)
+  put_in_place(team.home, forger)
+  assert team.home.get("api", *MINE) == b"secret"
+  team.home.run("verify", *MINE)
 
 
-def test_two_histories_for_two_members(team, old):
+def test_two_histories_for_two_members(team):
   """Each one is right by itself: the witness shows it, and the chain where they meet."""
   other = team.make_home()
   shutil.copytree(team.bob.folder / "data", other.folder / "data", dirs_exist_ok=True)
@@ -203,10 +193,26 @@ def test_two_histories_for_two_members(team, old):
     refused_everywhere(team.home, "mine", *MINE, words="fork")
 
 
+def test_damaged_item_does_not_keep_a_member(team):
+  """An item whose box is noise is named, and dropped if a person agrees."""
+  forger = forger_of(team, team.bob)
+  item = forger.sealed(generic("default", "noise"), b"x", 0)
+  noise = os.urandom(len(item.box))
+  forger.append({2: [replace(forger.moved(item, box_hash=digest(32, noise)), box=noise)]})
+  put_in_place(team.home, forger)
+  remove = ("slots", "remove", str(team.number("bob")), "--yes", *MINE)
+  told = refused(team.home, *remove)
+  assert "'noise'" in told.error and "--drop-damaged" in hinted(told)
+  team.home.run(*remove, "--drop-damaged")
+  assert team.home.get("api", *MINE) == b"secret"
+  team.bob.vault.write_bytes(team.home.vault.read_bytes())
+  refused(team.bob, "get", "api", *MINE, code=78)
+
+
 # Who administers.
 
 
-def test_who_administers_does_everything(team, old):
+def test_who_administers_does_everything(team):
   dave = team.add("dave", "administer")
   dave.run("slots", "remove", str(team.number("carol")), "--yes", *MINE)
   dave.run("slots", "add", "--recipient", team.make_home().run(
@@ -216,22 +222,18 @@ def test_who_administers_does_everything(team, old):
   assert "carol" not in team.home.run("slots", "list", *MINE).out.decode()
 
 
-@pytest.mark.parametrize("who", ["administrator", "recovery code"])
-def test_older_list_of_who_administers(team, old, who):
-  """Signed by the right key, with a state that follows: whoever has seen a later one refuses it."""
+@pytest.mark.parametrize("serial", ["lower", "equal"])
+def test_older_list_of_who_administers(team, serial):
+  """Signed by the right key: whoever has seen a later one refuses it, and another of its serial."""
   dave = team.add("dave", "administer")
   copy = older(team.home, "before.db")
   team.remove("carol", "--keep-keys")
   with attacked(team.home, *MINE, api=b"secret"):
-    secrets = secrets_of(dave, "identity") if who == "administrator" else code_of(team.home)
-    t0 = opening(team.home.vault, secrets).tiers[0]
-    for table in ("members", "slot"):
-      replace_table(team.home.vault, table, copy)
-    forging.reseal(team.home.vault, t0, signer(dave.vault, dave))
-    refused_everywhere(team.home, "api", *MINE, words="rolled back")
-    # Another list of the same serial is a fork.
-    seed = seed_of(team.home.vault, secrets)
-    members = forging.list_of(team.home.vault, t0)
-    forging.put_list(team.home.vault, t0, replace(members, serial=members.serial + 1), seed)
-    forging.reseal(team.home.vault, t0, signer(dave.vault, dave))
-    refused(team.home, "get", "api", *MINE, words="fork")
+    forger = Forger(copy, secrets_of(dave))
+    if serial == "equal":
+      with forger.transaction():
+        forger.next_number += 1
+        forger._list_changed = True
+    forger.put(API, b"forged", 0)
+    put_in_place(team.home, forger)
+    refused_everywhere(team.home, "api", *MINE, words="fork" if serial == "equal" else "rolled back")

@@ -1,22 +1,24 @@
-"""Attacks by removed members, shown to who has seen the removal, and to who has not."""
+"""Attacks by removed members, and by who has an old copy and what opened it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import shutil
 
 import pytest
 
 from attack_testing import (
-  MINE, Team, attacked, code_of, forget_seen, opening, recipient, refused,
-  refused_everywhere, secrets_of, seed_of, signer)
-from prefs_testing import Home
-from rival_epoch import put_epoch
+  MINE, Team, attacked, code_of, device_key, older, opened, put_in_place, refused,
+  refused_everywhere, secrets_of)
+from forging import Forger
+from prefs_testing import PASSPHRASE, Home, hinted
 
-import vault_forging as forging
 import vault_keys as keys
-from vault_rows import put_rows, rows_of
-from vault_slots import Granted
-from vault_writer import VaultWriter
+from sample_vault import generic
+from vault_errors import VaultError
+from vault_opening import Secrets
+
+API = generic("default", "api")
+CODE = ("--recovery-code-file", "code")
 
 
 @pytest.fixture
@@ -40,40 +42,25 @@ def removed(team: Team, may: str, *options: str, by: tuple[str, ...] = MINE) -> 
   if may == "administer" and not options and by == MINE:
     # Nobody signed the new key who is trusted: people compare its check.
     check = team.home.run("status", "--json").json["check"]
-    team.carol.run("identity", "pin", "identity", "--check", check)
+    refused(team.carol, "get", "api", *MINE)
+    team.carol.run("accept-restored", "--check", check, *MINE)
   assert team.carol.get("api", *MINE) == b"secret"
   return dave
 
 
-def shown(team: Team, member: Home, dave: Home) -> None:
+def shown(member: Home, dave: Home) -> None:
   member.vault.write_bytes(dave.vault.read_bytes())
 
 
-def of(home: Home):
-  return opening(home.vault, secrets_of(home, "identity"))
-
-
-def stale(team: Team, secret: bytes) -> None:
-  """The documented limit: who has not seen the removal believes what was right before it."""
-  assert team.erin.get("api", *MINE) == secret
-
-
-@pytest.mark.parametrize("may", ["read", "write"])
+@pytest.mark.parametrize("may", ["read", "write", "administer"])
 def test_removed_member_reads_nothing_later(team, may):
   dave = removed(team, may)
-  before = dave.vault.read_bytes()
-  row = rows_of(dave.vault, "slot")[of(dave).slot.number,]
-  old = of(dave).tiers
+  old = opened(dave.vault, secrets_of(dave)).tiers
   with attacked(team.home, *MINE, api=b"secret"):
-    dave.vault.write_bytes(team.home.vault.read_bytes())
+    shown(dave, team.home)
     refused(dave, "get", "api", *MINE, code=78)
-    # Nor with the row of the slot, nor by the keys of before.
-    put_rows(dave.vault, "slot", row)
-    refused(dave, "get", "api", *MINE)
-    checks = forging.read(team.home.vault).head.checks
-    assert all(keys.tier_check(old[tier]) != checks[tier] for tier in old)
-  dave.vault.write_bytes(before)
-  assert opening(dave.vault, secrets_of(dave, "identity")).tiers == old
+    with pytest.raises(VaultError):
+      opened(team.home.vault, Secrets(tiers=tuple(old.values())))
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["new keys", "kept keys"])
@@ -82,134 +69,127 @@ def test_state_of_a_removed_writer(team, kept):
   dave = removed(team, "write", *(["--keep-keys"] if kept else []))
   dave.set("api", b"a forged value", *MINE)
   with attacked(team.home, *MINE, api=b"secret"):
-    shown(team, team.carol, dave)
+    shown(team.carol, dave)
     refused_everywhere(team.carol, "api", *MINE, words="rolled back")
-    team.home.vault.write_bytes(dave.vault.read_bytes())
+    shown(team.home, dave)
     refused_everywhere(team.home, "api", *MINE, words="rolled back")
-  shown(team, team.erin, dave)
-  stale(team, b"a forged value")
+  shown(team.erin, dave)
+  assert team.erin.get("api", *MINE) == b"a forged value"
 
 
-def test_state_of_a_removed_writer_in_the_new_vault(team):
-  """With kept keys he opens the later file, and his state is by nobody who may write."""
+def test_change_of_a_removed_writer_in_the_new_vault(team):
+  """With kept keys he opens the later file, and his change is by nobody who may write."""
   dave = removed(team, "write", "--keep-keys")
-  own, t0 = signer(dave.vault, dave), of(dave).tiers[0]
-  with attacked(team.home, *MINE, api=b"secret"):
-    forging.reseal(team.home.vault, t0, own)
-    refused_everywhere(team.home, "api", *MINE)
-    for member in (team.carol, team.erin):
-      member.vault.write_bytes(team.home.vault.read_bytes())
-      refused(member, "get", "api", *MINE)
+  given = Forger(dave.vault, secrets_of(dave))
+  forger = Forger(team.home.vault, Secrets(tiers=tuple(given.tiers.values())))
+  forger.writer = given.writer
+  forger.put(API, b"forged", 0)
+  put_in_place(team.home, forger)
+  assert team.home.get("api", *MINE) == b"secret"
+  for member in (team.carol, team.erin):
+    shown(member, team.home)
+    assert member.get("api", *MINE) == b"secret"
 
 
 def test_kept_keys_read_later_copies(team):
   """The documented limit of `--keep-keys`, by the keys that were known and not by the command."""
-  dave = removed(team, "write", "--keep-keys")
-  given = of(dave)
-  dave.vault.write_bytes(team.home.vault.read_bytes())
+  dave = removed(team, "administer", "--keep-keys")
+  old = opened(dave.vault, secrets_of(dave))
+  shown(dave, team.home)
   refused(dave, "get", "api", *MINE, code=78)
-  head = forging.read(team.home.vault).head
-  assert [keys.tier_check(given.tiers[tier]) for tier in range(3)] == list(head.checks)
-
-
-def test_kept_keys_sign_another_list(team):
-  """The limit of `--keep-keys` for who administered: a list of their own holds."""
-  dave = removed(team, "administer", "--keep-keys")
-  put_back(team, dave, up=1)
-  dave.vault.write_bytes(team.home.vault.read_bytes())
-  assert dave.get("api", *MINE) == b"secret"
-  team.carol.vault.write_bytes(team.home.vault.read_bytes())
-  assert team.carol.get("api", *MINE) == b"secret"
-
-
-def put_back(team: Team, dave: Home, up: int) -> None:
-  """Signs a list that has the removed slot again, of a serial that is higher."""
-  given, seed = of(dave), seed_of(dave.vault, secrets_of(dave, "identity"))
-  t0, row = given.tiers[0], rows_of(dave.vault, "slot")[given.slot.number,]
-  then, now = forging.list_of(dave.vault, t0), forging.list_of(team.home.vault, t0)
-  put_rows(team.home.vault, "slot", row)
-  members = sorted((*now.members, then.member(given.slot.number)), key=lambda one: one.number)
-  own = signer(dave.vault, dave)
-  forging.put_list(team.home.vault, t0, replace(
-    now, serial=now.serial + up, members=tuple(members)), seed)
-  forging.reseal(team.home.vault, t0, own)
-
-
-def test_new_administration_key_ends_it(team):
-  """What mends kept keys: the list that he signs is under a key that is trusted no more."""
-  dave = removed(team, "administer", "--keep-keys")
-  team.home.run("rekey", "--new-administration-key", "--yes", *MINE)
-  with attacked(team.home, *MINE, api=b"secret"):
-    team.home.vault.write_bytes(dave.vault.read_bytes())
-    refused_everywhere(team.home, "api", *MINE)
-
-
-# Rival epochs of a removed administrator.
-
-
-def rival(dave: Home, epochs: int) -> None:
-  """The removed administrator removes everybody else's rights, in epochs of his own."""
-  for _ in range(epochs):
-    dave.run("rekey", "--new-administration-key", "--yes", *MINE)
-  dave.set("api", b"a forged value", *MINE)
-
-
-@pytest.mark.parametrize("epochs", [1, 2, 3])
-@pytest.mark.parametrize("by_code", [False, True], ids=["compared", "recovery code"])
-def test_rival_epoch_of_a_removed_administrator(team, epochs, by_code):
-  """A fork for who has seen the removal; where it is of a higher epoch, nobody follows it."""
-  code = ("--recovery-code-file", str(team.home.folder / "code"))
-  dave = removed(team, "administer", by=code if by_code else MINE)
-  rival(dave, epochs)
-  with attacked(team.home, *MINE, api=b"secret"):
-    team.home.vault.write_bytes(dave.vault.read_bytes())
-    refused_everywhere(team.home, "api", *MINE, words="fork" if epochs == 1 else "")
-    shown(team, team.carol, dave)
-    refused(team.carol, "get", "api", *MINE)
-    refused(team.carol, "set", "api", *MINE, code=65, input=b"x")
-    # He knows the old key, but the recovery code's not.
-    shown(team, team.erin, dave)
-    refused(team.erin, "get", "api", *MINE)
-    forget_seen(team.erin)
-    refused(team.erin, "get", "api", *MINE, words="pinned to the old key")
+  found = opened(team.home.vault, Secrets(tiers=tuple(old.tiers.values())))
+  assert [item.secret for item in found.items] == [b"secret"]
+  assert found.head.administration == old.head.administration
 
 
 def test_rival_list_under_the_old_key(team):
-  """He needs no new key for a stale, pinned reader: the documented limit."""
+  """A limit: who has not seen the removal follows it, and refuses the right vault from then on."""
   dave = removed(team, "administer")
-  dave.run("slots", "add", "--recipient", recipient(dave, "friend"), "--may", "administer", *MINE)
+  dave.run("slots", "remove", str(team.number("carol")), "--keep-keys", "--yes", *MINE)
   dave.set("api", b"a forged value", *MINE)
-  shown(team, team.carol, dave)
-  refused_everywhere(team.carol, "api", *MINE)
-  shown(team, team.erin, dave)
-  stale(team, b"a forged value")
-  # The right vault then is the other one to Erin, until somebody who administers accepts it there.
-  team.give(team.erin)
-  refused(team.erin, "get", "api", *MINE)
-  check = team.home.run("status", "--json").json["check"]
-  team.erin.run("identity", "pin", "identity", "--check", check)
-  refused(team.erin, "get", "api", *MINE)
-  refused(team.erin, "accept-restored", "--yes", *MINE, code=79)
-  code = ("--recovery-code-file", str(team.home.folder / "code"))
-  team.erin.run("accept-restored", "--yes", *code)
-  assert team.erin.get("api", *code) == b"secret"
-
-
-def test_forged_signature_of_the_recovery_code(team):
-  """The third signature must be of the key that the record trusts, and not of one in the record row."""
-  dave = removed(team, "administer")
-  seed, given = seed_of(dave.vault, secrets_of(dave, "identity")), of(dave)
-  head = forging.read(dave.vault).head
-  members = forging.list_of(dave.vault, given.tiers[0])
-  forger = VaultWriter("forger")
-  mine = forging.Succession.made(
-    head.id, head.epoch + 1, seed, forger.administration_seed, members.hash(), 1, bytes(32))
-  put_epoch(dave, forger, mine)
-  for member in (team.carol, team.erin):
-    shown(team, member, dave)
+  shown(team.erin, dave)
+  assert team.erin.get("api", *MINE) == b"a forged value"
+  shown(team.erin, team.home)
+  assert "accept-restored" in hinted(refused(team.erin, "get", "api", *MINE))
+  for member in (team.carol, team.home):
+    shown(member, dave)
     refused(member, "get", "api", *MINE)
-  forget_seen(team.erin)
-  refused(team.erin, "get", "api", *MINE, words="pinned to the old key")
-  # The code itself would do, so that it is this signature that is missed.
-  code = opening(team.home.vault, code_of(team.home))
-  assert code.root is not None and code.slot.granted == Granted.ADMINISTERS
+
+
+def test_succession_by_the_recovery_code(team):
+  """With the code's signature, who has seen the vault follows the new key by themselves."""
+  dave = removed(team, "administer", by=CODE)
+  shown(team.erin, team.home)
+  assert team.erin.get("api", *MINE) == b"secret"
+  shown(team.erin, dave)
+  refused(team.erin, "get", "api", *MINE)
+
+
+def test_first_sight_under_a_key_taken_along(team):
+  """A limit: whoever has a code of the old key, and sees the vault for the first time, believes it."""
+  dave = removed(team, "administer")
+  dave.set("api", b"a forged value", *MINE)
+  newcomer = team.make_home()
+  newcomer.vault.parent.mkdir(mode=0o700)
+  shutil.copy(team.home.folder / "code", newcomer.folder / "code")
+  shown(newcomer, dave)
+  assert newcomer.get("api", *CODE) == b"a forged value"
+
+
+def test_check_is_asked_for(team):
+  """A code that is older than the administration key opens at first sight only with the compared check."""
+  removed(team, "administer")
+  check = team.home.run("status", "--json").json["check"]
+  newcomer = team.make_home()
+  newcomer.vault.parent.mkdir(mode=0o700)
+  shutil.copy(team.home.folder / "code", newcomer.folder / "code")
+  shown(newcomer, team.home)
+  told = refused(newcomer, "get", "api", *CODE, words="check")
+  assert "--check" in hinted(told)
+  refused(newcomer, "unlock", "--check", check[:-1] + ("0" if check[-1] != "0" else "1"), *CODE)
+  newcomer.run("unlock", "--check", check, *CODE)
+  assert newcomer.get("api") == b"secret"
+  newcomer.run("lock", "--all")
+
+
+def test_forged_epoch_of_a_removed_administrator(team):
+  """New keys under a key of their own, with a succession that the code did not sign."""
+  dave = removed(team, "administer")
+  forger = Forger(dave.vault, secrets_of(dave))
+  forger.claimed = None
+  forger.rekey(new_administration=True, recovery_seed=forger.random.take(32))
+  for member in (team.carol, team.erin, team.home):
+    member.vault.write_bytes(forger.file())
+    refused(member, "get", "api", *MINE)
+  assert opened(team.home.vault, code_of(team.home)).root is not None
+
+
+# Old copies.
+
+
+def test_old_copy_and_what_opened_it(home):
+  """It is read for ever; by its keys a later copy too, while the vault has the same keys."""
+  home.init()
+  old, new = home.passphrase(), home.passphrase(b"another")
+  home.set("alice", b"old secret", *old)
+  copy = older(home)
+  tiers = tuple(opened(copy, Secrets(passphrase=PASSPHRASE)).tiers.values())
+  home.run("change-passphrase", *old, "--new-passphrase-file", new[1])
+  home.set("bob", b"secret", *new)
+  refused(home, "get", "bob", *old, code=78)
+  assert b"secret" in [item.secret for item in opened(home.vault, Secrets(tiers=tiers)).items]
+  assert home.get("alice", "--vault", str(copy), *old) == b"old secret"
+
+
+def test_later_copy_under_new_keys(home):
+  home.init()
+  source = home.passphrase()
+  home.set("alice", b"old secret", *source)
+  copy = older(home)
+  tiers = tuple(opened(copy, Secrets(passphrase=PASSPHRASE)).tiers.values())
+  home.run("rekey", "--yes", *source)
+  home.set("alice", b"secret", *source)
+  with pytest.raises(VaultError):
+    opened(home.vault, Secrets(tiers=tiers))
+  checks = opened(home.vault, device_key(home)).head.checks
+  assert not {keys.tier_check(key) for key in tiers} & set(checks)

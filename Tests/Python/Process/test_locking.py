@@ -288,6 +288,7 @@ def test_a_timeout_ends(locked):
 def test_use_prolongs_and_looking_does_not(locked):
   locked.run("unlock", *locked.passphrase())
   name = cache_name(2, locked.head().vault).decode()
+  name = cache_name(2, locked.layout().id).decode()
   key = subprocess.run(["keyctl", "search", "@u", "user", name],
                        capture_output=True, check=True, text=True).stdout.strip()
   subprocess.run(["keyctl", "timeout", key, "100"], check=True)
