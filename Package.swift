@@ -152,7 +152,7 @@ let package = Package(
       name: "KeychainVault",
       dependencies: [
         "CFileCalls", "CKernelKeys", "KeychainCredentials", "KeychainSecrets",
-        "KeychainVaultFormat", "PrephirencesFiles", grdb, grdbSQLite, systemPackage,
+        "KeychainVaultFormat", "PrephirencesFiles", systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",

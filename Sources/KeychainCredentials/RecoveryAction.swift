@@ -163,7 +163,7 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .status: "`Vault.status()`"
     case .verify: "`Vault.verify(…)`"
     case .acceptRestored, .acceptChecked: "`Vault.acceptRestored(…)`"
-    case .giveCheck: "`Vault.Configuration.check`"
+    case .giveCheck: "`Vault.trust(…)`"
     case .compact: "`Vault.compact()`"
     case .dropDamaged: "`droppingDamaged: true`"
     case .nameAccessibility: "`Credential.accessibility`"

@@ -63,7 +63,7 @@ extension Vault {
   /// Whether a person compared the check of a head, or the identity at hand is pinned to it.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
-    if let given = configuration.check { return given == check }
+    if let given = unlocker.trust.check { return given == check }
     return try unlocker.isPinned(to: check)
   }
 

@@ -1,6 +1,5 @@
 internal import KeychainCredentials
 package import KeychainSecrets
-public import KeychainVaultFormat
 package import PrephirencesFiles
 
 /// Where a vault is and how it is opened.
@@ -43,10 +42,6 @@ public struct VaultConfiguration: Sendable {
   public var secretFileReaders: SecretFileReaders?
 
   /// The environment variables to read; tests set their own.
-  /// The vault's check as a person compared it, for a vault that was never seen here and whose administration key changed since the
-  /// secret that opens it was last given; `nil` if nobody did.
-  public var check: VaultCheck?
-
   package var environment = EnvironmentVariables.process
 
   /// When all calls together, without people's answers, must have ended, and an import have read its

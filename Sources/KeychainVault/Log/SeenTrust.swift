@@ -61,7 +61,8 @@ extension VaultContents {
     }
     if let failure = try listFailure(record) {
       relation.failure = failure
-      relation.isOlder = true
+      relation.isFork = (list.epoch, list.serial) == (record.epoch, record.serial)
+      relation.isOlder = !relation.isFork
       return relation
     }
     let newest = SeenCommit(serial: list.serial, n: self.newest.n, digest: self.newest.digest)

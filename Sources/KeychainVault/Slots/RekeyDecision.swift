@@ -111,11 +111,11 @@ struct RekeyDecision {
       plan.otherDeviceItemCount += 1
       dropped.insert(item.id)
     }
-    plan.damagedItems = report.damagedItems.map { $0.name }
+    plan.damagedItems = report.damagedItems.values.sorted()
     guard request.dropsDamaged || report.damagedItems.isEmpty else {
       throw .damagedItems(plan.damagedItems)
     }
-    dropped.formUnion(report.damagedItems)
+    dropped.formUnion(report.damagedItems.keys)
   }
 
   private mutating func planDeletion(

@@ -79,8 +79,8 @@ struct LockedVault {
     guard writer.hasChanges || writer.makesBase else { return }
     let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
     if keys.hasAll, writer.makesBase || removesForGood || !writer.fitsInCommit {
-      try replaceBase(CarriedBase(writer.contents, keys))
-      return session.file.own.note(writer.versions, in: contents.newest.n)
+      session.file.own.note(writer.versions, in: contents.newest.n + 1)
+      return try replaceBase(CarriedBase(writer.contents, keys))
     }
     guard writer.fitsInCommit else {
       throw KeychainError(
@@ -89,6 +89,7 @@ struct LockedVault {
     }
     let (commit, frame) = try writer.sealed()
     let isDue = contents.growth.isDue(after: frame.header, preceding: contents.head.lengths.log)
+    session.file.own.note(writer.versions, in: commit.n)
     do throws(WriteFailure) {
       try lock.append(
         [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
@@ -102,7 +103,6 @@ struct LockedVault {
         place: contents.end, header: frame.header,
         beginning: frame.bytes.prefix(VaultContents.LastFrame.beginningCount)), keys: keys)
     contents.hasUnfinishedWrite = false
-    session.file.own.note(writer.versions, in: commit.n)
     noteContents()
     session.remember(contents, keys)
     if writer.removesSecrets, !removesForGood || !keys.hasAll {

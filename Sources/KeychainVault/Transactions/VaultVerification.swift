@@ -37,6 +37,7 @@ struct VaultVerification {
       case .damagedPage(let page):
         report.itemCount += page.count
         report.problems.append("\(page.name) are damaged")
+        report.damagedItems[page.first] = page.name
       case .shadowed(let item): report.shadowed.append(item.name)
       case .item(let item):
         report.itemCount += 1
@@ -72,7 +73,7 @@ struct VaultVerification {
     switch try problem(&report, body) {
     case true?: report.openedCount += 1
     case false?: break
-    case nil: report.damagedItems.append(item.id)
+    case nil: report.damagedItems[item.id] = item.name
     }
   }
 

@@ -19,8 +19,8 @@ public struct VerificationReport: Hashable, Sendable {
   /// Items that one of the same name with a stricter accessibility hides; the next compaction drops them.
   public var shadowed: [String] = []
 
-  /// The items that are damaged, by their ids.
-  package var damagedItems: [ItemID] = []
+  /// The items that are damaged, or the first ones of pages that are, with what they are called.
+  var damagedItems: [ItemID: String] = [:]
 
   /// Whether nothing is wrong.
   public var isIntact: Bool { problems.isEmpty }

@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import Synchronization
 
 /// A listed slot that was opened, with the keys that it yields.
 struct OpenedSlot: Sendable {
@@ -53,10 +54,17 @@ final class SlotOpener: Sendable {
 }
 
 /// Decides whether what a slot opened to is the vault's.
-struct SlotTrust: Sendable {
+final class SlotTrust: Sendable {
   let file: VaultFile
+  private let compared = Mutex<VaultCheck?>(nil)
+
+  init(_ file: VaultFile) { self.file = file }
+
   /// What a person compared; `nil` if nobody did.
-  let check: VaultCheck?
+  var check: VaultCheck? {
+    get { compared.withLock { $0 } }
+    set { compared.withLock { $0 = newValue } }
+  }
 
   /// - Returns: `nil` if the slot is stale: of another epoch, administration key or vault.
   /// - Throws: ``KeychainError/Code/damaged`` if the list does not have it; ``KeychainError/Code/rolledBack`` if its secret was last presented

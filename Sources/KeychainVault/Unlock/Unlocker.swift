@@ -25,7 +25,7 @@ final class Unlocker: Sendable {
     self.configuration = configuration
     sources = UnlockSources(policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)
-    trust = SlotTrust(file: file, check: configuration.check)
+    trust = SlotTrust(file)
     device = DeviceKeys(state, trust)
     held = HeldKeys(idleTime: configuration.idleTime)
   }

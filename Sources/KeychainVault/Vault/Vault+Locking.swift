@@ -1,8 +1,17 @@
 internal import Foundation
 public import KeychainCredentials
+public import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
+  /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.
+  ///
+  /// It is needed for a vault that was never seen here, and whose administration key changed since the secret that opens it was last
+  /// given in a change of what opens the vault.
+  ///
+  /// - Parameter check: the check; a vault with another one is then refused where it is needed.
+  public func trust(_ check: VaultCheck) { unlocker.trust.check = check }
+
   /// Unlocks the vault for later commands and programs of the user.
   ///
   /// The kernel's user keyring keeps the keys as long as the vault is used at least once within

@@ -1,4 +1,6 @@
+internal import Foundation
 public import KeychainCredentials
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
@@ -22,39 +24,38 @@ extension Vault {
   ///
   /// It needs the keys of all items.
   ///
-  /// - Throws: ``KeychainError``; the vault is as before, but for ``KeychainError/Code/outcomeUnknown``.
-  public func compact() throws(KeychainError) {
+  /// - Parameter ids: the hexadecimal digits of the ids of items that go with it, or as many of the first as tell one apart, as a
+  ///   verification shows them; also of items that are damaged.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` or ``KeychainError/Code/ambiguous`` for an id; the vault is as before, but for
+  ///   ``KeychainError/Code/outcomeUnknown``.
+  public func compact(dropping ids: [String] = []) throws(KeychainError) {
     try existingSession().write(.unlockedNow) { writer throws(KeychainError) in
+      for id in ids { try writer.remove(id: id) }
       writer.makesBase = true
       return .done(())
     }
   }
+}
 
-  /// Removes an item by the id that a verification shows, also one that is damaged.
-  ///
-  /// - Parameter id: the hexadecimal digits of its id, or as many of the first as tell it apart.
-  /// - Returns: whether there was one.
-  /// - Throws: ``KeychainError/Code/ambiguous``, ``KeychainError/Code/locked``.
-  public func removeItem(id: String) throws(KeychainError) -> Bool {
-    guard let session = try session() else { return false }
-    return try session.write(.nothing) { writer throws(KeychainError) in
-      var found: [VaultItem] = []
-      try writer.contents.forEachItem(writer.keys) { visited throws(KeychainError) in
-        switch visited {
-        case .item(let item), .shadowed(let item):
-          if item.id.data.hexadecimal.hasPrefix(id.lowercased()) { found.append(item) }
-        case .damagedPage: break
-        }
+extension VaultWriter {
+  fileprivate mutating func remove(id digits: String) throws(KeychainError) {
+    var found: Set<ItemID> = []
+    try contents.forEachItem(keys) { visited throws(KeychainError) in
+      switch visited {
+      case .item(let item), .shadowed(let item):
+        if item.id.data.hexadecimal.hasPrefix(digits.lowercased()) { found.insert(item.id) }
+      case .damagedPage: break
       }
-      guard let item = found.first, !id.isEmpty else { return .done(false) }
-      guard Set(found.map(\.id)).count == 1 else {
-        throw KeychainError(
-          .ambiguous, "\(found.count) items have an id that begins with \(id)",
-          recovery: "give more of its digits, which \(.verify) shows")
-      }
-      guard writer.keys.satisfies(item.requirement) else { return .again(item.requirement) }
-      try writer.remove(item.id)
-      return .done(true)
     }
+    guard let id = found.first, !digits.isEmpty else {
+      throw KeychainError(
+        .notFound, "the vault has no item \(digits)", recovery: "see the items with \(.verify)")
+    }
+    guard found.count == 1 else {
+      throw KeychainError(
+        .ambiguous, "\(found.count) items have an id that begins with \(digits)",
+        recovery: "give more of its digits")
+    }
+    try remove(id)
   }
 }

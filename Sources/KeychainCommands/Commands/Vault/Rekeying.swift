@@ -48,7 +48,7 @@ extension Session {
 extension RekeyPlan {
   /// Whether there is something for a person to compare, or something is lost.
   fileprivate var concernsOthers: Bool {
-    removed != nil || losesItems || promotesDevice || !unlisted.isEmpty
+    removed != nil || losesItems || promotesDevice
       || kept.contains { $0.isThisDevice != true }
   }
 }
@@ -87,9 +87,7 @@ enum RekeyText {
       let label = SlotNames.label(of: slot, deviceKeyExists: deviceKeyExists)
       lines.append("will be removed: slot \(slot.number), \(label)")
     }
-    lines += plan.unlisted.map {
-      "will be removed: the row of slot \($0), which opens nothing, as the signed list does not have it"
-    }
+    lines += plan.damagedItems.map { "will be lost, as it does not open: \($0)" }
     if plan.otherDeviceItemCount > 0 {
       let missing = deviceKeyExists ? "" : ", or to this one, whose device.key is missing"
       lines.append(
@@ -104,7 +102,8 @@ enum RekeyText {
   /// Returns the results of new keys, one per line.
   static func lines(of report: RekeyReport) -> [String] {
     let plan = report.plan
-    let deleted = plan.otherDeviceItemCount + plan.deletedItems.count
+    let deleted =
+      plan.otherDeviceItemCount + plan.deletedItems.count + plan.damagedItems.count
     let kept = plan.itemCount - deleted
     let lost = deleted > 0 ? ", deleted \(Words.items(deleted))" : ""
     let removed = plan.removed.map { "removed slot \($0.number): \(SlotNames.label(of: $0))" }

@@ -39,39 +39,24 @@ enum RestoredText {
 
   /// Returns the contents of the file, and whether they are as expected.
   private static func contents(_ differences: RestoredDifferences) -> [String] {
-    let held = Words.items(differences.itemCount)
-    guard !differences.isStateDamaged else {
-      return [
-        "the row that says how much it should hold is damaged, so whether items are missing is not "
-          + "known; it holds \(held)"
-      ]
-    }
-    let count = differences.expectedItemCount
-    let counted =
-      count == differences.itemCount
-      ? [] : ["it should hold \(Words.items(count)), and holds \(held)"]
     let problems = differences.problems
     let more = problems.count - listedProblems
-    return counted + [
-      differences.isConsistent
-        ? "its rows agree with each other" : "its rows do not agree with each other"
-    ] + problems.prefix(listedProblems) + (more > 0 ? ["and \(more) more such differences"] : [])
+    return ["it holds \(Words.items(differences.itemCount))"] + problems.prefix(listedProblems)
+      + (more > 0 ? ["and \(more) more such problems"] : [])
   }
 
   private static func counters(_ differences: RestoredDifferences) -> [String] {
-    let counted = "the file is at change \(differences.fileCounter)"
-    guard let seen = differences.seenCounter else { return [counted] }
+    var lines: [String] = []
+    if differences.isCutOff {
+      lines.append("the file is damaged behind change \(differences.fileNumber): what follows is lost")
+    }
+    let counted = "the file is at change \(differences.fileNumber)"
+    guard let seen = differences.seenNumber else { return lines + [counted] }
     let both = "\(counted), and the newest that was seen here is \(seen)"
-    if differences.isForged {
-      return [
-        "\(both); the two are too far apart, so the greater number is forged",
-        "the vault goes on from \(min(seen, differences.fileCounter))",
-      ]
-    }
     if differences.isFork {
-      return ["\(both), of another copy: what was changed in that one is lost"]
+      return lines + ["\(both), of another copy: what was changed in that one is lost"]
     }
-    return [both + lost(seen, differences.fileCounter)]
+    return lines + [both + lost(seen, differences.fileNumber)]
   }
 
   private static func lost(_ seen: UInt64, _ kept: UInt64) -> String {
@@ -89,8 +74,8 @@ enum RestoredText {
     }
     if differences.makesNewKeys {
       lines.append(
-        "its list of what opens it is older than the one that was seen here, so slots that were removed "
-          + "may be there again: the vault gets new keys, and slots stay only if you agree")
+        "its list of what opens it is not the one that was seen here, so slots that were removed may be "
+          + "there again: the vault gets new keys, and slots stay only if you agree")
       if differences.otherDeviceItemCount > 0 {
         lines.append(
           "will be deleted: \(Words.items(differences.otherDeviceItemCount)) bound to other devices"
@@ -104,12 +89,8 @@ enum RestoredText {
 
   /// Returns the slots: only a person knows whether one was removed that still opens an older copy.
   private static func slots(_ differences: RestoredDifferences) -> [String] {
-    var lines = differences.slots.map {
+    let lines = differences.slots.map {
       "it opens by slot \($0.number), \(SlotNames.label(of: $0))"
-    }
-    lines += differences.damagedSlots.map { "slot \($0) is damaged" }
-    lines += differences.unlistedSlots.map {
-      "slot \($0) opens nothing, as the signed list does not have it"
     }
     guard !differences.makesNewKeys else { return lines }
     let path = KeychainCommandContext.current.commandPath
