@@ -82,17 +82,16 @@ package struct SlotRow: Hashable, Sendable {
 
   /// Returns the public description of the slot.
   ///
-  /// `member` is its entry in the list of members; `nil` while the list can't be read, or if it does
-  /// not have the slot, which `isListed` tells apart. `grant` is what the slot is about to get.
+  /// `member` is its entry in the list of members; `nil` while the list can't be read. `grant` is what
+  /// the slot is about to get.
   package func described(
-    isThisDevice: Bool?, member: Member?, grant newGrant: SlotGrant? = nil, isListed: Bool? = nil
+    isThisDevice: Bool?, member: Member?, grant newGrant: SlotGrant? = nil
   ) -> VaultSlot {
     VaultSlot(
       number: number, kind: kind, grant: newGrant ?? grant,
       passwordHash: kind == .passphrase ? PasswordHash.Parameters(encoded: parameters) : nil,
       isThisDevice: kind == .device ? isThisDevice : nil,
-      recipient: member?.recipient, isListed: isListed ?? member.map { _ in true },
-      name: member?.name ?? "")
+      recipient: member?.recipient, name: member?.name ?? "")
   }
 }
 

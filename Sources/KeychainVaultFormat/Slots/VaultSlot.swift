@@ -21,17 +21,12 @@ public struct VaultSlot: Hashable, Sendable {
   /// cannot be read.
   public let recipient: VaultRecipient?
 
-  /// Whether the signed list of members has it; `nil` while the list cannot be read.
-  ///
-  /// A slot that the list does not have opens nothing: somebody put it into the file.
-  public let isListed: Bool?
-
   /// What people call it; empty if it has no name, or while the list of members cannot be read.
   public let name: String
 
   package init(
     number: UInt32, kind: SlotKind, grant: SlotGrant, passwordHash: PasswordHash.Parameters?,
-    isThisDevice: Bool?, recipient: VaultRecipient? = nil, isListed: Bool? = nil, name: String = ""
+    isThisDevice: Bool?, recipient: VaultRecipient? = nil, name: String = ""
   ) {
     self.number = number
     self.kind = kind
@@ -39,7 +34,6 @@ public struct VaultSlot: Hashable, Sendable {
     self.passwordHash = passwordHash
     self.isThisDevice = isThisDevice
     self.recipient = recipient
-    self.isListed = isListed
     self.name = name
   }
 }
