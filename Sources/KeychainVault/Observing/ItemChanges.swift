@@ -39,6 +39,7 @@ struct ItemChanges {
   ///   - own: What this handle changed between them, which is not reported again: the versions that
   ///     it put, `nil` for what it removed.
   ///   - new: The second one.
+  /// - Throws: ``KeychainError`` if the file cannot be read.
   init(
     from old: ObservedVault?, own: [ItemID: UInt64?], to new: ObservedVault
   ) throws(KeychainError) {

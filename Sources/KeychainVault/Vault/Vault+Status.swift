@@ -53,7 +53,7 @@ extension Vault {
     status.damagedItemCount = counts.damaged
     status.itemCount = counts.known.values.reduce(counts.damaged, +)
     status.counter = contents.newest.n
-    status.witness = VaultWitness.text(contents.newest.digest)
+    status.witness = try Commit.witness(contents.newest.digest)
   }
 
   /// Lists the slots.

@@ -51,9 +51,3 @@ extension VaultCheck: CustomStringConvertible {
     bytes.map { String(format: "%02x", $0) }.joined()
   }
 }
-
-/// What people compare to know that they see the same state of a vault, with the same history.
-package enum VaultWitness {
-  /// Returns 32 characters for 160 bits of the digest of the newest commit.
-  package static func text(_ digest: Data) -> String { Text32.text(digest.prefix(20)) }
-}

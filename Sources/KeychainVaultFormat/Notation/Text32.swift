@@ -53,18 +53,6 @@ package enum Text32 {
     }
   }
 
-  /// Returns bytes that are no secret in capitals, without a checksum; their bits must be a multiple
-  /// of five.
-  package static func text(_ bytes: some Sequence<UInt8>) -> String {
-    var bits = Bits()
-    var characters: [UInt8] = []
-    for byte in bytes {
-      bits.push(byte, 8)
-      while let value = bits.pop(5) { characters.append(alphabet[Int(value)]) }
-    }
-    return String(decoding: characters, as: UTF8.self)
-  }
-
   /// Returns a key in small letters, after a prefix.
   package static func text(
     _ key: borrowing SecretBytes, prefix: String, sumCount: Int
