@@ -21,11 +21,10 @@ sys.path[:0] = [str(ROOT / "Tests" / "Python" / "VaultReader")]
 from vault_errors import VaultError  # found by the path above
 from vault_head import Head
 from vault_items import Entry
+from vault_layout import Layout, flip
 from vault_opening import Secrets
 from vault_seen import cache_name
 from vault_state import Vault
-from vault_seen import cache_name  # found by the path above
-from vault_layout import Layout, flip, put
 
 PASSPHRASE = b"correct horse battery staple"
 
@@ -129,22 +128,34 @@ class Home:
     return pexpect.spawn(
       program, words, cwd=self.folder, env=environment, timeout=LIMIT, **options)
 
+  def layout(self) -> Layout:
+    """Returns where the parts of the vault's file lie."""
+    return Layout(self.vault)
+
+  def damage_log(self) -> None:
+    """Changes a byte of the newest commit, so that the vault is damaged."""
+    flip(self.vault, self.layout().frames[-1].box.start + 30)
+
   def opened(self, **secrets: bytes) -> Vault:
     """The vault as the second reader opens it; with the device key, unless others are given."""
     device = {} if secrets else {"device": (self.state / "device.key").read_bytes()}
     return Vault(self.vault, Secrets(**secrets, **device))
+
   def head(self) -> Head:
     data = self.vault.read_bytes()
     return Head.decoded(data, len(data))
+
   def put_head(self, head: Head) -> None:
     """Puts another head in the place of the vault's; what follows moves along."""
     old, data = self.head(), self.vault.read_bytes()
     head = replace(head, log=old.log + head.count - old.count)
     self.vault.write_bytes(head.encoded() + data[old.count :])
+
   def entries(self) -> list[Entry]:
     """What the device key shows of all items: ids, versions and the hashes of their secrets."""
     state = self.opened().state
     return [stored.entry for tier in sorted(state) for _, stored in sorted(state[tier].items())]
+
   def spoil_secrets(self, count: int | None = None) -> None:
     """Puts zero bytes in the place of sealed secrets: of all items, or the first ones."""
     data = bytearray(self.vault.read_bytes())
@@ -152,18 +163,6 @@ class Home:
     for stored in found[:count]:
       data[stored.place : stored.place + len(stored.box)] = bytes(len(stored.box))
     self.vault.write_bytes(data)
-  def layout(self) -> Layout:
-    """Returns where the parts of the vault's file lie."""
-    return Layout(self.vault)
-  def damage_secrets(self) -> None:
-    """Overwrites the secrets that were set since the vault's base; their names stay readable."""
-    places = self.layout().secrets
-    assert places, "no secret was set since the base"
-    for place in places:
-      put(self.vault, place.start, bytes(len(place)))
-  def damage_log(self) -> None:
-    """Changes a byte of the newest commit, so that the vault is damaged."""
-    flip(self.vault, self.layout().frames[-1].box.start + 30)
 
   def copy_vault(self, name: str) -> Path:
     copy = self.folder / name

@@ -183,7 +183,6 @@ def test_nothing_is_started_without_a_keyring_or_with_a_damaged_item(home):
   assert "no session bus" in gone.error and gone.out == b""
   home.set("token", TOKEN.encode(), *INTERNET)
   home.spoil_secrets()
-  home.damage_secrets()
   damaged = run(home, *command, code=65)
   assert "damaged" in damaged.error and damaged.out == b""
 

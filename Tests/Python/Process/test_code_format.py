@@ -64,8 +64,6 @@ def test_recovery_codes_of_the_vectors(copied):
 
 def test_identity_files_of_the_vectors(copied):
   check = vault_check(copied.head().vault, copied.head().administration).hex()
-  layout = copied.layout()
-  check = vault_check(layout.id, layout.administration).hex()
   pin = cases("decoded identity file")["decoded identity file: pin"]["expect"][64:]
   assert len(pin) == 32
   found = {

@@ -179,7 +179,6 @@ def break_store(client: Client, way: str) -> str:
     home.run("lock", "--all")
   else:
     home.spoil_secrets()
-    home.damage_secrets()
   text = LOCKED if way == "locked" else DAMAGED
   return text.format(vault=home.vault, registry=client.registry.name)
 

@@ -243,7 +243,6 @@ def test_expired_password_is_not_sent(home, server, git):
 def test_damaged_items_stop_git(home, server, git):
   put(home, server)
   home.spoil_secrets()
-  home.damage_secrets()
   refused = git.run("ls-remote", server.url("a.git"), code=128)
   assert "told us to quit" in refused and "damaged" in refused and server.given == []
 

@@ -268,7 +268,6 @@ def test_a_damaged_vault_gives_nothing(home, keyring):
   put(home, "alice", b"1")
   put(home, "bob", b"2")
   home.spoil_secrets(1)
-  home.damage_secrets()
   home.run(*TO_KEYRING, "--remove-source", code=65)
   assert keyring_items(keyring) == []
 

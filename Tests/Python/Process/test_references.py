@@ -101,7 +101,6 @@ def test_a_damaged_credential_is_not_an_absent_one(home):
   home.set("alice", b"x")
   home.set("alice", b"x", *WEB)
   home.spoil_secrets()
-  home.damage_secrets()
   for reference in ("keychain:///alice", "keychain:///alice?optional",
                     "keychain+https://git.example.com?optional",
                     "keychain+https://alice@git.example.com"):

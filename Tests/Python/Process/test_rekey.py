@@ -143,7 +143,7 @@ def test_on_a_terminal_a_yes_is_asked_for(locked):
 def test_damaged_items_are_named_and_dropped_on_request(home):
   for name in ("alice", "bob"):
     home.set(name, b"secret")
-  home.damage_secrets()
+  home.spoil_secrets()
   home.set("carol", b"secret")
   before = home.vault.read_bytes()
   refused = home.run("rekey", "--yes", code=65)
@@ -159,11 +159,8 @@ def test_damaged_items_are_named_and_dropped_on_request(home):
 def test_damaged_vault_keeps_its_keys(home):
   for name in ("alice", "bob"):
     home.set(name, b"secret")
-  home.spoil_secrets(1)
-  refused = home.run("rekey", "--yes", code=65)
-  assert "not intact" in refused.error and "verify" in hinted(refused)
-  assert home.head().epoch == 1
   home.damage_log()
+  refused = home.run("rekey", "--yes", code=65)
   assert "damaged" in refused.error and home.layout().epoch == 1
   home.run("rekey", "--vault", str(home.folder / "none.db"), code=69)
 
@@ -192,8 +189,6 @@ def test_keep_keys_seals_nothing_again(locked):
   unlock = locked.passphrase()
   locked.run("slots", "add", "--new-key-file", "key", *unlock)
   items = locked.entries()
-  locked.run("compact", *unlock)
-  before = locked.layout().pages
   terminal = locked.terminal("slots", "remove", "3", "--keep-keys", *unlock)
   terminal.expect_exact("the vault keeps its keys, which whoever opened it with that slot may know")
   terminal.expect_exact("remove slot 3, key file, and keep the vault's keys? [y/N] ")
@@ -202,7 +197,6 @@ def test_keep_keys_seals_nothing_again(locked):
   removed = locked.run("slots", "remove", "3", "--keep-keys", "--yes", *unlock)
   assert "rekey --new-administration-key" in hinted(removed)
   assert epoch(locked) == 1 and locked.entries() == items
-  assert epoch(locked) == 1 and locked.layout().pages == before
   locked.run("get", "whenUnlocked", "--key-file", "key", code=78)
   # No number is used again.
   locked.run("slots", "add", "--new-key-file", "other", *unlock)
