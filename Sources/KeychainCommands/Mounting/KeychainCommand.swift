@@ -65,6 +65,7 @@ public struct KeychainCommand: ParsableCommand {
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
           DoctorCommand.self, SlotsCommand.self, RecoveryCommand.self, IdentityCommand.self,
           ChangePassphraseCommand.self, RekeyCommand.self, VerifyCommand.self, BackupCommand.self,
+          CompactCommand.self,
           ExportCommand.self, ImportCommand.self,
           AcceptRestoredCommand.self,
         ]),

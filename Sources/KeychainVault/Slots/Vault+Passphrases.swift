@@ -19,7 +19,6 @@ extension Vault {
   /// - Parameters:
   ///   - passphrase: The new passphrase, not empty.
   ///   - number: The number of the slot; `nil` to choose it as described above.
-  ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The slot.
   /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key,
@@ -30,28 +29,25 @@ extension Vault {
   ///   the slot meanwhile.
   @discardableResult
   public func changePassphrase(
-    to passphrase: borrowing SecretBytes, slot number: UInt32? = nil,
-    progress: ((VaultProgress) -> Void)? = nil
+    to passphrase: borrowing SecretBytes, slot number: UInt32? = nil
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
     let slot = try passphraseSlot(number, admin)
-    return try replace(slot, by: passphrase, admin, progress)
+    return try replace(slot, by: passphrase, admin)
   }
 
-  /// Changes a passphrase in place as ``changePassphrase(to:slot:progress:)`` does, and asks for it
+  /// Changes a passphrase in place as ``changePassphrase(to:slot:)`` does, and asks for it
   /// after the vault was opened.
   ///
   /// - Parameters:
   ///   - number: The number of the slot; `nil` to choose it.
-  ///   - progress: Called from time to time with the progress of the verification after `ask`. The
-  ///     vault is verified before `ask`, too.
   ///   - ask: Receives the slot and returns the new passphrase. The time it takes does not count
   ///     against the deadline.
   /// - Returns: The slot.
-  /// - Throws: As ``changePassphrase(to:slot:progress:)``, and what `ask` throws.
+  /// - Throws: As ``changePassphrase(to:slot:)``, and what `ask` throws.
   @discardableResult
   public func changePassphrase(
-    slot number: UInt32? = nil, progress: ((VaultProgress) -> Void)? = nil,
+    slot number: UInt32? = nil,
     asking ask: (VaultSlot) throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
@@ -60,7 +56,7 @@ extension Vault {
     let passphrase = try admin.session.deadline.excluding { () throws(KeychainError) in
       try ask(slot.described(isThisDevice: nil, member: admin.list.member(slot.number)))
     }
-    return try replace(slot, by: passphrase, admin, progress)
+    return try replace(slot, by: passphrase, admin)
   }
 
   private func passphraseSlot(
@@ -94,8 +90,7 @@ extension Vault {
   }
 
   private func replace(
-    _ old: SlotRow, by passphrase: borrowing SecretBytes, _ admin: VaultAdministration,
-    _ progress: ((VaultProgress) -> Void)?
+    _ old: SlotRow, by passphrase: borrowing SecretBytes, _ admin: VaultAdministration
   ) throws(KeychainError) -> VaultSlot {
     let input = try slotInput(passphrase: passphrase, in: admin.session)
     return try admin.change { change throws(KeychainError) in

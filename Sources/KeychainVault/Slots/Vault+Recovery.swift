@@ -12,8 +12,6 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - progress: Called from time to time with the progress of the verification after `confirm`.
-  ///     The vault is verified before `confirm`, too.
   ///   - confirm: Receives the code, shows it, and returns whether it was written down. The time it
   ///     takes does not count against the deadline.
   /// - Returns: The new slot.
@@ -23,7 +21,7 @@ extension Vault {
   ///   changed then.
   @discardableResult
   public func addRecoveryCodeSlot(
-    name: String = "", progress: ((VaultProgress) -> Void)? = nil,
+    name: String = "",
     confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .recoveryCode, name: name)
@@ -50,7 +48,6 @@ extension Vault {
   ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
   ///   - requested: What the recipient may do: ``SlotGrant/readsAndWrites`` by default in a shared
   ///     vault. In another vault, every recipient ``SlotGrant/administers``.
-  ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``; ``KeychainError`` with
   ///   ``KeychainError/Code/alreadyExists`` if the recipient has a slot,
@@ -58,8 +55,7 @@ extension Vault {
   ///   ``KeychainError/Code/refused`` if the vault cannot have that grant.
   @discardableResult
   public func addRecipientSlot(
-    _ recipient: VaultRecipient, name: String = "", grant requested: SlotGrant? = nil,
-    progress: ((VaultProgress) -> Void)? = nil
+    _ recipient: VaultRecipient, name: String = "", grant requested: SlotGrant? = nil
   ) throws(KeychainError) -> VaultSlot {
     guard recipient.isUsable else {
       throw KeychainError(

@@ -108,13 +108,12 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
   public func addDeviceSlot(
-    name: String = "", progress: ((VaultProgress) -> Void)? = nil
+    name: String = ""
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .device, name: name)
     if let slot = try unlocker.device.slot(admin.head) {

@@ -96,7 +96,7 @@ struct IdentityPinCommand: KeychainSubcommand {
 
   @Option(
     help: .init("The check of the vault (default: that of the vault here)", valueName: "hex"),
-    transform: IdentityPinCommand.check)
+    transform: VaultCheck.argument)
   var check: VaultCheck?
 
   @Flag(help: "Remove all other pins")
@@ -108,13 +108,6 @@ struct IdentityPinCommand: KeychainSubcommand {
     let identity = try session.vault.pinIdentity(
       at: try session.identityPath(file), to: check, replacing: replace)
     session.interface.say(IdentityText.pins(of: identity))
-  }
-
-  private static func check(_ text: String) throws -> VaultCheck {
-    guard let check = VaultCheck(text: text.lowercased()) else {
-      throw ValidationError(UsageText.check)
-    }
-    return check
   }
 }
 
@@ -183,5 +176,15 @@ enum IdentityText {
         ("fingerprint", identity.recipient.fingerprint),
       ]
         + identity.pins.map { ("vault", $0.description) })
+  }
+}
+
+extension VaultCheck {
+  /// Reads the check that an option names.
+  static func argument(_ text: String) throws -> VaultCheck {
+    guard let check = VaultCheck(text: text.lowercased()) else {
+      throw ValidationError(UsageText.check)
+    }
+    return check
   }
 }

@@ -43,10 +43,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     try shown.requireReader(in: session)
     let earlier = try session.vault.slots().filter { $0.kind == .recoveryCode }
     let slot = try shown.confirmed(in: session) { confirm throws(KeychainError) in
-      try session.withProgress { progress throws(KeychainError) in
-        try session.vault.addRecoveryCodeSlot(
-          name: name ?? "", progress: progress, confirm: confirm)
-      }
+      try session.vault.addRecoveryCodeSlot(name: name ?? "", confirm: confirm)
     }
     session.interface.say(SlotText.added(slot))
     if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }

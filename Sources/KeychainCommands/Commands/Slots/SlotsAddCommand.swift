@@ -85,9 +85,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   private func add(in session: Session) throws(KeychainError) -> VaultSlot {
     let vault = session.vault
     if device {
-      return try session.withProgress { progress throws(KeychainError) in
-        try vault.addDeviceSlot(name: name ?? "", progress: progress)
-      }
+      return try vault.addDeviceSlot(name: name ?? "")
     }
     if let recipient { return try add(recipient, in: session) }
     return wantsPassphrase ? try addPassphrase(in: session) : try addKeyFile(in: session)
@@ -96,10 +94,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   private func add(
     _ recipient: VaultRecipient, in session: Session
   ) throws(KeychainError) -> VaultSlot {
-    try session.withProgress { progress throws(KeychainError) in
-      try session.vault.addRecipientSlot(
-        recipient, name: name ?? "", grant: may?.grant, progress: progress)
-    }
+    try session.vault.addRecipientSlot(recipient, name: name ?? "", grant: may?.grant)
   }
 
   private func addPassphrase(in session: Session) throws(KeychainError) -> VaultSlot {

@@ -34,6 +34,9 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   @Flag(help: "Also delete the credentials that need the passphrase")
   var deleteItems = false
 
+  @Flag(help: "Drop the credentials that do not open, after listing them")
+  var dropDamaged = false
+
   @Flag(help: "Leave the vault the keys that whoever had the slot may know")
   var keepKeys = false
 
@@ -45,13 +48,12 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     guard keepKeys else {
       return try session.rekey(
-        removing: number, deletingItems: deleteItems, assumingYes: yes)
+        removing: number, deletingItems: deleteItems, droppingDamaged: dropDamaged,
+        assumingYes: yes)
     }
     let slot = try confirmed(in: session)
-    let deleted = try session.withProgress { progress throws(KeychainError) in
-      try session.vault.removeSlot(
-        number, keepingKeys: true, deletingItems: deleteItems, progress: progress)
-    }
+    let deleted = try session.vault.removeSlot(
+      number, keepingKeys: true, deletingItems: deleteItems)
     session.interface.say(SlotText.removed(slot))
     if !deleted.isEmpty { session.interface.say(SlotText.deleted(deleted.count)) }
     if !isAsked(in: session) { session.interface.hint(SlotText.removalKeepsKeys(of: slot)) }

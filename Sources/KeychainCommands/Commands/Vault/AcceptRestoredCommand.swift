@@ -16,7 +16,11 @@ struct AcceptRestoredCommand: KeychainSubcommand {
       differs from what was seen here last, and every slot that opens it. It asks on a terminal; \
       elsewhere, add --yes.
 
-      If what opens the vault was changed since the copy was made, a slot that was removed may be there \
+      A vault with another administration key is followed without a secret that administers it, if --check \
+      names its check, compared with what 'status' shows where the vault is used, or with the page of the \
+      recovery code.
+
+      If what opens the vault is not what was seen here last, a slot that was removed may be there \
       again. Accepting then takes a secret that administers the vault, and gives it new keys. A slot stays \
       only if it opened the vault for this, is this machine's, or is agreed to: on a terminal each one is \
       asked about; elsewhere --keep-slot names them, and the others are removed.
@@ -28,9 +32,14 @@ struct AcceptRestoredCommand: KeychainSubcommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Keep a slot of an older list; may be repeated", valueName: "number"),
+    help: .init("Keep a slot of another list; may be repeated", valueName: "number"),
     completion: .slots)
   var keepSlot: [UInt32] = []
+
+  @Option(
+    help: .init("The check of the vault, as a person compared it", valueName: "hex"),
+    transform: VaultCheck.argument)
+  var check: VaultCheck?
 
   @Flag(name: .shortAndLong, help: "Do not ask, and keep no slot that --keep-slot does not name")
   var yes = false
@@ -38,6 +47,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
+    if let check { session.vault.trust(check) }
     var makesNewKeys = false
     let isAccepted = try session.vault.acceptRestored(
       confirm: { differences throws(KeychainError) in

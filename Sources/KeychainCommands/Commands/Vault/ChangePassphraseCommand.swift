@@ -40,11 +40,8 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     guard newPassphrase.isGiven || session.prompt != nil else {
       throw .nobodyToAsk(for: .newPassphrase)
     }
-    let changed = try session.withProgress { progress throws(KeychainError) in
-      try session.vault.changePassphrase(slot: slot, progress: progress) {
-        _ throws(KeychainError) in
-        try session.newPassphrase(newPassphrase)
-      }
+    let changed = try session.vault.changePassphrase(slot: slot) { _ throws(KeychainError) in
+      try session.newPassphrase(newPassphrase)
     }
     session.interface.say(VaultText.changedPassphrase(changed))
     session.interface.hint(VaultText.copiesKeepThePassphrase)

@@ -36,6 +36,9 @@ struct RekeyCommand: KeychainSubcommand {
   @Flag(help: "Also give the vault a new administration key, and a new check")
   var newAdministrationKey = false
 
+  @Flag(help: "Drop the credentials that do not open, after listing them")
+  var dropDamaged = false
+
   @Flag(name: .shortAndLong, help: "Do not ask")
   var yes = false
 
@@ -43,6 +46,7 @@ struct RekeyCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     try session.rekey(
-      removing: remove, newAdministrationKey: newAdministrationKey, assumingYes: yes)
+      removing: remove, newAdministrationKey: newAdministrationKey, droppingDamaged: dropDamaged,
+      assumingYes: yes)
   }
 }

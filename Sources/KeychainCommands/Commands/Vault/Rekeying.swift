@@ -9,7 +9,8 @@ extension Session {
   /// passphrase is left. If `isAgreed`, nothing is asked.
   func rekey(
     removing removed: UInt32? = nil, deletingItems: Bool = false,
-    newAdministrationKey: Bool = false, assumingYes isAgreed: Bool
+    newAdministrationKey: Bool = false, droppingDamaged: Bool = false,
+    assumingYes isAgreed: Bool
   ) throws(KeychainError) {
     // A mistyped number is reported before anybody is asked for a passphrase.
     if let removed, try !vault.slots().contains(where: { $0.number == removed }) {
@@ -19,7 +20,7 @@ extension Session {
     let report = try withProgress { progress throws(KeychainError) in
       try vault.rekey(
         removing: removed, deletingItems: deletingItems,
-        newAdministrationKey: newAdministrationKey,
+        newAdministrationKey: newAdministrationKey, droppingDamaged: droppingDamaged,
         confirm: { plan throws(KeychainError) in try agrees(to: plan, assumingYes: isAgreed) },
         progress: progress)
     }

@@ -14,6 +14,10 @@ struct UnlockCommand: KeychainSubcommand {
       most; with --timeout, for that time, used or not, which is written with its unit (30s, 30m). The key lies in the kernel's keyring, not in a file. \
       Most containers deny that: there, give each command what unlocks the vault.
 
+      A vault that was never seen here may ask for its check, if its administration key changed since its \
+      passphrase or code was last given: compare the check with the page of the recovery code, or with \
+      what 'status' shows where the vault is used.
+
       Example:
         \(keychainPath) unlock --timeout 1h
       """)
@@ -23,6 +27,11 @@ struct UnlockCommand: KeychainSubcommand {
     transform: DurationText.argument)
   var timeout: Duration?
 
+  @Option(
+    help: .init("The check of the vault, as a person compared it", valueName: "hex"),
+    transform: VaultCheck.argument)
+  var check: VaultCheck?
+
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
@@ -31,6 +40,7 @@ struct UnlockCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
+    if let check { session.vault.trust(check) }
     try session.vault.unlock(timeout: timeout)
   }
 }
