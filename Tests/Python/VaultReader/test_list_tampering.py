@@ -537,7 +537,7 @@ def test_a_removed_writer_signs_nothing():
   writer = team()
   writer.writes_as(1, Keys(IDENTITY))
   writer.remove_slot(2)
-  forge = Forge(writer.file(), ALICE, writer=as_member(2, WRITING_IDENTITY), check=writer.check)
+  forge = Forge(writer.file(), ALICE, writer=as_member(2, WRITING_IDENTITY))
   forge.append({0: [forge.item(NAMES[0], b"x", 4)]})
   assert opened(forge.data, ALICE, check=writer.check).log.last.number == writer.number
   assert error_code(writer.file(), WALTER) == "wrong-key"
