@@ -137,7 +137,8 @@ def whole_cases(cases: Cases) -> None:
   vault = Vault.of(local, Secrets(key_file=KEY_FILE))
   head, log = vault.head, vault.log
   places = {
-    "head": 40, "list": 700, "index": head.spine_place - 1, "spine": head.log - 1, "base": log.commits[0].start - 1, "first frame": log.commits[0].start,
+    "head": 40, "list": 700, "index": head.spine_place - 1, "spine": head.log - 1,
+    "base": log.commits[0].start - 1, "first frame": log.commits[0].start,
     "first commit": log.commits[0].boxes - 1, "last frame but one": log.commits[-2].start}
   bad = {f"local, changed {name}": (changed(local, place), all_keys)
          for name, place in places.items()}

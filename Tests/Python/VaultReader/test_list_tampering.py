@@ -333,6 +333,8 @@ def test_another_list_of_one_serial_is_a_fork():
   left.add_recipient(Keys(bytes(32)).recipient())
   right.add_recipient(Keys(DEVICE).recipient())
   assert error_code(left.file(), seen=right.seen()) == "fork"
+  # Also for who could not record numbers, as on a disk that only reads.
+  assert error_code(left.file(), seen=replace(right.seen(), proved=(SeenCommit(),) * 3)) == "fork"
 
 
 @pytest.mark.parametrize("tier", [0, 1, 2])

@@ -16,7 +16,7 @@ import vault_keys as keys
 from vault_base import Spine
 from vault_building import (
   Sealed, SeededBytes, made_base, made_commit, sealed_item)
-from vault_codes import Keys, Recipient, public_key
+from vault_codes import Keys, Recipient
 from vault_head import Head
 from vault_items import Identity, Metadata
 from vault_log import Commit, first_digest
