@@ -120,6 +120,19 @@ def test_checked_in_codes_open_the_checked_in_vault(home, option, name):
   assert found.out == b"secret of whenUnlocked"
 
 
+def test_code_of_an_earlier_key_needs_the_check(home):
+  """Whoever administered before may have made the vault, unless a record or a person vouches for it."""
+  home.vault.parent.mkdir(mode=0o700)
+  home.file("data/keychain/vault.db", (FIXTURES / "format3-python.vault").read_bytes())
+  file = home.file("key", (FIXTURES / "test-old-recovery-code.txt").read_bytes())
+  code = ("--service", "class", "--recovery-code-file", file)
+  refused = home.run("get", "whenUnlocked", *code, code=65)
+  assert refused.out == b"" and "--check" in refused.error
+  expected = json.loads((FIXTURES / "format3-python.expected.json").read_text("utf-8"))
+  assert home.run("get", "whenUnlocked", *code, "--check", expected["check"]).out == (
+    b"secret of whenUnlocked")
+
+
 def test_the_second_reader_opens_with_what_prefs_made(locked):
   unlock = locked.passphrase()
   locked.run("recovery", "create", "--code-file", "code", *unlock)

@@ -25,6 +25,8 @@ KEY_FILE = b"A key file for tests. Every byte of it counts.\n\x00\xff"
 DEVICE = digest(32, b"test device secret")
 OTHER_DEVICE = digest(32, b"test device secret of another device")
 RECOVERY_CODE = digest(16, b"test recovery code")
+# A code whose slot is of an earlier administration key: it was not at hand when that changed.
+OLD_CODE = digest(16, b"test recovery code of before")
 # Seeds of identities.
 IDENTITY = digest(32, b"test identity")
 WRITING_IDENTITY = digest(32, b"test identity that reads and writes")
@@ -146,6 +148,7 @@ def make_sample(seed: str = "sample", cost: Cost = INTERACTIVE) -> Sample:
     writer.add_device(DEVICE, name="this device")
     writer.add_recovery_code(RECOVERY_CODE)
     writer.add_recipient(Keys(IDENTITY).recipient(), name="alice")
+    writer.add_recovery_code(OLD_CODE, name="in the drawer")
   sample = Sample(writer)
   for entry in entries():
     sample.put(entry)
@@ -155,10 +158,10 @@ def make_sample(seed: str = "sample", cost: Cost = INTERACTIVE) -> Sample:
       sample.put(entry)
   with writer.transaction():
     writer.remove_slot(left)
-    # The recovery code wasn't there: its slot is of the administration key before.
     writer.present(1, passphrase_key(PASSPHRASE, writer.slots[1].salt, cost.memory, cost.passes))
     writer.present(2, key_file_key(KEY_FILE))
     writer.present(3, DEVICE)
+    writer.present(4, RECOVERY_CODE)
   gone = sample.put(Entry(generic("gone", "gone", "gone"), b"gone"))
   sample.remove(gone)
   sample.put(Entry(generic("moved", "up"), b"below", 4))
@@ -187,7 +190,9 @@ def make_shared_sample(seed: str = "shared") -> Sample:
     sample.put(entry)
   left = writer.add_recipient(Keys(OTHER_IDENTITY).recipient(), name="bob")
   writer.remove_slot(left, recovery_seed(writer))
-  writer.rekey(True, recovery_seed(writer))
+  with writer.transaction():
+    writer.rekey(True, recovery_seed(writer))
+    writer.present(2, RECOVERY_CODE)
   writer.writes_as(writing, Keys(WRITING_IDENTITY))
   sample.put(Entry(generic("written", "by walter"), b"by walter", 2))
   return sample
@@ -232,6 +237,7 @@ def write_secrets(folder: Path) -> None:
     "test-passphrase": PASSPHRASE, "test-key-file": KEY_FILE, "test-device.key": DEVICE,
     "test-recovery-code": RECOVERY_CODE,
     "test-recovery-code.txt": recovery_text(RECOVERY_CODE).encode("ascii") + b"\n",
+    "test-old-recovery-code.txt": recovery_text(OLD_CODE).encode("ascii") + b"\n",
     "test-identity": IdentityFile(IDENTITY).encoded(WARNING),
     "test-writing-identity": IdentityFile(WRITING_IDENTITY).encoded(WARNING),
     "test-reading-identity": IdentityFile(READING_IDENTITY).encoded(WARNING)}

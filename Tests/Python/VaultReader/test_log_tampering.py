@@ -9,9 +9,10 @@ import pytest
 
 import vault_keys as keys
 from sample_vault import generic
+from vault_codes import Keys
 from vault_forging import Forge, change_byte
 from vault_items import Part
-from vault_log import ChangesBody, Commit, FrameHeader, Proofs
+from vault_log import MAXIMUM_FRAME_COUNT, ChangesBody, Commit, FrameHeader, Proofs
 from vault_testing import (
   ALL, NAMES, T0_ALONE, damage, error_code, opened, secret_of, small)
 
@@ -77,6 +78,36 @@ def test_any_bytes_behind_the_log_are_an_unfinished_write(tail):
   data = small().file() + tail
   assert secrets(data) == secrets(data, seen=small().seen()) == SECOND
   assert opened(data).log.end == len(small().file())
+
+
+@pytest.mark.parametrize("excess", [0, 1])
+def test_an_unfinished_write_is_no_longer_than_a_frame(excess):
+  data = small().file() + bytes(MAXIMUM_FRAME_COUNT + excess)
+  if excess:
+    assert damage(data) == "log"
+  else:
+    assert secrets(data) == SECOND
+
+
+def test_a_later_commit_anywhere_in_the_tail_shows_damage():
+  """Also where zero bytes precede it, and at any place."""
+  before, parts = frames()
+  for gap in (0, 1, 31, 32, 1000):
+    assert damage(before + parts[0] + parts[1] + bytes(gap) + parts[3]) == "log"
+    # The next one alone may be what a write left.
+    assert secrets(before + parts[0] + parts[1] + b"\1" * gap + parts[2][:100])[:2] == [b"second", b"first"]
+
+
+def test_a_record_of_an_earlier_list_does_not_count_numbers():
+  """Numbers are in the order of the lists: the boxes of a later list's last commit are compared."""
+  writer = small()
+  seen = writer.seen()
+  writer.add_recipient(Keys(bytes(32)).recipient())
+  writer.put(NEW, b"x", 0)
+  later = replace(seen, proved=tuple(replace(one, number=50) for one in seen.proved))
+  assert error_code(writer.file() + b"torn", seen=later) == "fork"
+  data = change_byte(writer.file(), -1)
+  assert opened(data, seen=seen).log.last.number == 7
 
 
 def test_a_hole_in_the_last_frame_is_an_unfinished_write():

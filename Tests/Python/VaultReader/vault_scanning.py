@@ -179,7 +179,7 @@ class Scanner:
       raise Damage("log", "what follows the last good frame is longer than any frame")
     # Headers are looked for only where the number has the zero bytes that all numbers have here.
     used = (self.highest.bit_length() + 7) // 8
-    numbers = re.compile(b"(?s)(?=.{%d}\0{%d})" % (used, 8 - used))
+    numbers = re.compile(b"(?s)(?=(?!\0{%d}).{%d}\0{%d})" % (used, used, 8 - used))
     for found in numbers.finditer(self.data, place):
       if FrameHeader.found(
           self.data, self.open_key, self.head.epoch, last.number + 2, self.highest, found.start()):
