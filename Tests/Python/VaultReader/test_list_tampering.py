@@ -18,7 +18,7 @@ from vault_log import Proofs
 from vault_notation import digest, open_box, seal, sealed_box, u32
 from vault_opening import Secrets
 from vault_seen import NONE, SeenCommit
-from vault_slots import Slot, slot_seed
+from vault_slots import Slot, slot_commitment, slot_seed
 from vault_testing import ALL, NAMES, T0_ALONE, damage, error_code, opened, secret_of, small, team
 from vault_writer import VaultWriter, Writer
 
@@ -488,7 +488,9 @@ def test_a_recipient_slot_is_of_the_key_of_the_head():
   """Whoever administers seals it again for each key, so another `made` is nobody's."""
   forge = Forge(team().file(), ALICE, writer=as_member(1, IDENTITY))
   slots = list(forge.vault.head.slots)
-  slots[2] = replace(Slot.decoded(slots[2]), made=bytes(32)).encoded()
+  slot = replace(Slot.decoded(slots[2]), made=bytes(32))
+  commitment = slot_commitment(forge.open_key, slot.header(forge.vault.head.vault))
+  slots[2] = replace(slot, commitment=commitment).encoded()
   forge.base(head=replace(forge.vault.head, slots=tuple(slots)))
   assert damage(forge.data, RITA) == "slot"
 
