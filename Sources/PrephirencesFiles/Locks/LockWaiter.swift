@@ -14,6 +14,7 @@ final class LockWaiter: Sendable {
     case failed(Errno)
     /// The deadline has passed.
     case abandoned
+    case handedOver
   }
 
   /// Above this number of waiting threads in a process, a caller gets none: those that were abandoned
@@ -51,7 +52,7 @@ final class LockWaiter: Sendable {
 
   deinit {
     Self.count.subtract(1, ordering: .relaxed)
-    Self.close(file)
+    if !isHandedOver { Self.close(file) }
     for end in [finished, finish] { try? end.close() }
   }
 
@@ -66,14 +67,23 @@ final class LockWaiter: Sendable {
       switch state {
       case .failed(let error): throw error
       case .locked:
-        guard dup3(file.rawValue, descriptor.rawValue, O_CLOEXEC) < 0 else { return }
+        guard dup3(file.rawValue, descriptor.rawValue, O_CLOEXEC) < 0 else {
+          // The thread may not have ended: without this, the lock would outlive the descriptor.
+          Self.close(file)
+          state = .handedOver
+          return
+        }
         let error = Errno.current
         flock(file.rawValue, LOCK_UN)
         throw error
-      case .waiting, .abandoned: state = .abandoned
+      case .waiting, .abandoned, .handedOver: state = .abandoned
       }
     }
-    return state.withLock { if case .locked = $0 { true } else { false } }
+    return isHandedOver
+  }
+
+  private var isHandedOver: Bool {
+    state.withLock { if case .handedOver = $0 { true } else { false } }
   }
 
   private func run() {
