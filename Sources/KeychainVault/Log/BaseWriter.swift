@@ -35,6 +35,7 @@ struct BaseWriter {
   private var place: Int
   private var buffer: [Data] = []
   private var bufferCount = 0
+  private var copiedCount = 0
   private var pages: [[VaultIndex.Page]] = [[], [], []]
   private var open = OpenPage()
 
@@ -89,6 +90,11 @@ struct BaseWriter {
   ) throws(KeychainError) {
     try closePage()
     let boxesPlace = place
+    // Pages that name the same boxes would make the new file much longer than the old one.
+    copiedCount += held.boxesEnd - page.boxesPlace
+    guard copiedCount <= contents.end else {
+      throw .damagedVault(contents.path, "its pages name the same secrets")
+    }
     var source = page.boxesPlace
     while source < held.boxesEnd {
       let next = min(source + Self.bufferLimit, held.boxesEnd)

@@ -34,8 +34,11 @@ struct LockedSession {
         return LockedVault(self, contents, keys)
       }
     }
-    if opened.seen.record?.nextAdministration != nil {
-      try opened.seenFile.replace(by: contents.record(keys), lettingGo: opened.seen.record)
+    if var record = opened.seen.record, record.nextAdministration != nil {
+      record.nextAdministration = nil
+      record.administration = contents.head.administration
+      _ = try record.raise(by: contents.record(keys))
+      try opened.seenFile.replace(by: record, lettingGo: opened.seen.record)
     } else {
       session.remember(contents, keys)
     }
@@ -77,19 +80,17 @@ struct LockedVault {
   /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/outcomeUnknown`` if that isn't known.
   mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
     guard writer.hasChanges || writer.makesBase else { return }
-    let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
-    if keys.hasAll, writer.makesBase || removesForGood || !writer.fitsInCommit {
-      session.file.own.note(writer.versions, in: contents.newest.n + 1)
+    session.file.own.note(writer.versions, in: contents.newest.n + 1)
+    guard writer.fitsInCommit, !writer.makesBase else {
+      guard keys.hasAll else {
+        throw KeychainError(
+          .locked, "the vault \(session.path) is locked, and so large a change needs all of its keys",
+          recovery: .unlockOrGivePassphrase)
+      }
       return try replaceBase(CarriedBase(writer.contents, keys))
-    }
-    guard writer.fitsInCommit else {
-      throw KeychainError(
-        .locked, "the vault \(session.path) is locked, and so large a change needs all of its keys",
-        recovery: .unlockOrGivePassphrase)
     }
     let (commit, frame) = try writer.sealed()
     let isDue = contents.growth.isDue(after: frame.header, preceding: contents.head.lengths.log)
-    session.file.own.note(writer.versions, in: commit.n)
     do throws(WriteFailure) {
       try lock.append(
         [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
@@ -105,48 +106,44 @@ struct LockedVault {
     contents.hasUnfinishedWrite = false
     noteContents()
     session.remember(contents, keys)
-    if writer.removesSecrets, !removesForGood || !keys.hasAll {
-      session.notice?(
-        Notice(
-          kind: .oldContentLeft,
-          message: "the secrets that were deleted stay in the file, sealed, until it is compacted",
-          recovery: "\(.compact) removes them"))
+    let cleans = writer.removesSecrets && contents.end < Self.smallVaultCount
+    if keys.hasAll, isDue || cleans {
+      compactIfPossible()
+    } else if writer.removesSecrets {
+      reportOldContent("the secrets that were deleted stay in the file, sealed, until it is compacted")
     }
-    if isDue, keys.hasAll { compactIfPossible() }
   }
 
-  /// Makes a new base of what the vault holds, so that what was replaced and deleted goes.
-  mutating func compact() throws(KeychainError) {
-    try replaceBase(CarriedBase(contents, keys))
-  }
-
-  /// The change that brought the log to its limit is acknowledged, so a failure is a notice at most.
+  /// The change is acknowledged already, so a failure is a notice at most.
   private mutating func compactIfPossible() {
-    do throws(Errno) {
-      guard try session.file.disk.freeBytes(at: session.path) / 2 > contents.end else { return }
-    } catch {
-      return
-    }
     do throws(KeychainError) {
-      try compact()
+      guard let free = try? session.file.disk.freeBytes(at: session.path), free / 2 > contents.end
+      else { return reportOldContent("there is no room to compact the vault") }
+      // Whoever makes a file of the vault at this moment is not waited for.
+      try replaceBase(CarriedBase(contents, keys), until: Deadline(after: .zero))
     } catch {
       guard error.code != .busy else { return }
-      session.notice?(
-        Notice(
-          kind: .oldContentLeft,
-          message: "the vault \(session.path) could not be compacted: \(error.message)"))
+      reportOldContent("the vault could not be compacted: \(error.message)")
     }
+  }
+
+  private func reportOldContent(_ message: String) {
+    session.notice?(
+      Notice(
+        kind: .oldContentLeft, message: message,
+        recovery: "\(.compact) removes what was replaced or deleted"))
   }
 
   /// Writes a new base, and gives it the name of the vault.
   ///
   /// - Parameter beforeRename: what must be recorded before it counts.
   mutating func replaceBase(
-    _ new: some NewBase,
+    _ new: some NewBase, until deadline: Deadline? = nil,
     beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }
   ) throws(KeychainError) {
     let unfinished = try UnfinishedVault(
-      for: session.path, on: session.file.disk, like: lock.file, until: session.deadline)
+      for: session.path, on: session.file.disk, like: lock.file,
+      until: deadline ?? session.deadline)
     let head = try BaseWriter.write(new, to: unfinished.file, path: session.path)
     let made = try VaultContents(
       reading: unfinished.file, size: unfinished.file.status(of: session.path).size,

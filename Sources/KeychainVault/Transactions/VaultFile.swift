@@ -146,7 +146,8 @@ final class VaultFile: Sendable {
     if !anew, let known = known.withLock({ $0 }), let old = known.contents,
       known.status.identity == opened.status.identity, old.head == opened.head
     {
-      if known.status == opened.status {
+      // A write that took the place of an unfinished one may have its length, in the same moment.
+      if known.status == opened.status, !old.hasUnfinishedWrite {
         try old.requireProofs(keys)
         return old
       }

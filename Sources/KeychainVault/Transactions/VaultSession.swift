@@ -109,7 +109,14 @@ extension VaultSession {
   ) throws(KeychainError) -> Result {
     var session = self
     var greatest = requirement
-    var keys = try self.keys(greatest)
+    var keys: TierKeys
+    if let atHand = try unlocker.keysAtHand(requirement, head) {
+      keys = atHand
+    } else {
+      keys = try self.keys(requirement)
+      // A person may have thought for minutes.
+      session = try reopened()
+    }
     for _ in 0..<8 {
       guard session.head.owns(keys) else {
         keys = try session.keys(greatest)
