@@ -47,6 +47,9 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     }
     session.interface.say(SlotText.added(slot))
     if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
+    if let check = try session.vault.status().check {
+      session.interface.hint(RecoveryCodeText.writing(check))
+    }
     if !earlier.isEmpty { session.interface.hint(RecoveryCodeText.earlierCodes(earlier)) }
   }
 }
@@ -64,6 +67,12 @@ enum RecoveryCodeText {
   static func writtenCode(_ path: String) -> String {
     "wrote the recovery code to \(path): copy it to paper, or to a place away from this machine, "
       + "and delete the file"
+  }
+
+  /// What a person adds to the page with the code.
+  static func writing(_ check: VaultCheck) -> String {
+    "write the vault's check on the page with the recovery code: \(check); a machine that has not seen the "
+      + "vault may ask for it"
   }
 
   static func earlierCodes(_ slots: [VaultSlot]) -> String {

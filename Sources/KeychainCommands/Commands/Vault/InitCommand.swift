@@ -98,6 +98,9 @@ struct InitCommand: KeychainSubcommand {
     }
     try say(in: session)
     if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
+    if let check = try session.vault.status().check {
+      session.interface.hint(RecoveryCodeText.writing(check))
+    }
     session.interface.hint(VaultText.addMembers)
     session.interface.hint(IdentityText.toPin(identity))
   }

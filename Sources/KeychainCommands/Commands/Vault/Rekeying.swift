@@ -122,10 +122,15 @@ enum RekeyText {
       "copies of the vault made before still open as they did, and hold the secrets of their time: "
       + "change those that somebody may have, and make a new backup"
     let plan = report.plan
-    guard plan.changesAdministrationKey, !plan.isSignedByRecoveryCode,
-      plan.kept.contains(where: { $0.isThisDevice != true })
-    else { return [copies] }
-    return [copies, comparing(report.check)]
+    guard plan.changesAdministrationKey else { return [copies] }
+    var hints = [copies]
+    if plan.kept.contains(where: { $0.kind == .recoveryCode }) {
+      hints.append(RecoveryCodeText.writing(report.check))
+    }
+    if !plan.isSignedByRecoveryCode, plan.kept.contains(where: { $0.isThisDevice != true }) {
+      hints.append(comparing(report.check))
+    }
+    return hints
   }
 
   /// Returns what to do where a new administration key cannot be followed.
@@ -134,7 +139,7 @@ enum RekeyText {
     return
       "other machines that have seen the vault refuse it until somebody there compares the new check with you: "
       + "'\(path) identity pin FILE --check \(check)' for a pinned identity, and "
-      + "'\(path) accept-restored'"
+      + "'\(path) accept-restored --check \(check)'"
   }
 
   static var lockedByNewKeys: String {
