@@ -22,7 +22,7 @@ public struct KeychainError: Error, Hashable, Sendable {
   /// The kind of failure.
   public let code: Code
 
-  /// The error code of the system or of SQLite that caused the failure, if there is one.
+  /// The error code of the system that caused the failure, if there is one.
   public let underlying: Underlying?
 
   /// What failed: an item or file, and what is wrong with it.
@@ -47,13 +47,10 @@ public struct KeychainError: Error, Hashable, Sendable {
     self.underlying = underlying
   }
 
-  /// An error code of the system or of SQLite.
+  /// An error code of the system.
   public enum Underlying: Hashable, Sendable {
     /// `errno` of a system call.
     case system(errno: Int32)
-
-    /// An extended result code of SQLite.
-    case sqlite(extendedCode: Int32)
   }
 }
 

@@ -12,7 +12,7 @@ extension Vault {
   /// file, a recovery code or an identity. The new passphrase is hashed at the cost of new slots.
   ///
   /// Earlier copies of the vault still open with the old passphrase and contain the same keys. To
-  /// replace those keys, use ``rekey(removing:deletingItems:newAdministrationKey:confirm:progress:)``.
+  /// replace those keys, use ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``.
   /// Like every change of slots, this verifies the whole vault first, which takes longer the more
   /// items there are.
   ///

@@ -6,7 +6,7 @@ internal import KeychainVaultFormat
 extension Vault {
   /// Removes a slot, and gives the vault new keys in the same transaction.
   ///
-  /// As ``rekey(removing:deletingItems:newAdministrationKey:confirm:progress:)``. With `keepingKeys`,
+  /// As ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``. With `keepingKeys`,
   /// the vault keeps its root key and its administration key: whoever had the slot still knows them,
   /// and with them opens whatever copy of the file they get. If no passphrase, key file or recipient
   /// is left, this machine's device slot then opens everything.
@@ -20,7 +20,7 @@ extension Vault {
   ///     other devices would be lost.
   ///   - progress: Called from time to time with the progress of the work.
   /// - Returns: The credentials that were deleted.
-  /// - Throws: As ``rekey(removing:deletingItems:newAdministrationKey:confirm:progress:)``.
+  /// - Throws: As ``rekey(removing:deletingItems:newAdministrationKey:droppingDamaged:confirm:progress:)``.
   @discardableResult
   public func removeSlot(
     _ number: UInt32, keepingKeys: Bool = false, deletingItems: Bool = false,
@@ -72,7 +72,7 @@ extension Vault {
   ///
   /// - Parameter number: The number of the slot.
   /// - Returns: The credentials; empty unless it is the last passphrase.
-  /// - Throws: As ``removeSlot(_:keepingKeys:deletingItems:confirm:progress:)``.
+  /// - Throws: As ``removeSlot(_:keepingKeys:deletingItems:droppingDamaged:confirm:progress:)``.
   public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] {
     let admin = try administration()
     return try admin.inspect { change throws(KeychainError) -> [Credential] in

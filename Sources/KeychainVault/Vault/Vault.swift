@@ -5,9 +5,9 @@ internal import PrephirencesFiles
 
 /// An encrypted credential store in one file.
 ///
-/// The file is an SQLite database of format 2. Names, values and times are encrypted; the article
-/// VaultFormat of `KeychainVaultFormat` lists what is not. The first write creates the vault if it
-/// does not exist.
+/// The file is a log of sealed changes, of which a copy at any moment is a good backup. The article
+/// VaultFormat of `KeychainVaultFormat` has its bytes, and says what shows without a key. The first write
+/// creates the vault if it does not exist.
 ///
 /// ```swift
 /// let vault = Vault()
