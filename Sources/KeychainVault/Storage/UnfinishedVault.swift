@@ -29,7 +29,7 @@ struct UnfinishedVault: ~Copyable {
   init(
     for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?, until deadline: Deadline
   ) throws(KeychainError) {
-    file = try Self.locked(Self.name(for: vault), on: disk, deadline)
+    file = try Self.locked(Self.name(for: vault), on: disk, notBeing: old, deadline)
     file.takeAttributes(of: old)
     self.vault = vault
     self.disk = disk
@@ -52,9 +52,13 @@ struct UnfinishedVault: ~Copyable {
   static func name(for vault: String) -> String { vault + ".new" }
 
   private static func locked(
-    _ name: String, on disk: any VaultDisk, _ deadline: Deadline
+    _ name: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?, _ deadline: Deadline
   ) throws(KeychainError) -> any DiskFile {
     do throws(Errno) {
+      // Another name of the vault, which is locked: its maker was killed who could not rename it.
+      if let old, try disk.status(of: name)?.identity == old.status().identity {
+        try disk.remove(name)
+      }
       repeat {
         let file = try disk.openTemporary(name)
         guard try file.lock(exclusive: true, until: deadline) else { break }
@@ -63,7 +67,7 @@ struct UnfinishedVault: ~Copyable {
         guard try disk.status(of: name)?.identity == status.identity else { continue }
         guard status.isRegular, status.owner == geteuid() else { throw .fileExists }
         guard status.links == 1 else {
-          // Under its other name, it may be the vault: a maker was killed who could not rename it.
+          // It may be the vault under its other name, here too.
           try disk.remove(name)
           continue
         }

@@ -20,7 +20,10 @@ struct LockedSession {
   ) throws(KeychainError) -> LockedVault {
     let opened = session.opened
     guard refuses else {
-      return LockedVault(self, try session.file.contentsAsFarAsGood(opened, keys), keys)
+      let contents = try session.file.contentsAsFarAsGood(opened, keys)
+      // A new base would prove what somebody changed without the key of a tier.
+      try contents.requireProofs(keys)
+      return LockedVault(self, contents, keys)
     }
     let contents = try session.file.contents(opened, keys, anew: anew)
     let relation = try contents.relation(to: opened.seen.record, keys)
@@ -75,22 +78,36 @@ struct LockedVault {
   /// Deleted items go at once from vaults that are smaller, with the rest of what was replaced.
   static let smallVaultCount = 1 << 20
 
+  /// A base that need not be made doesn't wait: its maker holds the vault's lock.
+  private static var shortly: Deadline { Deadline(after: .milliseconds(100)) }
+
   /// Commits what a writer changed, by an append or, if that is too large, by a new base.
   ///
   /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/outcomeUnknown`` if that isn't known.
   mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
     guard writer.hasChanges || writer.makesBase else { return }
-    session.file.own.note(writer.versions, in: contents.newest.n + 1)
-    guard writer.fitsInCommit, !writer.makesBase else {
-      guard keys.hasAll else {
-        throw KeychainError(
-          .locked, "the vault \(session.path) is locked, and so large a change needs all of its keys",
-          recovery: .unlockOrGivePassphrase)
+    // What has another name must not change under that one.
+    let needsFile = writer.makesBase || !writer.fitsInCommit || lock.hasOtherNames
+    let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
+    if keys.hasAll, needsFile || removesForGood {
+      session.file.own.note(writer.versions, in: contents.newest.n + 1)
+      do throws(KeychainError) {
+        return try replaceBase(
+          CarriedBase(writer.contents, keys), until: needsFile ? nil : Self.shortly)
+      } catch {
+        // An append may do where the folder takes no new file, and where it doesn't fit on the disk.
+        guard !needsFile, error.code != .outcomeUnknown else { throw error }
       }
-      return try replaceBase(CarriedBase(writer.contents, keys))
+    }
+    guard writer.fitsInCommit, !lock.hasOtherNames else {
+      throw KeychainError(
+        .locked, "the vault \(session.path) is locked, and so large a change, or one of a file with "
+          + "another name, needs all of its keys",
+        recovery: .unlockOrGivePassphrase)
     }
     let (commit, frame) = try writer.sealed()
     let isDue = contents.growth.isDue(after: frame.header, preceding: contents.head.lengths.log)
+    session.file.own.note(writer.versions, in: commit.n)
     do throws(WriteFailure) {
       try lock.append(
         [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
@@ -106,44 +123,50 @@ struct LockedVault {
     contents.hasUnfinishedWrite = false
     noteContents()
     session.remember(contents, keys)
-    let cleans = writer.removesSecrets && contents.end < Self.smallVaultCount
-    if keys.hasAll, isDue || cleans {
-      compactIfPossible()
-    } else if writer.removesSecrets {
-      reportOldContent("the secrets that were deleted stay in the file, sealed, until it is compacted")
+    if writer.removesSecrets {
+      session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the secrets that were deleted stay in the file, sealed, until it is compacted",
+          recovery: "\(.compact) removes them"))
     }
+    if isDue, keys.hasAll { compactIfPossible() }
   }
 
-  /// The change is acknowledged already, so a failure is a notice at most.
+  /// Makes a new base of what the vault holds, so that what was replaced and deleted goes.
+  mutating func compact() throws(KeychainError) {
+    try replaceBase(CarriedBase(contents, keys))
+  }
+
+  /// The change that brought the log to its limit is acknowledged, so a failure is a notice at most.
   private mutating func compactIfPossible() {
+    do throws(Errno) {
+      guard try session.file.disk.freeBytes(at: session.path) / 2 > contents.end else { return }
+    } catch {
+      return
+    }
     do throws(KeychainError) {
-      guard let free = try? session.file.disk.freeBytes(at: session.path), free / 2 > contents.end
-      else { return reportOldContent("there is no room to compact the vault") }
-      // Whoever makes a file of the vault at this moment is not waited for.
-      try replaceBase(CarriedBase(contents, keys), until: Deadline(after: .zero))
+      try replaceBase(CarriedBase(contents, keys), until: Self.shortly)
     } catch {
       guard error.code != .busy else { return }
-      reportOldContent("the vault could not be compacted: \(error.message)")
+      session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the vault \(session.path) could not be compacted: \(error.message)"))
     }
-  }
-
-  private func reportOldContent(_ message: String) {
-    session.notice?(
-      Notice(
-        kind: .oldContentLeft, message: message,
-        recovery: "\(.compact) removes what was replaced or deleted"))
   }
 
   /// Writes a new base, and gives it the name of the vault.
   ///
-  /// - Parameter beforeRename: what must be recorded before it counts.
+  /// - Parameters:
+  ///   - deadline: how long to wait for who has locked the new file's name; `nil` as long as the session does.
+  ///   - beforeRename: what must be recorded before it counts.
   mutating func replaceBase(
     _ new: some NewBase, until deadline: Deadline? = nil,
     beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }
   ) throws(KeychainError) {
     let unfinished = try UnfinishedVault(
-      for: session.path, on: session.file.disk, like: lock.file,
-      until: deadline ?? session.deadline)
+      for: session.path, on: session.file.disk, like: lock.file, until: deadline ?? session.deadline)
     let head = try BaseWriter.write(new, to: unfinished.file, path: session.path)
     let made = try VaultContents(
       reading: unfinished.file, size: unfinished.file.status(of: session.path).size,
