@@ -289,8 +289,8 @@ let package = Package(
     tests(
       "KeychainVaultFaultTests",
       [
-        "CFaultVFS", "FaultTesting", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool", grdb,
+        "FaultTesting", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainVaultFormat", "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool",
         systemPackage,
       ]),
     tests(

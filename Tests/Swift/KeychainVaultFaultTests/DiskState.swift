@@ -24,6 +24,8 @@ struct DiskState: Sendable {
     private(set) var sectors: [Int: Sector] = [:]
     /// The lengths that it may have on the disk; the first is certain, the last is what programs see.
     private(set) var sizes: [Int]
+    /// Counts the changes, as the time of the last one.
+    private(set) var changes = 0
 
     /// Creates a file that is on the disk.
     init(content: [UInt8]) {
@@ -54,6 +56,7 @@ struct DiskState: Sendable {
     /// Changes the content, and adds what the sectors of a range contain then.
     private mutating func touch(_ range: Range<Int>, _ change: (inout Self) -> Void) {
       guard !range.isEmpty else { return }
+      changes += 1
       let numbers = range.lowerBound / Self.sectorCount...(range.upperBound - 1) / Self.sectorCount
       for number in numbers where sectors[number] == nil {
         let fresh = min(max(0, sizes[0] - number * Self.sectorCount), Self.sectorCount)
@@ -102,14 +105,30 @@ struct DiskState: Sendable {
   /// What the test has recorded so far.
   var notes: [Int] = []
 
+  /// What the file of the seen record may have: the last is what programs see.
+  var records: [Data?] = []
+
   init() {}
 
   /// Creates the files of a disk after a power failure.
-  init(files: [Int: [UInt8]], names: [String: Int], notes: [Int]) {
+  init(files: [Int: [UInt8]], names: [String: Int], notes: [Int], records: [Data?]) {
     self.files = files.mapValues { File(content: $0) }
     self.names = names
     syncedNames = names
     self.notes = notes
+    self.records = records
+  }
+
+  /// Whether programs can tell it from another one.
+  var fingerprint: Int {
+    var hasher = Hasher()
+    for (name, inode) in names.sorted(by: { $0.key < $1.key }) {
+      hasher.combine(name)
+      hasher.combine(files[inode]?.content)
+    }
+    hasher.combine(notes)
+    hasher.combine(records.last)
+    return hasher.finalize()
   }
 
   mutating func rename(_ changes: [String: Int?]) {
@@ -130,7 +149,7 @@ struct DiskState: Sendable {
     guard let file = files[inode] else { return nil }
     return DiskStatus(
       device: 1, inode: UInt64(inode), size: file.content.count,
-      changed: .init(seconds: 0, nanoseconds: 0), links: names.values.count { $0 == inode },
+      changed: .init(seconds: file.changes, nanoseconds: 0), links: names.values.count { $0 == inode },
       isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
   }
 }

@@ -22,11 +22,19 @@ final class ModelDisk: VaultDisk {
     let error: Errno
     /// How many bytes a write writes before it fails.
     var written = 0
+    /// Whether the program ends there: nothing is done, nor anything later.
+    var isKill = false
 
     init(_ error: Errno, written: Int = 0) {
       self.error = error
       self.written = written
     }
+
+    static let kill: Self = {
+      var fault = Self(.ioError)
+      fault.isKill = true
+      return fault
+    }()
   }
 
   private struct Content: Sendable {
@@ -41,12 +49,16 @@ final class ModelDisk: VaultDisk {
   let initialNotes: [Int]
   /// Decides by the number of the call, from 0, whether it fails.
   private let fault: @Sendable (Int, Call) -> Fault?
+  /// Reads the file of a seen record, which lies elsewhere.
+  private let record: (@Sendable () -> Data?)?
 
   init(
-    _ state: DiskState = DiskState(), failing fault: @escaping @Sendable (Int, Call) -> Fault? = { _, _ in nil }
+    _ state: DiskState = DiskState(), record: (@Sendable () -> Data?)? = nil,
+    failing fault: @escaping @Sendable (Int, Call) -> Fault? = { _, _ in nil }
   ) {
     content = Mutex(Content(state: state))
     initialNotes = state.notes
+    self.record = record
     self.fault = fault
   }
 
@@ -59,10 +71,22 @@ final class ModelDisk: VaultDisk {
   /// Records what a test must know of each moment, such as the number of a write that was acknowledged.
   func note(_ value: Int) {
     content.withLock { content in
+      sampleRecord(&content.state)
       content.state.notes.append(value)
       content.calls.append(.note)
       content.states.append(content.state)
     }
+  }
+
+  /// Notes how the record is now. One that was made, or has another administration key, is durable;
+  /// in place of others, each that it was since then may be on the disk.
+  private func sampleRecord(_ state: inout DiskState) {
+    guard let record else { return }
+    let now = record()
+    guard let last = state.records.last else { return state.records = [now] }
+    guard now != last else { return }
+    let keys = [last, now].map { $0?.dropFirst(16).prefix(64) }
+    state.records = keys[0] == keys[1] ? state.records + [now] : [now]
   }
 
   fileprivate func change(
@@ -70,6 +94,8 @@ final class ModelDisk: VaultDisk {
   ) throws(Errno) {
     try content.withLock { content throws(Errno) in
       let fault = fault(content.calls.count, call)
+      if let fault, fault.isKill { throw fault.error }
+      sampleRecord(&content.state)
       content.calls.append(call)
       defer { content.states.append(content.state) }
       try body(&content.state, fault)

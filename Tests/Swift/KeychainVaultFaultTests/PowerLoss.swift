@@ -1,4 +1,5 @@
 import FaultTesting
+import Foundation
 import Testing
 
 /// How much of the order of writes a file system keeps.
@@ -12,12 +13,19 @@ enum DiskOrder: CaseIterable {
 
 /// A disk after a power failure.
 struct Crash {
-  /// The disk as it is found; it can be used, and its power can fail again.
-  let disk: ModelDisk
+  /// The disk as it is found.
+  let state: DiskState
   /// What the test had recorded before; see ``ModelDisk/note(_:)``.
   let notes: [Int]
+  /// The seen record as it is found.
+  let record: Data?
   /// Where and how the power failed, for the message of a failure.
   let place: String
+
+  /// The disk; it can be used, and its power can fail again.
+  func disk(record: (@Sendable () -> Data?)? = nil) -> ModelDisk {
+    ModelDisk(state, record: record)
+  }
 }
 
 extension ModelDisk {
@@ -28,26 +36,35 @@ extension ModelDisk {
   ///   - limit: The number of states that are checked after one change: all of them, if they are not
   ///     more, or random ones.
   ///   - check: Throws, or records an issue, if a state is not right.
+  /// - Returns: How many different states were checked.
+  @discardableResult
   func forEachPowerLoss(
     seed: UInt64 = .random(in: 0...UInt64.max), limit: Int = Thoroughness.crashStates,
     _ check: (Crash) throws -> Void
-  ) rethrows {
+  ) rethrows -> Int {
     var random = SplitMix(state: seed)
+    var checked: Set<Int> = []
     let calls = calls
     for (number, state) in states.enumerated() where calls[number] != .note {
       // Notes that follow at once belong to this moment, too: the power fails after them.
       let last = calls[(number + 1)...].firstIndex { $0 != .note } ?? calls.count
       let notes = states[last - 1].notes
+      // The next change began with a look at the record.
+      let records = states[number].records + (number + 1 < calls.count ? states[number + 1].records : [])
       for order in DiskOrder.allCases {
-        let loss = PowerLoss(state, order)
+        let loss = PowerLoss(state, order, records)
         for choice in loss.choices(limit, &random) {
           let place = "power failed after call \(number) (\(calls[number])), order \(order), "
             + "choice \(choice), seed \(seed)"
-          let disk = ModelDisk(loss.state(choice, notes))
-          try check(Crash(disk: disk, notes: notes, place: place))
+          let state = loss.state(choice, notes)
+          guard checked.insert(state.fingerprint).inserted else { continue }
+          try check(
+            Crash(
+              state: state, notes: notes, record: state.records.last ?? nil, place: place))
         }
       }
     }
+    return checked.count
   }
 }
 
@@ -57,15 +74,19 @@ private struct PowerLoss {
     case renames(prefix: Bool)
     case size(inode: Int)
     case sector(inode: Int, number: Int, candidates: [[UInt8]])
+    case record
   }
 
   private let found: DiskState
   private let sizes: [Int: [Int]]
+  private let records: [Data?]
   private var dimensions: [(count: Int, choice: Choice)] = []
 
-  init(_ state: DiskState, _ order: DiskOrder) {
+  init(_ state: DiskState, _ order: DiskOrder, _ records: [Data?]) {
     found = state
     sizes = state.files.mapValues { Self.sizes(of: $0, order) }
+    self.records = Array(Set(records))
+    if self.records.count > 1 { dimensions.append((self.records.count, .record)) }
     if !state.renames.isEmpty {
       let count = order == .journal ? state.renames.count + 1 : 1 << state.renames.count
       dimensions.append((count, .renames(prefix: order == .journal)))
@@ -139,6 +160,7 @@ private struct PowerLoss {
       let count = max(file.content.count, ((file.sectors.keys.max() ?? -1) + 1) * DiskState.File.sectorCount)
       return file.content + [UInt8](repeating: 0, count: count - file.content.count)
     }
+    var record = records.last ?? nil
     var lengths = found.files.mapValues { $0.content.count }
     for (choice, dimension) in zip(choices, dimensions) {
       switch dimension.choice {
@@ -147,6 +169,7 @@ private struct PowerLoss {
         where prefix ? number < choice : choice & (1 << number) != 0 {
           DiskState.apply(change, to: &names)
         }
+      case .record: record = records[choice]
       case .size(let inode): lengths[inode] = sizes[inode]?[choice]
       case .sector(let inode, let number, let candidates):
         let start = number * DiskState.File.sectorCount
@@ -159,6 +182,6 @@ private struct PowerLoss {
         bytes.prefix(length) + [UInt8](repeating: 0, count: max(0, length - bytes.count))
       }
     }
-    return DiskState(files: files, names: names, notes: notes)
+    return DiskState(files: files, names: names, notes: notes, records: [record])
   }
 }

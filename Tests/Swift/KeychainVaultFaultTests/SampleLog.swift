@@ -156,7 +156,8 @@ struct SampleLog {
   /// Checks a disk after a power failure: what was acknowledged or recorded is there, and nothing is
   /// torn; and it can be written, even if the power fails again.
   static func check(_ crash: Crash, again: Int = 4) throws {
-    let log = SampleLog(crash.disk)
+    let disk = crash.disk()
+    let log = SampleLog(disk)
     let found = try log.content()?.frames ?? []
     let seen = Set(crash.notes.map(Frame.init(note:)))
     #expect(seen.subtracting(found).isEmpty, "\(crash.place): found \(found), seen \(seen)")
@@ -165,7 +166,7 @@ struct SampleLog {
     // A file that has its name is whole.
     #expect(written.dropLast() == found[...], "\(crash.place)")
     #expect(try log.content()?.frames == written, "\(crash.place)")
-    try crash.disk.forEachPowerLoss(seed: 1, limit: again) { crash in
+    try disk.forEachPowerLoss(seed: 1, limit: again) { crash in
       try check(crash, again: 0)
     }
   }

@@ -6,15 +6,18 @@ enum Thoroughness {
   private static let isThorough =
     ProcessInfo.processInfo.environment["PREPHIRENCES_THOROUGH"] == "1"
 
-  /// One of this many calls of SQLite is tested.
-  static let callStep = isThorough ? 1 : 7
   /// One of this many changed bytes is tested.
   private static let byteStep = isThorough ? 1 : 10
+  /// A file is cut after each of this many bytes.
+  static let cutStep = isThorough ? 1 : 101
   /// One of this many moments to kill a process is tested.
   private static let killStep = isThorough ? 1 : 3
 
   /// This many states after a power failure are tested for each change.
   static let crashStates = isThorough ? 4096 : 24
+
+  /// As many are tested of a whole vault, which takes longer to check.
+  static let vaultCrashStates = isThorough ? 256 : 8
 
   static func changedBytes(_ all: Int) -> Int { all / byteStep }
 
