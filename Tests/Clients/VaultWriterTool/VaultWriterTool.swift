@@ -22,6 +22,18 @@ enum VaultWriterTool {
         try vault.put("\(prefix)\(number)", "secret of \(prefix)\(number)")
         report("\(number)")
       }
+    case "bases":
+      for number in 0... {
+        try vault.put("k\(number % 7)", "\(number)")
+        try vault.compact()
+        report("\(number)")
+      }
+    case "removals":
+      for number in 0... {
+        try vault.put("k\(number)", "\(number)")
+        if number > 0 { try vault.remove(.test("k\(number - 1)")) }
+        report("\(number)")
+      }
     case "count":
       for _ in 0..<(arguments.popFirst().flatMap { Int($0) } ?? 0) {
         try increment(vault)
@@ -84,7 +96,7 @@ enum VaultWriterTool {
 
   private static func handle() -> Vault {
     var configuration = Vault.Configuration(deadline: .seconds(60))
-    configuration.passwordHash = PasswordHash.Parameters(memory: 64 << 10, passes: 1)
+    configuration.passwordHash = .interactive
     return Vault(configuration: configuration)
   }
 

@@ -42,7 +42,7 @@ package final class TestVault: Sendable {
     configuration.environment = EnvironmentVariables(
       environment.merging(extra) { _, given in given })
     configuration.deadline = .seconds(60)
-    configuration.passwordHash = PasswordHash.Parameters(memory: 64 << 10, passes: 1)
+    configuration.passwordHash = .interactive
     change(&configuration)
     return Vault(configuration: configuration)
   }

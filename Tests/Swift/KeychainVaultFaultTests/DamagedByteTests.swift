@@ -1,68 +1,75 @@
 import FaultTesting
 import Foundation
-import Glibc
-import KeychainCredentials
 import KeychainVault
 import KeychainVaultTesting
 import Testing
 
-/// Changes single bytes of a vault file, thousands of times.
-@Suite("A byte of the file is changed", .timeLimit(.minutes(14)))
+/// Changes the bytes of a vault's file: each byte, cuts, and insertions.
+///
+/// Whoever saw the vault finds the present state or an error; who sees it first may find an older state.
+@Suite("Bytes of the file are changed", .timeLimit(.minutes(14)))
 struct DamagedByteTests {
-  @Test(arguments: 0..<4)
-  func aVaultOfTheDevice(_ part: Int) throws {
-    try damage(
-      SampleVault(passphrase: nil), times: Thoroughness.changedBytes(2500), seed: UInt64(part))
-  }
+  private static let ways = [(true, true), (true, false), (false, true), (false, false)]
 
-  @Test(arguments: 0..<2)
-  func aVaultWithAPassphrase(_ part: Int) throws {
-    let sample = try SampleVault(passphrase: TestVault.passphrase)
-    try damage(sample, times: Thoroughness.changedBytes(1000), seed: 100 + UInt64(part))
-  }
-
-  /// Changes a byte, reads everything, and restores the byte, repeatedly.
-  private func damage(_ sample: SampleVault, times: Int, seed: UInt64) throws {
-    let vault = try sample.vault.get()
-    let intact = try Data(contentsOf: URL(filePath: vault.path))
-    let around = try Self.entries(of: vault)
-    var random = SplitMix(state: seed)
-    var total = DamageReport()
-    var longest: Duration = .zero
-    for _ in 0..<times {
-      let offset = Int.random(in: 0..<intact.count, using: &random)
-      let value = intact[offset] ^ UInt8.random(in: 1...255, using: &random)
-      try Self.write(value, at: offset, vault.path)
-      var report = DamageReport()
-      let time = try ContinuousClock().measure { report = try sample.read() }
-      longest = max(longest, time)
-      total.add(report)
-      #expect(report.violations == [], "byte \(offset) is \(value)")
-      var changed = intact
-      changed[offset] = value
-      let now = try Data(contentsOf: URL(filePath: vault.path))
-      #expect(now == changed, "reading wrote to the file: byte \(offset) is \(value)")
-      #expect(try Self.entries(of: vault) == around, "byte \(offset) is \(value)")
-      if now == changed {
-        try Self.write(intact[offset], at: offset, vault.path)
-      } else {
-        try intact.write(to: URL(filePath: vault.path))
+  @Test(arguments: ways)
+  func aByteIsChanged(_ hasKeyFile: Bool, _ seen: Bool) throws {
+    var random = SplitMix(state: UInt64(hasKeyFile ? 1 : 2))
+    let sample = try SampleVault.filled(hasKeyFile: hasKeyFile)
+    let first = Int.random(in: 0..<Thoroughness.byteStep)
+    try check(sample, seen, "a byte is changed") { file in
+      stride(from: first, to: file.count, by: Thoroughness.byteStep).map { offset in
+        var changed = file
+        changed[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        return ("byte \(offset)", changed)
       }
     }
-    #expect(longest < .seconds(30))
+  }
+
+  @Test(arguments: ways)
+  func theFileIsCut(_ hasKeyFile: Bool, _ seen: Bool) throws {
+    let sample = try SampleVault.filled(hasKeyFile: hasKeyFile)
+    let first = Int.random(in: 1...Thoroughness.cutStep)
+    try check(sample, seen, "the file is cut") { file in
+      stride(from: first, to: file.count, by: Thoroughness.cutStep).map {
+        ("cut after \($0)", file.prefix($0))
+      }
+    }
+  }
+
+  @Test(arguments: ways)
+  func bytesAreInserted(_ hasKeyFile: Bool, _ seen: Bool) throws {
+    var random = SplitMix(state: 3)
+    let sample = try SampleVault.filled(hasKeyFile: hasKeyFile)
+    let first = Int.random(in: 0..<Thoroughness.cutStep)
+    try check(sample, seen, "bytes are inserted") { file in
+      stride(from: first, through: file.count, by: Thoroughness.cutStep).map { offset in
+        let count = [1, 16, 100, 4096][offset % 4]
+        let bytes = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+        return ("inserted at \(offset)", file.prefix(offset) + bytes + file.dropFirst(offset))
+      }
+    }
+  }
+
+  private func check(
+    _ sample: SampleVault, _ seen: Bool, _ what: String, _ changes: (Data) -> [(String, Data)]
+  ) throws {
+    let states = seen ? [sample.state] : sample.states
+    var outcomes: [String: Int] = [:]
+    var longest: Duration = .zero
+    let changes = changes(sample.file)
+    for (place, bytes) in changes {
+      try sample.replace(by: bytes, seen: seen)
+      var view = VaultView()
+      longest = max(longest, ContinuousClock().measure { view = sample.look() })
+      outcomes[view.outcome, default: 0] += 1
+      let violations = view.violations(states)
+      #expect(violations == [], "\(place): \(violations)")
+      let now = try Data(contentsOf: URL(filePath: sample.path))
+      #expect(now == bytes, "\(place): a read wrote to the file")
+    }
+    try sample.replace(by: sample.file, seen: true)
     #expect(try sample.handle().verify().problems == [])
-    print("\(times) changed bytes; outcomes of the reads, the longest \(longest):\n\(total.table)")
-  }
-
-  private static func write(_ byte: UInt8, at offset: Int, _ path: String) throws {
-    let file = try FileHandle(forUpdating: URL(filePath: path))
-    try file.seek(toOffset: UInt64(offset))
-    try file.write(contentsOf: Data([byte]))
-    try file.close()
-  }
-
-  /// Returns the names of all files of the test.
-  private static func entries(of vault: TestVault) throws -> Set<String> {
-    Set(try FileManager.default.subpathsOfDirectory(atPath: vault.folder.path))
+    #expect(longest < .seconds(30))
+    print("\(what), \(seen ? "seen" : "not seen") before: \(changes.count) times; \(outcomes)")
   }
 }

@@ -9,18 +9,6 @@ import Testing
 /// Puts other content in the place of a vault file.
 @Suite("Other files in place of a vault", .timeLimit(.minutes(14)))
 struct DamagedFileTests {
-  @Test func aVaultCutOffAnywhere() throws {
-    let sample = try SampleVault(passphrase: nil)
-    let vault = try sample.vault.get()
-    let intact = try Data(contentsOf: URL(filePath: vault.path))
-    for count in stride(from: 1, to: intact.count, by: Thoroughness.cutStep) {
-      try replace(vault, by: intact.prefix(count))
-      let report = try sample.read()
-      #expect(report.violations == [], "cut off after \(count) bytes")
-      #expect(try Data(contentsOf: URL(filePath: vault.path)) == intact.prefix(count))
-    }
-  }
-
   @Test func nothing() throws {
     try expect(.noStore) { vault in try replace(vault, by: Data()) }
   }

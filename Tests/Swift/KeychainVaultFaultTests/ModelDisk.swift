@@ -18,7 +18,7 @@ final class ModelDisk: VaultDisk {
   }
 
   /// What a caller sees in place of the answer of a call.
-  struct Fault {
+  struct Fault: Sendable {
     let error: Errno
     /// How many bytes a write writes before it fails.
     var written = 0

@@ -22,10 +22,10 @@ struct VaultState: Hashable, CustomStringConvertible {
 }
 
 /// A step of a test, and what it makes of a vault.
-struct VaultStep {
+struct VaultStep: Sendable {
   let name: String
-  let run: (ModelVault, ModelDisk) throws -> Void
-  let change: (inout VaultState) -> Void
+  let run: @Sendable (ModelVault, ModelDisk) throws -> Void
+  let change: @Sendable (inout VaultState) -> Void
 }
 
 /// A whole vault on a ``ModelDisk``; its seen record and the device secret lie in files, and the record
@@ -62,7 +62,7 @@ final class ModelVault: Sendable {
   func handle(_ disk: ModelDisk, withKeyFile: Bool = true) -> Vault {
     test.handle {
       $0.disk = disk
-      $0.deadline = .milliseconds(20)
+      $0.deadline = .seconds(20)
       if withKeyFile, let keyFile { $0.unlock = .keyFile(keyFile, named: "the test") }
     }
   }
@@ -83,7 +83,8 @@ final class ModelVault: Sendable {
     let handle = handle(disk)
     do {
       guard try handle.session() != nil else { return .none }
-    } catch let error where error.code == .noStore {
+    } catch {
+      guard error.code == .noStore else { throw error }
       return .none
     }
     var state = VaultState()
@@ -112,6 +113,18 @@ final class ModelVault: Sendable {
     }
   }
 
+  /// Puts an item that lets the log grow to its limit soon.
+  static func putLong(_ account: String, withKeyFile: Bool = true) -> VaultStep {
+    VaultStep(name: "put long \(account)") { vault, disk in
+      var credential = Credential(.test(account), accessibility: .always)
+      credential.comment = String(repeating: "long ", count: 3000)
+      try vault.handle(disk, withKeyFile: withKeyFile).store(
+        credential, secret: SecretBytes(copying: "long"))
+    } change: {
+      $0.items[account] = "long"
+    }
+  }
+
   static func remove(_ account: String) -> VaultStep {
     VaultStep(name: "remove \(account)") { vault, disk in
       try vault.handle(disk).remove(.test(account))
@@ -130,11 +143,16 @@ final class ModelVault: Sendable {
   } change: { _ in
   }
 
-  static let create = VaultStep(name: "create") { vault, disk in
-    try vault.handle(disk).create(passphrase: nil, keyFile: vault.keyFile, device: true)
-  } change: {
-    $0 = VaultState()
+  static func create(hasKeyFile: Bool) -> VaultStep {
+    VaultStep(name: "create") { vault, disk in
+      try vault.handle(disk).create(
+        passphrase: nil, keyFile: vault.keyFile, device: true, startingAnew: true)
+    } change: {
+      $0 = VaultState(slots: hasKeyFile ? [.device, .keyFile] : [.device])
+    }
   }
+
+  private var creating: VaultStep { Self.create(hasKeyFile: keyFile != nil) }
 
   static let transaction = VaultStep(name: "transaction") { vault, disk in
     try vault.handle(disk).withTransaction { transaction in
@@ -152,7 +170,7 @@ final class ModelVault: Sendable {
 
   /// A vault that the device opens.
   static let deviceSteps = [
-    create, put("a", "one"), put("b", String(repeating: "long", count: 800)), put("a", "two"),
+    create(hasKeyFile: false), put("a", "one"), put("b", String(repeating: "long", count: 800)), put("a", "two"),
     put("c", "open", .always), remove("b"), transaction, put("e", "five"), compact,
     put("f", "six", .afterFirstUnlock),
     VaultStep(name: "add a code") { vault, disk in
@@ -171,13 +189,12 @@ final class ModelVault: Sendable {
 
   /// A vault whose device key opens T0 alone, and is used for some of the writes.
   static let keyFileSteps: [VaultStep] = [
-    VaultStep(name: create.name, run: create.run) {
-      $0 = VaultState(slots: [.device, .keyFile])
-    },
-    put("a", "one"), put("c", "open", .always, withKeyFile: false), put("a", "two"),
+    create(hasKeyFile: true), put("a", "one"), put("c", "open", .always, withKeyFile: false), put("a", "two"),
     put("c", "new", .always, withKeyFile: false), put("d", "more", .always, withKeyFile: false),
     compact, put("c", "newer", .always, withKeyFile: false), rekey,
     put("c", "newest", .always, withKeyFile: false), put("a", "three"),
+    putLong("l", withKeyFile: false), putLong("m", withKeyFile: false),
+    putLong("n", withKeyFile: false), put("a", "four"), put("c", "last", .always),
   ]
 
   /// Runs steps, each of which is noted when it is acknowledged, from 1 on.
@@ -214,15 +231,16 @@ final class ModelVault: Sendable {
     do {
       found = try state(disk)
       try #require(possible.contains(found), "\(crash.place): found \(found), not \(possible)")
-      let steps = found.exists ? Self.writes : [Self.create] + Self.writes
+      let steps = found.exists ? Self.writes : [creating] + Self.writes
       let start = 1000 * (crash.notes.count + 1)
+      // What was read stays.
       disk.note(start)
-      // The seen record may be from before, as if this were another user.
-      try run(found.exists ? Self.writes : [], disk, from: start)
-      guard again > 0, found.exists else { return }
+      let begin = disk.calls.count
+      try run(steps, disk, from: start)
+      guard again > 0 else { return }
       let next = Self.states(steps, from: found)
       try #require(try state(disk) == next.last, "\(crash.place)")
-      try disk.forEachPowerLoss(seed: 1, limit: again) { crash in
+      try disk.forEachPowerLoss(seed: 1, limit: again, from: begin) { crash in
         try check(crash, next, from: start)
       }
     } catch let error as KeychainError {
@@ -230,5 +248,5 @@ final class ModelVault: Sendable {
     }
   }
 
-  private static let writes = [put("y", "after"), put("z", "twice")]
+  static let writes = [put("y", "after"), put("z", "twice")]
 }

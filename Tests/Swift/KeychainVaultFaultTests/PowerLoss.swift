@@ -35,17 +35,18 @@ extension ModelDisk {
   ///   - seed: For the states that are chosen where there are too many. It is part of the place.
   ///   - limit: The number of states that are checked after one change: all of them, if they are not
   ///     more, or random ones.
+  ///   - first: The number of the first change that counts.
   ///   - check: Throws, or records an issue, if a state is not right.
   /// - Returns: How many different states were checked.
   @discardableResult
   func forEachPowerLoss(
     seed: UInt64 = .random(in: 0...UInt64.max), limit: Int = Thoroughness.crashStates,
-    _ check: (Crash) throws -> Void
+    from first: Int = 0, _ check: (Crash) throws -> Void
   ) rethrows -> Int {
     var random = SplitMix(state: seed)
     var checked: Set<Int> = []
     let calls = calls
-    for (number, state) in states.enumerated() where calls[number] != .note {
+    for (number, state) in states.enumerated() where number >= first && calls[number] != .note {
       // Notes that follow at once belong to this moment, too: the power fails after them.
       let last = calls[(number + 1)...].firstIndex { $0 != .note } ?? calls.count
       let notes = states[last - 1].notes

@@ -1,139 +1,163 @@
 import Foundation
-import Glibc
 import KeychainCredentials
 import KeychainSecrets
-import KeychainVault
+import KeychainVaultFormat
 import KeychainVaultTesting
+import PrephirencesFiles
+import Testing
 
-/// A small vault with items of every kind, for tests that damage it.
+@testable import KeychainVault
+
+/// A small vault with items of all tiers in its base and its log, for tests that change its file.
 struct SampleVault {
-  let vault = Result { try TestVault() }
-  let passphrase: String?
-  private var expected: [(identity: CredentialIdentity, secret: [UInt8])] = []
+  let test: TestVault
+  let path: String
+  /// Opens the tiers above T0; `nil` if the device opens all.
+  let keyFile: String?
 
-  /// Creates the vault, which the passphrase opens if there is one, or else the device.
-  init(passphrase: String?) throws {
-    self.passphrase = passphrase
-    let handle = try handle()
-    for credential in Self.credentials(withPasscode: passphrase != nil) {
-      let secret = Self.secret(of: credential.identity)
-      try handle.store(credential, secret: SecretBytes(copying: secret))
-      expected.append((credential.identity, Array(secret.utf8)))
+  /// What the vault held after each change, and its file then.
+  private(set) var states: [[String: String]] = [[:]]
+  private(set) var files: [Data] = []
+  private(set) var record = Data()
+
+  /// - Parameter other: a vault with the same keys of this user, in whose folder the new one is made.
+  init(hasKeyFile: Bool, nextTo other: TestVault? = nil) throws {
+    test = try other ?? TestVault()
+    path = other.map { $0.folder.path + "/data/keychain/other.db" } ?? test.path
+    keyFile = hasKeyFile ? try test.file("key", String(repeating: "k", count: 32)) : nil
+    try handle().create(passphrase: nil, keyFile: keyFile, device: true)
+    try note()
+  }
+
+  /// The usual history: a base with items of all tiers, and changes of each.
+  static func filled(hasKeyFile: Bool, nextTo other: TestVault? = nil) throws -> SampleVault {
+    var sample = try SampleVault(hasKeyFile: hasKeyFile, nextTo: other)
+    try sample.put("t2", "one", .whenUnlocked)
+    try sample.put("t1", "one", .afterFirstUnlock)
+    try sample.put("t0", "one", .always)
+    try sample.put("long", String(repeating: "long", count: 100), .alwaysThisDeviceOnly)
+    try sample.compact()
+    try sample.put("t2", "two", .whenUnlocked)
+    try sample.put("t0", "two", .always, withKeyFile: false)
+    try sample.put("t1", "two", .afterFirstUnlock)
+    return sample
+  }
+
+  func handle(withKeyFile: Bool = true, _ change: (inout Vault.Configuration) -> Void = { _ in })
+    -> Vault
+  {
+    test.handle {
+      $0.path = path
+      if withKeyFile, let keyFile { $0.unlock = .keyFile(keyFile, named: "the test") }
+      change(&$0)
     }
   }
 
-  var count: Int { expected.count }
-
-  /// Returns a new handle, with its secret if the vault needs one.
-  func handle() throws -> Vault {
-    let vault = try vault.get()
-    return passphrase.map { vault.handle(passphrase: $0) } ?? vault.handle()
+  mutating func put(
+    _ account: String, _ secret: String, _ accessibility: Accessibility, withKeyFile: Bool = true
+  ) throws {
+    try handle(withKeyFile: withKeyFile).put(account, secret, accessibility)
+    states.append(states[states.count - 1])
+    states[states.count - 1][account] = secret
+    try note()
   }
 
-  private static func credentials(withPasscode: Bool) -> [Credential] {
-    var credentials = Accessibility.allCases
-      .filter { withPasscode || $0 != .whenPasscodeSetThisDeviceOnly }
-      .map { Credential(.test("\($0)"), accessibility: $0) }
-    credentials[0].label = "label"
-    credentials[1].attributes = ["colour": "blue"]
-    for account in ["long", "longer"] { credentials.append(Credential(.test(account))) }
-    for group in ["one", "two"] {
-      credentials.append(Credential(.test("grouped", group: group), accessibility: .always))
-    }
-    for server in ["a.example", "b.example"] {
-      let password = InternetPassword(server: server, account: "me")
-      credentials.append(Credential(CredentialIdentity(.internetPassword(password))))
-    }
-    return credentials
+  mutating func compact() throws {
+    try handle().compact()
+    states.append(states[states.count - 1])
+    try note()
   }
 
-  private static func secret(of identity: CredentialIdentity) -> String {
-    switch identity.account {
-    case "long": String(repeating: "5 KiB", count: 1024)
-    case "longer": String(repeating: "100 ", count: 25 << 10)
-    default: "secret of \(identity)"
+  private mutating func note() throws {
+    files.append(try Data(contentsOf: URL(filePath: path)))
+    record = try Data(contentsOf: URL(filePath: recordPath()))
+  }
+
+  private func recordPath() throws -> String {
+    try test.seenFolder + "/" + SeenRecord.name(of: TrustedPath(resolving: path).path)
+  }
+
+  var file: Data { files[files.count - 1] }
+  var state: [String: String] { states[states.count - 1] }
+
+  /// Replaces the file, and the record.
+  func replace(by bytes: Data, seen: Bool) throws {
+    let temporary = test.folder.path + "/replaced"
+    guard
+      FileManager.default.createFile(
+        atPath: temporary, contents: bytes, attributes: [.posixPermissions: 0o600]),
+      rename(temporary, path) == 0
+    else { throw CocoaError(.fileWriteUnknown) }
+    let record = try recordPath()
+    if seen {
+      try self.record.write(to: URL(filePath: record))
+    } else {
+      try? FileManager.default.removeItem(atPath: record)
     }
   }
 
-  /// Reads everything from the vault in its present state.
-  ///
-  /// - Returns: The outcomes of the reads.
-  func read() throws -> DamageReport {
-    var report = DamageReport()
-    let handle = try handle()
-    for (identity, secret) in expected {
-      report.note(Result { try handle.has(secret, for: identity) }) { isRight in
-        guard let isRight else { return "\(identity) is absent" }
-        return isRight ? nil : "\(identity) has a wrong secret"
-      }
+  /// What a user finds in the file.
+  func look() -> VaultView {
+    var view = VaultView()
+    let handle = handle()
+    for account in Set(states.joined().map(\.key)) {
+      view.items[account] = Result { try handle.text(account) }
     }
-    let queries = [
-      CredentialQuery(), CredentialQuery(service: "test"), CredentialQuery(account: "me"),
-    ]
-    for query in queries {
-      let identities = expected.map(\.identity).filter { query.matches(Credential($0)) }
-      report.note(Result { try handle.search(query) }) { found in
-        let count =
-          found.credentials.count + found.damaged.count + found.otherDeviceCount
-        let isRight = found.credentials.allSatisfy { identities.contains($0.identity) }
-        return count >= identities.count && found.lockedCount == 0 && isRight
-          ? nil : "a search finds \(count) of \(identities.count)"
-      }
-    }
-    return report
+    view.verified = Result { try handle.verify().isIntact }
+    return view
   }
 }
 
-extension CredentialStore {
-  /// Returns whether a secret has these bytes; `nil` if it is missing.
-  fileprivate func has(_ bytes: [UInt8], for identity: CredentialIdentity) throws -> Bool? {
-    guard let stored = try secret(for: identity) else { return nil }
-    return stored.secret.withBytes { found in
-      found.withUnsafeBytes { found in
-        bytes.withUnsafeBytes { bytes in
-          guard let found = found.baseAddress, let expected = bytes.baseAddress else {
-            return false
-          }
-          return stored.secret.count == bytes.count && memcmp(found, expected, bytes.count) == 0
-        }
-      }
-    }
-  }
-}
+/// What a user finds in a vault whose file was changed.
+struct VaultView {
+  var items: [String: Result<String?, any Error>] = [:]
+  var verified: Result<Bool, any Error> = .success(true)
 
-/// The results of reading a damaged vault.
-struct DamageReport {
-  /// The number of reads by code, and of those with the right result.
-  private(set) var outcomes: [String: Int] = [:]
-
-  /// Results that must never happen.
-  private(set) var violations: [String] = []
-
-  /// Records the outcome of a read; `fault` returns what is wrong with an answer.
-  mutating func note<Answer>(_ outcome: Result<Answer, any Error>, fault: (Answer) -> String?) {
-    switch outcome {
-    case .success(let answer):
-      if let fault = fault(answer) { violations.append(fault) }
-      outcomes["right", default: 0] += 1
-    case .failure(let error as KeychainError):
-      outcomes["\(error.code)", default: 0] += 1
-      if !Self.honestCodes.contains(error.code) { violations.append("\(error)") }
-    case .failure(let error): violations.append("\(error)")
-    }
-  }
-
-  /// The codes that may report damage.
-  private static let honestCodes: Set<KeychainError.Code> = [
-    .damaged, .foreign, .unsupportedFormat, .rolledBack, .inputOutput,
+  /// The codes that may report what was changed.
+  private static let codes: Set<KeychainError.Code> = [
+    .damaged, .foreign, .unsupportedFormat, .rolledBack, .locked, .incorrectSecret, .noStore,
   ]
 
-  mutating func add(_ other: DamageReport) {
-    outcomes.merge(other.outcomes, uniquingKeysWith: +)
-    violations += other.violations
+  var isComplete: Bool { items.values.allSatisfy { (try? $0.get()) != nil || $0.isSuccess } }
+
+  /// The number of the state from which all that was read is; `nil` if there is none.
+  func state(of states: [[String: String]], only accounts: Set<String>? = nil) -> Int? {
+    states.lastIndex { state in
+      items.allSatisfy { account, found in
+        guard accounts?.contains(account) ?? true, case .success(let value) = found else {
+          return true
+        }
+        return value == state[account]
+      }
+    }
   }
 
-  /// A table of the outcomes.
-  var table: String {
-    outcomes.sorted { $0.value > $1.value }.map { "\($0.value)\t\($0.key)" }.joined(separator: "\n")
+  /// What must never be: values of no state, other errors, and damage that a verification doesn't find.
+  func violations(_ states: [[String: String]], only accounts: Set<String>? = nil) -> [String] {
+    var violations: [String] = []
+    for case .failure(let error) in Array(items.values) {
+      guard let error = error as? KeychainError, Self.codes.contains(error.code) else {
+        violations.append("\(error)")
+        continue
+      }
+    }
+    if state(of: states, only: accounts) == nil {
+      violations.append("values of no state: \(items.mapValues { try? $0.get() })")
+    }
+    if case .success(true) = verified, !isComplete { violations.append("verified, but not readable") }
+    return violations
   }
+
+  var outcome: String {
+    if isComplete { return "all read" }
+    let codes = items.values.compactMap { result -> String? in
+      guard case .failure(let error as KeychainError) = result else { return nil }
+      return "\(error.code)"
+    }
+    return Set(codes).sorted().joined(separator: ", ")
+  }
+}
+
+extension Result {
+  fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

@@ -6,10 +6,12 @@ enum Thoroughness {
   private static let isThorough =
     ProcessInfo.processInfo.environment["PREPHIRENCES_THOROUGH"] == "1"
 
-  /// One of this many changed bytes is tested.
-  private static let byteStep = isThorough ? 1 : 10
+  /// One of this many bytes is changed.
+  static let byteStep = isThorough ? 1 : 13
   /// A file is cut after each of this many bytes.
-  static let cutStep = isThorough ? 1 : 101
+  static let cutStep = isThorough ? 1 : 41
+  /// A program is killed at, or an error comes from, one of this many calls.
+  static let callStep = isThorough ? 1 : 4
   /// One of this many moments to kill a process is tested.
   private static let killStep = isThorough ? 1 : 3
 
@@ -17,9 +19,7 @@ enum Thoroughness {
   static let crashStates = isThorough ? 4096 : 24
 
   /// As many are tested of a whole vault, which takes longer to check.
-  static let vaultCrashStates = isThorough ? 256 : 8
-
-  static func changedBytes(_ all: Int) -> Int { all / byteStep }
+  static let vaultCrashStates = isThorough ? 512 : 24
 
   static func kills(_ all: Int) -> Int { all / killStep }
 }

@@ -33,4 +33,102 @@ struct VaultPowerTests {
     }
     print("power failed in \(disk.calls.count) calls of a vault: \(count) states")
   }
+
+  /// A program is killed at a call; another one reads and writes, and then the power fails.
+  @Test(arguments: scenarios)
+  func killedProgramsLeaveWholeStates(_ hasKeyFile: Bool) throws {
+    try interrupting(hasKeyFile, with: { _ in Interruption(.kill, count: .max) }) { _, found, possible, _ in
+      #expect(possible.contains(found), "found \(found), not \(possible)")
+    }
+  }
+
+  /// Calls fail, one or several, and then the power fails.
+  @Test(arguments: scenarios)
+  func failedCallsLeaveOldOrNewState(_ hasKeyFile: Bool) throws {
+    let interruptions = [
+      Interruption(.init(.ioError), count: 1), Interruption(.init(.noSpace, written: 100), count: 1),
+      Interruption(.init(.ioError), count: 2), Interruption(.init(.noSpace, written: 600), count: 3),
+    ]
+    try interrupting(hasKeyFile, with: { interruptions[$0 / Thoroughness.callStep % 4].again() }) {
+      interruption, found, possible, error in
+      guard let error else { return #expect(found == possible[1], "\(found) \(possible)") }
+      if interruption.count == 1, error.code != .outcomeUnknown {
+        #expect(error.code == .inputOutput, "\(error)")
+        #expect(found == possible[0], "\(error): found \(found), not \(possible[0])")
+      }
+      #expect(possible.contains(found), "\(error): found \(found), not \(possible)")
+    }
+  }
+
+  /// Runs the steps with an interruption at each of the calls that are tested, and checks what a reader
+  /// finds; then others write, and the power fails.
+  private func interrupting(
+    _ hasKeyFile: Bool, with interruption: (Int) -> Interruption,
+    _ check: (Interruption, VaultState, [VaultState], KeychainError?) throws -> Void
+  ) throws {
+    let steps = Self.steps(hasKeyFile)
+    let states = ModelVault.states(steps)
+    let calls = try {
+      let vault = try ModelVault(hasKeyFile: hasKeyFile)
+      let disk = vault.disk()
+      disk.note(0)
+      try vault.run(steps, disk)
+      return disk.calls
+    }()
+    var count = 0
+    let first = Int.random(in: 0..<Thoroughness.callStep)
+    for number in stride(from: first, to: calls.count, by: Thoroughness.callStep)
+    where calls[number] != .note {
+      let vault = try ModelVault(hasKeyFile: hasKeyFile)
+      let interruption = interruption(number)
+      let disk = vault.disk(failing: { call, _ in interruption.fault(call, from: number) })
+      disk.note(0)
+      var failure: KeychainError?
+      do {
+        try vault.run(steps, disk)
+      } catch let error as KeychainError {
+        failure = error
+      }
+      interruption.end()
+      let last = disk.states.last?.notes.last ?? 0
+      let found = try vault.state(disk)
+      // Where no call fails, a failure was not worth telling.
+      let possible = failure == nil ? [states[last], states[last]] : Array(states[last...(last + 1)])
+      try check(interruption, found, possible, failure)
+      // What a reader has seen stays.
+      disk.note(1000)
+      let begin = disk.calls.count
+      let next = found.exists ? ModelVault.writes : steps
+      try vault.run(next, disk, from: 1000)
+      count += try disk.forEachPowerLoss(limit: 2, from: begin) { crash in
+        try vault.check(crash, ModelVault.states(next, from: found), from: 1000)
+      }
+    }
+    print("interrupted at one of \(Thoroughness.callStep) of \(calls.count) calls: \(count) states")
+  }
+}
+
+/// Lets calls fail from one on, until it ends.
+private final class Interruption: Sendable {
+  let count: Int
+  private let kind: ModelDisk.Fault
+  private let state = Mutex((left: 0, hasBegun: false))
+
+  init(_ kind: ModelDisk.Fault, count: Int) {
+    self.kind = kind
+    self.count = count
+  }
+
+  func again() -> Interruption { Interruption(kind, count: count) }
+
+  func fault(_ call: Int, from first: Int) -> ModelDisk.Fault? {
+    state.withLock { state in
+      if call == first, !state.hasBegun { state = (count, true) }
+      guard state.left > 0 else { return nil }
+      state.left -= 1
+      return kind
+    }
+  }
+
+  func end() { state.withLock { $0 = (0, true) } }
 }
