@@ -276,8 +276,10 @@ extension VaultSession {
   }
 
   private func write(_ record: SeenRecord, synced: Bool = false) throws(KeychainError) {
+    // A write settles first, and may have written it already.
+    let wasUnreadable = opened.seen == .unreadable && opened.seenFile.read() == .unreadable
     try opened.seenFile.raise(to: record, following: opened.seen.record, synced: synced)
-    guard opened.seen == .unreadable else { return }
+    guard wasUnreadable else { return }
     report(
       "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
         + "of the vault was put in place before, this was not noticed")
