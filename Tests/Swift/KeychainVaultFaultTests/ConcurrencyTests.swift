@@ -83,16 +83,41 @@ struct ConcurrencyTests {
     #expect(state.filter { $0.contains("device.key") } == ["keychain/device.key"])
   }
 
+  /// Each replaces the number that it has read, and only that.
   @Test func processesThatCountTogether() throws {
     let vault = try TestVault()
     let failures = Mutex(0)
-    concurrently(4) { _ in
-      let status = (try? Child(["count", "25"], on: vault))?.ended().status
+    let count = Thoroughness.counted
+    concurrently(16) { _ in
+      let status = (try? Child(["count", "\(count)"], on: vault))?.ended().status
       if status != 0 { failures.withLock { $0 += 1 } }
     }
     #expect(failures.withLock { $0 } == 0)
-    #expect(try vault.handle().text("counter") == "100")
+    #expect(try vault.handle().text("counter") == "\(16 * count)")
     #expect(try vault.handle().verify().problems == [])
+  }
+
+  /// What another process has acknowledged, an open handle finds at once: after an append, a new base,
+  /// and a file of the same length.
+  @Test(arguments: ["items", "bases"])
+  func readersAreNeverStale(_ command: String) throws {
+    let vault = try TestVault()
+    let open = vault.handle()
+    let child = try Child(command == "items" ? ["items", "k"] : ["bases"], on: vault)
+    for _ in 0..<60 {
+      let line = child.line()
+      let number = try #require(line.flatMap { Int($0) })
+      for handle in [open, vault.handle()] {
+        if command == "items" {
+          #expect(try handle.text("k\(number)") == "secret of k\(number)")
+        } else {
+          let text = try #require(try handle.text("k\(number % 7)"))
+          // It may have been replaced since.
+          #expect(try #require(Int(text)) >= number)
+        }
+      }
+    }
+    _ = child.killed()
   }
 
   @Test func aWriterWaitsForAnotherAndGivesUp() throws {

@@ -50,6 +50,32 @@ struct KillTests {
     }
   }
 
+  @Test(arguments: ["bases", "removals"])
+  func changesWithNewBasesAreThereOrAreNot(_ command: String) throws {
+    for _ in 0..<rounds {
+      let vault = try TestVault()
+      let child = try Child([command], on: vault)
+      let line = child.line()
+      let first = try #require(line)
+      usleep(.random(in: 0...30_000))
+      let last = try #require(Int(child.killed().last ?? first))
+      let handle = vault.handle()
+      // The put of one more may be durable, and its removal of the one before may not.
+      let found = try handle.search(CredentialQuery()).credentials.map(\.identity.account)
+      if command == "bases" {
+        for number in max(0, last - 6)...last {
+          let text = try handle.text("k\(number % 7)")
+          #expect(text == "\(number)" || (number == last - 6 && text == "\(last + 1)"))
+        }
+      } else {
+        #expect(Set(found).isSubset(of: ["k\(last)", "k\(last + 1)"]) && !found.isEmpty)
+      }
+      #expect(try handle.verify().problems == [])
+      try handle.put("after")
+      #expect(try vault.handle().verify().problems == [])
+    }
+  }
+
   @Test func aCreationIsThereOrIsNot() throws {
     for _ in 0..<rounds {
       let vault = try TestVault()
@@ -170,7 +196,7 @@ struct KillTests {
       let recipient = try vault.identity("identity").recipient
       let child = try Child(["slots", "\(recipient)"], on: vault)
       _ = child.line()
-      usleep(.random(in: 0...20_000))
+      usleep(.random(in: 0...200_000))
       _ = child.killed()
       let kinds = try vault.handle().slots().map(\.kind)
       #expect(states.contains(kinds))

@@ -12,6 +12,10 @@ enum Thoroughness {
   static let cutStep = isThorough ? 1 : 41
   /// A program is killed at, or an error comes from, one of this many calls.
   static let callStep = isThorough ? 1 : 4
+  /// Each of many processes counts as far.
+  static let counted = isThorough ? 1000 : 10
+  /// One of this many forged files is tested.
+  static let forgeryStep = isThorough ? 1 : 5
   /// One of this many moments to kill a process is tested.
   private static let killStep = isThorough ? 1 : 3
 
