@@ -82,10 +82,10 @@ public struct VaultConfiguration: Sendable {
     self.idleTime = idleTime
   }
 
-  /// Asks a person; `nil` if nobody may be asked.
   /// What a vault's file lies on; tests put a model in its place.
   var disk: any VaultDisk = LinuxDisk()
 
+  /// Asks a person; `nil` if nobody may be asked.
   var ask: (@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)? {
     guard !environment.isSet("KEYCHAIN_NO_PROMPT"), case .allowed(let ask) = interaction
     else { return nil }

@@ -53,6 +53,7 @@ extension Vault {
     let admin = try administration()
     let slot = try passphraseSlot(number, admin)
     // Don't let a person choose a passphrase for a damaged vault.
+    try admin.requireChangeable()
     let passphrase = try admin.session.deadline.excluding { () throws(KeychainError) in
       try ask(slot.described(isThisDevice: nil, member: admin.list.member(slot.number)))
     }

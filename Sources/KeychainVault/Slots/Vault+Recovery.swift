@@ -28,6 +28,7 @@ extension Vault {
     // Don't let a person write down a code that cannot be stored, or for a damaged vault.
     try admin.inspect { change throws(KeychainError) in
       _ = try change.numberForRecoveryCode()
+      try change.requireWholePages()
     }
     let input = try admin.session.deadline.excluding { () throws(KeychainError) in
       try Self.confirmedCode(confirm)

@@ -51,6 +51,11 @@ struct VaultAdministration: Sendable {
     try locked { _, change throws(KeychainError) in try body(change) }
   }
 
+  /// Fails if a change would fail, before a person is asked for what it needs.
+  func requireChangeable() throws(KeychainError) {
+    try inspect { change throws(KeychainError) in try change.requireWholePages() }
+  }
+
   func locked<Result>(
     _ body: (inout LockedVault, inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -142,6 +147,13 @@ struct SlotChange {
         accepted: accepting ?? list.accepted)
     }
     return CarriedBase(contents, epoch.keys, signed, signedBy: epoch.administration)
+  }
+
+  /// - Throws: ``KeychainError/Code/damaged`` if a page can't be carried into a new base.
+  func requireWholePages() throws(KeychainError) {
+    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
+      if case .damagedPage(let page) = visited { throw .damagedItem(page.name) }
+    }
   }
 
   /// A number for a new slot.
