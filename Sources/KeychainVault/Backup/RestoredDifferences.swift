@@ -50,10 +50,15 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// What is damaged in the file.
   public var problems: [String]
 
+  /// Whether accepting changes only the record of what was seen here: the vault has a new administration key, whose check a person
+  /// compared, and all else follows what was seen.
+  public var changesRecordAlone = false
+
   /// Whether accepting makes new keys: the file has another list than the one that was seen, and whoever is in it could be there for a
   /// reason that nobody here knows.
   public var makesNewKeys: Bool {
-    isRefused && !isOtherVault && seenSerial != nil && (isAdministrationKeyChanged || isOtherList)
+    isRefused && !isOtherVault && !changesRecordAlone && seenSerial != nil
+      && (isAdministrationKeyChanged || isOtherList)
   }
 
   /// Whether there is anything to decide.

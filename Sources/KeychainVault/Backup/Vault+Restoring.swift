@@ -32,7 +32,9 @@ extension Vault {
   ) throws(KeychainError) -> Bool {
     let session = try existingSession()
     let keys = try unlocker.keys(.nothing, session.head, path: session.path, session.deadline)
-    let found = try RestoredVault(session, keys)
+    var found = try RestoredVault(session, keys)
+    let isCompared = try isCompared(session.head)
+    found.differences.changesRecordAlone = found.onlyAdministrationDiffers && isCompared
     guard found.differences.exist else {
       _ = try session.contents(keys)
       return false
@@ -44,7 +46,7 @@ extension Vault {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
     let seen = session.opened.seen.record
-    if found.onlyAdministrationDiffers, try isCompared(session.head) {
+    if found.differences.changesRecordAlone {
       try session.opened.seenFile.replace(by: found.contents.record(keys), lettingGo: seen)
       return true
     }
@@ -61,9 +63,14 @@ extension Vault {
   }
 
   /// Whether a person compared the check of a head, or the identity at hand is pinned to it.
+  ///
+  /// - Throws: ``KeychainError/Code/rolledBack`` if a person gave the check of another one.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
-    if let given = unlocker.trust.check { return given == check }
+    if let given = unlocker.trust.check {
+      guard given == check else { throw .otherCheck(given, found: check) }
+      return true
+    }
     return try unlocker.isPinned(to: check)
   }
 
@@ -101,7 +108,6 @@ extension Vault {
     }
   }
 
-
   private func slotsToRemove(
     _ found: RestoredVault, _ admin: VaultAdministration,
     _ confirmSlot: (VaultSlot) throws(KeychainError) -> Bool
@@ -121,7 +127,10 @@ extension Vault {
 /// A file that is refused, or damaged behind its newest change, with what differs.
 struct RestoredVault: Sendable {
   let contents: VaultContents
-  let differences: RestoredDifferences
+  var differences: RestoredDifferences
+
+  /// Whether all else follows what was seen, so that nothing was lost: a person who compared the check can let the record follow.
+  let onlyAdministrationDiffers: Bool
 
   init(_ session: VaultSession, _ keys: TierKeys) throws(KeychainError) {
     let (opened, record) = (session.opened, session.opened.seen.record)
@@ -129,10 +138,21 @@ struct RestoredVault: Sendable {
     contents = try session.file.contentsAsFarAsGood(opened, keys)
     let isOther = record.map { $0.id != opened.head.id } ?? false
     let relation = try contents.relation(to: record, keys)
-    let report = try VaultVerification(
-      contents: contents, sealing: try session.sealing(keys)).run()
-    let own = try session.unlocker.device.slot(opened.head)?.number
     let known = isOther ? nil : record
+    let leads = try known?.leads(to: opened.head) ?? true
+    let isAnotherKey = !leads
+    // What else differs shows as if its administration key were the one seen.
+    var trusting = record
+    if isAnotherKey {
+      trusting?.administration = list.administration
+      trusting?.nextAdministration = nil
+    }
+    let compared = try contents.relation(to: trusting, keys)
+    onlyAdministrationDiffers = isAnotherKey && compared.failure == nil && !contents.isCutOff
+    let report = try VaultVerification(
+      contents: contents, sealing: try session.sealing(keys)
+    ).run()
+    let own = try session.unlocker.device.slot(opened.head)?.number
     var otherDevices = 0
     let sealing = try session.sealing(keys)
     try contents.forEachItem(keys) { visited throws(KeychainError) in
@@ -143,13 +163,11 @@ struct RestoredVault: Sendable {
       fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
       fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
       seenSerial: known?.serial, isOtherVault: isOther,
-      isAdministrationKeyChanged: try known.map { known throws(KeychainError) in
-        try !known.leads(to: opened.head)
-      } ?? false,
+      isAdministrationKeyChanged: isAnotherKey,
       isOtherList: try known.map { known throws(KeychainError) in
         try known.listHash != list.hash()
       } ?? false,
-      isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
+      isFork: compared.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
       isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
       otherDeviceItemCount: otherDevices,
       slots: list.members.compactMap { member in
@@ -157,13 +175,5 @@ struct RestoredVault: Sendable {
           isThisDevice: member.number == own, member: member)
       },
       problems: report.problems)
-  }
-
-  /// Whether all else follows what was seen, so that nothing was lost: a person who compared the check can let the record follow.
-  var onlyAdministrationDiffers: Bool {
-    differences.isAdministrationKeyChanged && !differences.isCutOff
-      && differences.fileEpoch > differences.seenEpoch ?? .max
-      && differences.fileSerial > differences.seenSerial ?? .max
-      && differences.fileNumber >= differences.seenNumber ?? .max && differences.problems.isEmpty
   }
 }

@@ -103,10 +103,11 @@ extension KeychainError {
       "the vault was not seen here before, and since its \(kind) was last given, its administration key "
         + "changed; somebody who administered it before could have made this file; its check is \(check)",
       recovery: "compare the check with the one on the page with the recovery code, or with what "
-        + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))")
+        + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))"
+    )
   }
 
-  fileprivate static func otherCheck(_ given: VaultCheck, found: VaultCheck) -> Self {
+  static func otherCheck(_ given: VaultCheck, found: VaultCheck) -> Self {
     Self(
       .rolledBack, "the vault's check is \(found), and not \(given)",
       recovery: "put the right file back, or give the check that its administrator shows")

@@ -60,7 +60,9 @@ struct AcceptRestoredCommand: KeychainSubcommand {
           throw .noSlot(missing)
         }
         makesNewKeys = differences.makesNewKeys
-        return try session.confirm(RestoredText.questionToAcceptRestored, assumingYes: yes)
+        // Whoever gives the check has decided.
+        let isDecided = yes || check != nil && differences.changesRecordAlone
+        return try session.confirm(RestoredText.questionToAcceptRestored, assumingYes: isDecided)
       },
       confirmSlot: { slot throws(KeychainError) in try keeps(slot, in: session) })
     session.interface.say(isAccepted ? RestoredText.accepted : RestoredText.nothingToAccept)

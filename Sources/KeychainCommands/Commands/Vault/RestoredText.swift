@@ -23,6 +23,12 @@ enum RestoredText {
   /// Returns how a restored vault differs from the record of it, and what opens it, one fact per
   /// line.
   static func lines(of differences: RestoredDifferences) -> [String] {
+    guard !differences.changesRecordAlone else {
+      return [
+        "the vault has a new administration key, whose check was compared; everything else follows what was "
+          + "seen here"
+      ]
+    }
     var lines: [String] = []
     if differences.isOtherVault {
       lines.append("this is another vault than the one seen here before")
@@ -48,7 +54,8 @@ enum RestoredText {
   private static func counters(_ differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
     if differences.isCutOff {
-      lines.append("the file is damaged behind change \(differences.fileNumber): what follows is lost")
+      lines.append(
+        "the file is damaged behind change \(differences.fileNumber): what follows is lost")
     }
     let counted = "the file is at change \(differences.fileNumber)"
     guard let seen = differences.seenNumber else { return lines + [counted] }
