@@ -151,7 +151,7 @@ extension KeychainError {
     let shown = names.prefix(10).joined(separator: ", ")
     return Self(
       .damaged,
-      "\(names.count) items of the vault do not open, and would be lost with new keys: \(shown)"
+      "items of the vault do not open, and would be lost with new keys: \(shown)"
         + (names.count > 10 ? ", …" : ""),
       recovery: "restore a backup that has them, or drop them with \(.dropDamaged)")
   }

@@ -30,7 +30,7 @@ struct VaultVerification {
     report.hasUnfinishedWrite = contents.hasUnfinishedWrite
     let total = contents.itemCount
     _ = try problem(&report) { () throws(KeychainError) in
-      try contents.spine.known(contents, sealing.keys)
+      _ = try contents.spine.known(contents, sealing.keys)
     }
     try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
       switch visited {
@@ -41,10 +41,7 @@ struct VaultVerification {
       case .shadowed(let item): report.shadowed.append(item.name)
       case .item(let item):
         report.itemCount += 1
-        try problem(&report, of: item) { () throws(KeychainError) in
-          if try check(item, visit) { return true }
-          return false
-        }
+        try check(item, &report, visit)
       }
       let done = report.itemCount
       if done.isMultiple(of: 100) || done == total {
@@ -54,48 +51,47 @@ struct VaultVerification {
     return report
   }
 
-  private func problem<Result>(
-    _ report: inout VerificationReport, _ body: () throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result? {
+  private func problem(
+    _ report: inout VerificationReport, _ body: () throws(KeychainError) -> Void
+  ) throws(KeychainError) -> Bool {
     do throws(KeychainError) {
-      return try body()
+      try body()
+      return false
     } catch {
       guard error.code == .damaged, error.underlying == nil else { throw error }
       report.problems.append(error.message)
-      return nil
+      return true
     }
   }
 
-  private func problem(
-    _ report: inout VerificationReport, of item: VaultItem,
-    _ body: () throws(KeychainError) -> Bool
-  ) throws(KeychainError) {
-    switch try problem(&report, body) {
-    case true?: report.openedCount += 1
-    case false?: break
-    case nil: report.damagedItems[item.id] = item.name
-    }
-  }
-
-  /// - Returns: whether the item was opened.
   private func check(
-    _ item: VaultItem, _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
-  ) throws(KeychainError) -> Bool {
-    try requirePossible(item)
-    let box = try item.box(in: contents)
-    guard try Derivation.hash(box, count: 32) == item.entry.boxHash else {
-      throw .damagedItem(item.name)
+    _ item: VaultItem, _ report: inout VerificationReport,
+    _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    var name = item.name
+    var isOpened = false
+    let isDamaged = try problem(&report) { () throws(KeychainError) in
+      try requirePossible(item)
+      var known: (Credential, PartMetadata, Int)?
+      if sealing.keys.satisfies(item.requirement), !sealing.isOfOtherDevice(item.entry) {
+        let (metadata, index) = try item.metadata(sealing.keys, name: name)
+        let credential = try sealing.credential(metadata, at: index, of: item.entry, name: name)
+        name = "\(credential.identity) (\(item.name))"
+        known = (credential, metadata, index)
+      }
+      let box = try item.box(in: contents)
+      guard try Derivation.hash(box, count: 32) == item.entry.boxHash else {
+        throw .damagedItem(name)
+      }
+      guard let (credential, metadata, index) = known else { return }
+      try visit(
+        OpenedItem(
+          credential: credential, metadata: try metadata.copy(at: index).copy(),
+          secret: try sealing.secret(in: box, of: item.entry, name: name)))
+      isOpened = true
     }
-    guard sealing.keys.satisfies(item.requirement), !sealing.isOfOtherDevice(item.entry) else {
-      return false
-    }
-    let (metadata, index) = try item.metadata(sealing.keys, name: item.name)
-    let credential = try sealing.credential(metadata, at: index, of: item.entry, name: item.name)
-    let opened = OpenedItem(
-      credential: credential, metadata: try metadata.copy(at: index).copy(),
-      secret: try sealing.secret(in: box, of: item.entry, name: "\(credential.identity)"))
-    try visit(opened)
-    return true
+    if isDamaged { report.damagedItems[item.id] = name }
+    if isOpened { report.openedCount += 1 }
   }
 
   private func requirePossible(_ item: VaultItem) throws(KeychainError) {

@@ -126,9 +126,9 @@ extension Credential {
     guard accessibility.unlockRequirement == .nothing else { return }
     throw KeychainError(
       .refused,
-      "\(identity) needs no unlock, and whoever has the device key may have put it there, so its "
-        + "accessibility has to be given",
-      recovery: "give it with \(.nameAccessibility), or delete the item first")
+      "\(identity) has the accessibility '\(accessibility)', so whoever has the device key may have "
+        + "stored it: the accessibility of the new secret must be named",
+      recovery: "name it with \(.nameAccessibility), or delete the item first")
   }
 }
 

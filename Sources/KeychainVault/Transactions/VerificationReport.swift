@@ -10,7 +10,9 @@ public struct VerificationReport: Hashable, Sendable {
   /// What is wrong; empty if the vault is intact, as far as it was looked at.
   public var problems: [String]
 
-  /// As far as which unlock it looked: items above it are compared with what the vault's device key knows of them, and not opened.
+  /// The unlock as far as which items were proved and opened.
+  ///
+  /// Items that need more were only compared with what the device key shows of them, and whoever has that key can have changed it.
   public var readable: Accessibility.UnlockRequirement = .nothing
 
   /// Whether a write that was not finished follows the newest change; the next write removes it.

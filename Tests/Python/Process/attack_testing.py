@@ -14,8 +14,9 @@ from forging import Forger, opened
 from prefs_testing import Home, Outcome
 
 from vault_codes import recovery_code_of_file
+from vault_forging import Forge
 from vault_identity import IdentityFile
-from vault_opening import Secrets
+from vault_opening import Secrets, administration_seed
 
 # What opens the vault of `keyed`, at no cost; and what opens that of a member.
 KEY = ("--key-file", "key")
@@ -53,14 +54,16 @@ def refused(home: Home, *command: str, words: str = "", code: int = 65, **option
   return outcome
 
 
-def refused_everywhere(home: Home, account: str, *source: str, words: str = "") -> None:
+def refused_everywhere(
+  home: Home, account: str, *source: str, words: str = "", code: int = 65,
+) -> None:
   """Expects that neither reads nor writes believe the vault, and that none changes it."""
   before = home.vault.read_bytes()
-  refused(home, "get", account, *source, words=words)
-  refused(home, "list", *source, words=words)
-  refused(home, "verify", *source, words=words)
-  refused(home, "set", account, *source, words=words, input=b"next secret")
-  refused(home, "delete", account, *source, words=words)
+  refused(home, "get", account, *source, words=words, code=code)
+  refused(home, "list", *source, words=words, code=code)
+  refused(home, "verify", *source, words=words, code=code)
+  refused(home, "set", account, *source, words=words, code=code, input=b"next secret")
+  refused(home, "delete", account, *source, words=words, code=code)
   assert home.vault.read_bytes() == before
 
 
@@ -107,6 +110,17 @@ def key_file(home: Home) -> Secrets:
 
 def code_of(home: Home) -> Secrets:
   return Secrets(recovery_code=recovery_code_of_file((home.folder / "code").read_bytes()))
+
+
+def t0_of(home: Home) -> Forge:
+  """The vault in the hands of who holds the device key."""
+  return Forge.of(home.vault, device_key(home), 0)
+
+
+def seed_of(path: Path, secrets: Secrets) -> bytes:
+  """The administration key, for whoever administers."""
+  vault = opened(path, secrets)
+  return administration_seed(vault.head, vault.root)
 
 
 def older(home: Home, name: str = "older.db") -> Path:

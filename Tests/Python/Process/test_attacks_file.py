@@ -12,10 +12,13 @@ from itertools import product
 import pytest
 
 from attack_testing import (
-  KEY, add_recipient, attacked, first_sight, forget_seen, keyed, older, recipient, refused,
+  KEY, attacked, first_sight, forget_seen, keyed, older, recipient, refused,
   refused_everywhere)
-from prefs_testing import Home
-from vault_layout import Layout, flip, put
+from prefs_testing import Home, hinted
+from vault_layout import Layout, flip
+
+import vault_keys as keys
+from sample_vault import generic
 
 
 @pytest.fixture
@@ -23,20 +26,23 @@ def vault(home) -> Home:
   """A vault whose base and log both have items, with a newest secret."""
   keyed(home)
   home.set("alice", b"old secret")
+  home.set("carol", b"c")
   home.run("compact", *KEY)
   home.set("bob", b"b")
   home.set("alice", b"secret")
   return home
 
 
-def places(layout: Layout) -> dict[str, int]:
+def places(home: Home) -> dict[str, int]:
   """A byte of each part of the file."""
+  layout, opened = home.layout(), home.opened()
   spine = layout.log - layout.spine_count
+  carol = opened.state[2][keys.item_id(opened.tiers[0], generic("default", "carol").identity.encoded())]
   frame = layout.frames[-2]
   return {
     "id": 40, "epoch": 48, "check": 90, "administration key": 110, "slot": layout.slots[1].start + 80,
     "list": layout.slots[max(layout.slots)].stop + 60, "administration": layout.head_count - 20,
-    "page or secret": layout.head_count + 40, "index": spine - 20, "spine": spine + 20,
+    "page": opened.log.index.pages[2][0].place + 40, "secret of the base": carol.place + 40, "index": spine - 20, "spine": spine + 20,
     "base": layout.log + 60, "number": frame.start, "lengths": frame.start + 8, "mac": frame.start + 20,
     "change": frame.box.start + 40, "secret": frame.boxes.start + 40,
     "newest change": layout.frames[-1].box.start + 40}
@@ -46,7 +52,7 @@ def test_any_changed_byte_is_damaged(vault):
   """Whatever is changed, no other secret is given, and `verify` says so."""
   with attacked(vault, alice=b"secret"):
     good = vault.vault.read_bytes()
-    for name, place in places(vault.layout()).items():
+    for name, place in places(vault).items():
       vault.vault.write_bytes(good)
       flip(vault.vault, place)
       outcome = vault.run("get", "alice", code=None)
@@ -172,6 +178,45 @@ def test_parts_of_other_states(vault):
           outcome.code in (65, 78) and outcome.out == b""), outcome
 
 
+@pytest.mark.parametrize("order", [
+  (1, 2), (0, 2), (0, 1), (0, 2, 1), (0, 1, 1, 2), (0,), (2, 1, 0), (0, 1, 0, 1, 2)], ids=str)
+def test_commits_in_another_order(vault, order):
+  """The base, and the changes after it: each follows one digest."""
+  with attacked(vault, alice=b"secret"):
+    layout = vault.layout()
+    frames = [layout.data[frame.start : frame.end] for frame in layout.frames]
+    assert len(frames) == 3
+    vault.vault.write_bytes(
+      layout.data[: layout.log] + b"".join(frames[number] for number in order))
+    refused_everywhere(vault, "alice")
+    refused(vault, "rekey", "--yes", *KEY)
+
+
+def test_damaged_secret_damages_its_item_alone(vault):
+  vault.set("dave", b"d")
+  with attacked(vault, alice=b"secret"):
+    flip(vault.vault, vault.layout().frames[-2].boxes.start + 40)
+    told = refused(vault, "get", "alice", words="alice")
+    assert "verify" in hinted(told)
+    refused(vault, "verify")
+    assert vault.get("carol") == b"c" and vault.get("bob") == b"b" and vault.get("dave") == b"d"
+
+
+@pytest.mark.parametrize("tail", [b"\0", bytes(5000), b"x" * 70_000], ids=["byte", "zeros", "text"])
+def test_bytes_behind_the_log(vault, tail):
+  """An unfinished write: reads pass over it, and the next write cuts it off."""
+  end = vault.vault.stat().st_size
+  with open(vault.vault, "ab") as file:
+    file.write(tail)
+  assert vault.get("alice") == b"secret"
+  assert "not finished" in vault.run("verify", *KEY).error
+  assert vault.vault.stat().st_size == end + len(tail)
+  vault.set("dave", b"d")
+  assert vault.layout().frames[-1].start == end
+  assert vault.layout().frames[-1].end == vault.vault.stat().st_size
+  assert vault.run("verify", *KEY).error == ""
+
+
 def test_cut_at_every_length(vault):
   """A shorter file is never a right one for who has seen it all."""
   with attacked(vault, alice=b"secret"):
@@ -204,45 +249,6 @@ def test_storage_that_answers_differently(vault):
     finally:
       stop.set()
       thread.join()
-
-
-@pytest.mark.parametrize("kept", [False, True], ids=["new keys", "kept keys"])
-def test_removed_slot_put_back(vault, kept):
-  """The head with the slot, before the rest of the newest file, opens nothing."""
-  number = add_recipient(vault, "theirs")
-  before = vault.layout()
-  vault.run("slots", "remove", str(number), "--yes", *(["--keep-keys"] if kept else []), *KEY)
-  vault.run("unlock", *KEY)
-  with attacked(vault, alice=b"secret"):
-    now = vault.layout()
-    moved = bytearray(before.data[: before.head_count] + now.data[now.head_count :])
-    log = now.log + before.head_count - now.head_count
-    moved[16:32] = now.data[16:24] + log.to_bytes(8, "little")
-    vault.vault.write_bytes(moved)
-    assert vault.run("get", "alice", "--identity", "theirs", code=65).out == b""
-    refused_everywhere(vault, "alice")
-    refused(vault, "rekey", "--yes", *KEY)
-  refused(vault, "get", "alice", "--identity", "theirs", code=78)
-
-
-@pytest.mark.parametrize("part", [
-  slice(88, 104), slice(56, 104), slice(32, 104), slice(32, 136)], ids=["check 2", "checks", "id", "all"])
-def test_head_of_another_unlocked_vault(vault, part):
-  """Tier confusion: the next secret would be sealed under a key that the other's members know."""
-  other = vault.folder / "data" / "b.db"
-  given = ("--vault", str(other))
-  vault.run("init", *given, "--new-key-file", "other")
-  vault.run("unlock", *given, "--key-file", "other")
-  try:
-    with attacked(vault, alice=b"secret"):
-      put(vault.vault, part.start, other.read_bytes()[part])
-      before = vault.vault.read_bytes()
-      for source in ((), KEY):
-        assert vault.run("get", "alice", *source, code=None).code in (65, 78)
-        assert vault.run("set", "bank", *source, input=b"next", code=None).code in (65, 78)
-      assert vault.vault.read_bytes() == before
-  finally:
-    vault.run("lock", "--all", *given)
 
 
 def test_resources_of_a_hostile_file(vault):

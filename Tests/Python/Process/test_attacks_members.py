@@ -101,7 +101,8 @@ def test_list_of_who_reads_or_writes(team, change):
         forger.administration_box = os.urandom(len(forger.administration_box))
       forger._list_changed = True
     put_in_place(team.home, forger)
-    refused_everywhere(team.home, "api", *MINE)
+    # Whoever is not in it has no slot, and whoever is finds who made it.
+    refused_everywhere(team.home, "api", *MINE, code=78 if change == "remove" else 65)
     for member in (team.bob, team.carol):
       member.vault.write_bytes(team.home.vault.read_bytes())
       refused(member, "get", "api", *MINE)

@@ -85,6 +85,7 @@ struct VerificationJSON: Encodable {
   let problems: [String]
   let shadowed: [String]
   let unfinishedWrite: Bool
+  let readable: String
 
   init(_ report: VerificationReport) {
     intact = report.isIntact
@@ -93,5 +94,6 @@ struct VerificationJSON: Encodable {
     problems = report.problems
     shadowed = report.shadowed
     unfinishedWrite = report.hasUnfinishedWrite
+    readable = "\(report.readable)"
   }
 }

@@ -140,11 +140,22 @@ enum VaultText {
 
   /// Returns what a verification found that is no damage.
   static func remarks(on report: VerificationReport) -> [String] {
-    let shadowed = report.shadowed.map {
-      "\($0) is hidden by the item of the same name that needs more to be read"
+    let path = KeychainCommandContext.current.commandPath
+    var remarks = report.shadowed.map {
+      "\($0) is not used: an item of the same name with a stricter accessibility takes its place; "
+        + "'\(path) compact' deletes it"
     }
-    guard report.hasUnfinishedWrite else { return shadowed }
-    return shadowed + ["the last write was not finished; the next one removes what is left of it"]
+    if report.hasUnfinishedWrite {
+      remarks.append("the last write was not finished; the next one removes what is left of it")
+    }
+    if report.readable != .unlockedNow {
+      let locked =
+        report.readable == .nothing ? "items that need an unlock" : "items that need an unlock now"
+      remarks.append(
+        "\(locked) were checked against damage, not against a change by somebody who has the device key; "
+          + "for that, run '\(path) unlock', then 'verify' again")
+    }
+    return remarks
   }
 
   static func summary(of report: BackupReport, file: String) -> String {
@@ -172,8 +183,11 @@ extension KeychainError {
   }
 
   static func notIntact(_ problems: Int) -> Self {
-    Self(
+    let path = KeychainCommandContext.current.commandPath
+    return Self(
       .damaged, "the vault is not intact: \(problems) problem\(problems == 1 ? "" : "s") found",
-      recovery: "keep a copy of the file, and restore a backup")
+      recovery:
+        "keep a copy of the file, and restore a backup; '\(path) compact --drop ID' deletes a damaged "
+        + "item, and '\(path) rekey --drop-damaged' all of them")
   }
 }

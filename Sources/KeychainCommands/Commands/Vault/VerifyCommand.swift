@@ -10,8 +10,9 @@ struct VerifyCommand: KeychainSubcommand {
     abstract: "Check everything in the vault",
     usage: usage("verify [<options>]"),
     discussion: """
-      What was changed, dropped or put back outside the program is found without unlocking; what is \
-      unlocked is opened too. Nothing is changed.
+      Damage is found without unlocking. What is unlocked is also opened, and proved against somebody who \
+      has the device key; the command says as far as which unlock it looked. A damaged credential is shown \
+      with its id, which 'compact --drop' deletes. Nothing is changed.
 
       Example:
         \(keychainPath) verify && \(keychainPath) backup /backup/vault.db
