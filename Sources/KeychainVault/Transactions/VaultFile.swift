@@ -179,7 +179,13 @@ final class VaultFile: Sendable {
   /// The list of a head, whose signature is checked once.
   func list(_ head: VaultHead, _ open: SharedSecret) throws(KeychainError) -> MemberList {
     if let known = lists.withLock({ $0 }), known.head == head { return known.list }
-    let list = try head.openList(open)
+    let list: MemberList
+    do throws(KeychainError) {
+      list = try head.openList(open)
+    } catch {
+      guard error.code == .damaged, let path = try? path().path else { throw error }
+      throw .damagedVault(path, error.message)
+    }
     lists.withLock { $0 = (head, list) }
     return list
   }

@@ -78,7 +78,7 @@ extension MemberList {
 extension KeychainError {
   package static func damagedMembers(_ reason: String) -> Self {
     Self(
-      .damaged, "the vault's list of members is damaged: \(reason)", recovery: .restoreBackup)
+      .damaged, "the list of members is damaged: \(reason)", recovery: .restoreBackup)
   }
 
   package static func unlistedSlot(_ number: UInt32) -> Self {

@@ -151,17 +151,27 @@ def test_a_file_that_others_can_change_stays(one):
   assert "bob" in accounts(one, copy(one))
 
 
-def test_no_folder_in_which_others_can_make_files(one):
+def test_file_of_another_user_beside_the_backup(one):
+  """Where others can make files, they make none that the copy is written into."""
   one.folder.chmod(0o755)
   place = one.folder / "open"
   place.mkdir()
   place.chmod(0o1777)
-  refused = one.run("backup", str(place / "copy.db"), "--replace", code=79)
-  assert "other users can make files" in refused.error and list(place.iterdir()) == []
-  # A new file is nobody else's, and nothing is opened for it.
-  assert "make the backup under a new name" in hinted(refused)
-  one.run("backup", str(place / "copy.db"))
+  theirs = place / "copy.db.new"
+  theirs.write_bytes(b"theirs")
+  os.chown(theirs, 12345, 12345)
+  for options in ([], ["--replace"]):
+    refused = one.run("backup", str(place / "copy.db"), *options, code=79)
+    assert str(theirs) in refused.error and "move it away" in hinted(refused)
+    assert theirs.read_bytes() == b"theirs" and list(place.iterdir()) == [theirs]
+  theirs.unlink()
+  theirs.symlink_to(one.vault)
+  before = one.vault.read_bytes()
   one.run("backup", str(place / "copy.db"), "--replace", code=79)
+  assert one.vault.read_bytes() == before
+  theirs.unlink()
+  one.run("backup", str(place / "copy.db"))
+  one.run("backup", str(place / "copy.db"), "--replace")
 
 
 CALLS = "openat,write,pwrite64,pwritev,fsync,fdatasync,ftruncate,rename,unlink,flock"
@@ -227,7 +237,7 @@ def test_failed_backup_keeps_older_one(one, mounting):
     before = path.read_bytes()
     one.set("large", os.urandom(3 << 20))
     refused = one.run("backup", str(path), "--replace", code=74)
-    assert "the copy was not made" in refused.error
+    assert "no space left" in refused.error and str(path) in refused.error
     assert path.read_bytes() == before
     assert {entry.name for entry in small.iterdir() if entry.stat().st_size} == {"copy.db"}
   finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,7 @@ def test_format_2_is_refused_in_a_sentence(three):
   contents = three.vault.read_bytes()
   for command in (["get", "alice"], ["set", "alice", "--allow-empty"], ["verify"], ["status"]):
     refused = three.run(*command, code=79)
-    assert "older" in refused.error and "export" in refused.error + hinted(refused)
+    assert "format 2" in refused.error and "export" in hinted(refused)
   assert three.vault.read_bytes() == contents
 
 
@@ -125,14 +126,18 @@ def test_lengths_that_lie_allocate_no_memory(home, place, length):
     assert megabytes < 64 and code in ((0, 65) if command == ["status"] else (65,)), command
 
 
-@pytest.mark.parametrize("place", ["id", "administration key", "list", "base", "newest change"])
-def test_a_damaged_file_is_named(three, place):
+@pytest.mark.parametrize(("place", "words"), [
+  ("id", "another vault"), ("administration key", "forked"), ("list", "is damaged"),
+  ("base", "is damaged"), ("newest change", "is damaged")], ids=lambda value: value)
+def test_a_damaged_file_is_named(three, place, words):
+  """What names the vault and its keys is damaged as if they were others; the rest is called damaged."""
   layout = three.layout()
   flip(three.vault, {
     "id": 40, "administration key": 110, "list": layout.slots[1].stop + 50,
     "base": layout.log + 50, "newest change": layout.frames[-1].start + 50}[place])
   failed = three.run("list", code=65)
-  assert "damaged" in failed.error and str(three.vault) in failed.error and "backup" in hinted(failed)
+  assert words in failed.error and str(three.vault) in failed.error
+  assert ("backup" if "damaged" in words else "put the") in hinted(failed)
 
 
 def test_a_damaged_log_can_be_accepted_up_to_the_damage(three):
@@ -201,7 +206,6 @@ def test_two_changed_copies_are_a_fork(three):
 def test_damaged_seen_record_is_reported(three, damage):
   (record,) = (three.state / "seen").iterdir()
   record.write_bytes(damage)
-  assert "damaged or unreadable" in three.run("doctor").out.decode()
   told = three.run("get", "bob")
   assert "was damaged and has been written again" in told.error and str(record) in told.error
   assert three.run("get", "bob").error == ""
@@ -214,7 +218,8 @@ def test_accepting_reports_damaged_seen_record(three):
   accepted = three.run("accept-restored", "--yes")
   assert "was damaged and has been written again" in accepted.error and str(record) in accepted.error
   assert "was damaged" not in three.run("accept-restored", "--yes").error
-  flip(three.vault, three.layout().frames[-1].start + 50)
+  # Where nothing is known of the newest change, its damage is that of a write that was not finished.
+  flip(three.vault, three.layout().frames[-2].start + 50)
   record.write_bytes(b"")
   assert "what was seen here before is unknown: its record is damaged" in three.run(
     "accept-restored", "--yes").error
@@ -235,7 +240,26 @@ def test_another_vault_in_its_place(three, make_home):
 def test_verify_of_an_intact_vault(three):
   assert three.run("verify").out == b"checked 3 items: intact\n"
   assert three.run("verify", "--json").json == {
-    "intact": True, "items": 3, "opened": 3, "problems": []}
+    "intact": True, "items": 3, "opened": 3, "problems": [], "shadowed": [],
+    "unfinishedWrite": False, "readable": "unlockedNow"}
+
+
+def test_verify_says_as_far_as_what_it_looked(locked):
+  """And names what `compact --drop` takes."""
+  told = locked.run("verify")
+  assert b"2 of them without opening" in told.out and "that need an unlock" in told.error
+  unlock = locked.passphrase()
+  assert locked.run("verify", *unlock).error == ""
+  locked.set("whenUnlocked", b"again", *unlock)
+  flip(locked.vault, locked.layout().secrets[-1].start + 30)
+  (blind,) = locked.run("verify", "--json", code=65).json["problems"]
+  (named,) = locked.run("verify", "--json", *unlock, code=65).json["problems"]
+  item = re.search(r"item ([0-9a-f]{12})", named)[1]
+  assert item in blind and "'whenUnlocked'" in named and "'whenUnlocked'" not in blind
+  assert "compact --drop" in hinted(locked.run("verify", *unlock, code=65))
+  locked.run("compact", "--drop", item, *unlock)
+  locked.run("get", "whenUnlocked", *unlock, code=44)
+  locked.run("verify", *unlock)
 
 
 def test_a_torn_device_key(home):

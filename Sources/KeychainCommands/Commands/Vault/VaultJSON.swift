@@ -50,7 +50,7 @@ struct StatusJSON: Encodable {
     id = status.id
     epoch = status.epoch
     counter = status.counter
-    witness = VaultText.witness(status)
+    witness = status.witness
     check = status.check?.description
     slots = status.slots.map(SlotJSON.init)
     deviceKey = status.deviceSecretPath

@@ -54,15 +54,8 @@ enum VaultText {
     [
       ("kind", status.isShared ? "shared: every change is signed by who made it" : nil),
       ("check", status.check?.description), ("epoch", status.epoch.map { "\($0)" }),
-      ("witness", witness(status)),
+      ("witness", status.witness),
     ].compactMap { name, value in value.map { (name, $0) } }
-  }
-
-  /// Returns what two people compare to know that they see the same state: the number of the newest
-  /// change, and the beginning of its digest.
-  static func witness(_ status: VaultStatus) -> String? {
-    guard let counter = status.counter, let digest = status.witness else { return nil }
-    return "\(counter) \(digest)"
   }
 
   /// Returns how the seen record disagrees with the vault, if it does.
