@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the checked-in export of format 1 that `prefs` wrote: make_export_fixture.py PREFS FOLDER.
 
-It holds what may leave the vault `format3-swift.vault`. An export that is checked in stays as it is;
+It holds what may leave a vault such as `format3-swift.vault`. An export that is checked in stays as it is;
 this is how it was made.
 """
 

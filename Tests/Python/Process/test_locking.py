@@ -155,7 +155,7 @@ def test_a_vault_whose_head_was_changed_is_damaged(locked, make_home):
   own, theirs = locked.head(), other.head()
   locked.put_head(replace(own, checks=(*own.checks[:2], theirs.checks[2])))
   refused = locked.set("new", b"x", code=65)
-  assert "changed" in refused.error
+  assert "damaged" in refused.error
   for command in (["get", "whenUnlocked"], ["list"], ["status"], ["doctor"], ["verify"]):
     locked.run(*command, code=65)
   locked.put_head(own)
