@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from prefs_testing import hinted
+
 COMMANDS = [
   ["get", "alice"], ["set", "alice"], ["list"], ["status"], ["verify"], ["slots", "list"],
   ["rename", "alice", "bob"], ["rename", "bob", "alice"]]
@@ -70,3 +72,15 @@ def test_a_copy_at_any_moment_is_a_vault(one):
     finished = sum(start < end <= count for end in ends)
     assert [item["account"] for item in listed] == ["alice", "bob", "carol"][: 1 + finished]
     assert copy.read_bytes() == contents[:count]
+
+
+def test_what_cannot_be_made_anew_still_takes_a_deletion(one):
+  """Its secret stays in the file, sealed, which the command says."""
+  one.set("bob", b"y")
+  beside(one, ".new").mkdir()
+  told = one.run("delete", "bob")
+  assert "stay in the file" in told.error and "compact" in hinted(told)
+  one.run("get", "bob", code=44)
+  beside(one, ".new").rmdir()
+  one.run("compact")
+  assert len(one.layout().frames) == 1 and one.get("alice") == b"x"

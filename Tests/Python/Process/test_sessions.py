@@ -115,7 +115,7 @@ def stick(bare_home) -> str:
 
 
 def test_vault_is_restored_on_new_machine(bare_home, stick):
-  create, backup, remove, install, add = [
+  create, backup, install, add = [
     line.replace("/media/stick", stick) for line in lines("Recovery")]
   type_in(bare_home, "prefs keychain set github")
   shown = type_in(bare_home, create, {r"as you wrote it down: $": SHOWN_CODE})
@@ -126,7 +126,6 @@ def test_vault_is_restored_on_new_machine(bare_home, stick):
   bare_home.forget_keys()
   # The disk is gone, with the vault and all that this machine knew about it.
   shutil.rmtree(bare_home.folder / ".local")
-  type_in(bare_home, remove)
   type_in(bare_home, install)
   type_in(bare_home, add, {r"(code|passphrase)[^\n]*: $": code})
   for name in ("github", "later"):
@@ -136,7 +135,7 @@ def test_vault_is_restored_on_new_machine(bare_home, stick):
 @pytest.mark.parametrize("had_vault", [False, True])
 def test_second_server_opens_vault_of_first(bare_home, stick, had_vault):
   """The steps of the page on recovery; the second server is a second home folder."""
-  _, backup, remove, install, _ = [
+  _, backup, install, _ = [
     line.replace("/media/stick", stick) for line in lines("Recovery")]
   folder = bare_home.folder / "second"
   folder.mkdir(mode=0o700)
@@ -153,7 +152,6 @@ def test_second_server_opens_vault_of_first(bare_home, stick, had_vault):
   type_in(bare_home, backup)
   (pin,) = re.findall(r"'(prefs keychain identity pin FILE --check [0-9a-f]{32})'", added)
   second(pin.replace("FILE", str(identity)))
-  second(remove)
   second(install)
   with_identity = f"export KEYCHAIN_IDENTITY_FILE={identity}; prefs keychain"
   if had_vault:

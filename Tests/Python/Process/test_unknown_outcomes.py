@@ -73,7 +73,7 @@ def test_a_credential_may_have_changed(home, tracing):
   home.set("alice", b"old")
   unknown(home, "set", "alice", input=b"new", through=end_of_append(home))
   assert home.get("alice") in (b"old", b"new")
-  unknown(home, "rename", "alice", "bob", through=end_of_append(home))
+  unknown(home, "rename", "alice", "bob", through=end_of_commit(home))
   unknown(home, "rekey", "--yes", through=end_of_commit(home))
   assert home.layout().epoch == 2
   home.run("verify")
