@@ -60,7 +60,9 @@ extension VaultContents {
     do throws(KeychainError) {
       try readLog(&log, keys, seen, from: [base])
     } catch {
-      guard isLenient, error.code == .damaged, error.underlying == nil else { throw error }
+      guard isLenient, error.code == .damaged, error.underlying == nil,
+        list.vaultKind == .local || base.isSigned(in: list)
+      else { throw error }
       isCutOff = true
     }
   }

@@ -168,12 +168,16 @@ final class VaultFile: Sendable {
   }
 
   /// What is good in a file, whatever was seen before, and whatever follows it.
+  ///
+  /// - Throws: ``KeychainError/Code/damaged`` also for a wrong proof: who accepts the file proves what is in it anew.
   func contentsAsFarAsGood(
     _ opened: Opened, _ keys: TierKeys
   ) throws(KeychainError) -> VaultContents {
-    try VaultContents(
+    let contents = try VaultContents(
       reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
       list: list(opened.head, keys.open), keys: keys, seen: nil, isLenient: true)
+    try contents.requireProofs(keys)
+    return contents
   }
 
   /// The list of a head, whose signature is checked once.
