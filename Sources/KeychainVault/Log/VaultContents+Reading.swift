@@ -106,7 +106,8 @@ extension VaultContents {
       if let unsigned { commits.removeSubrange(unsigned...) }
     }
     // Its writer may have been killed before its boxes were written whole.
-    if let last = commits.last, isAbove(seen, last.commit.n), case .changes(let changes) = last.commit.content,
+    if let last = commits.last, isAbove(seen, last.commit.n),
+      case .changes(let changes) = last.commit.content,
       try Derivation.hash(read(last.frame.boxes), count: 32) != changes.boxesHash
     {
       commits.removeLast()
@@ -138,7 +139,7 @@ extension VaultContents {
     guard newest.n + 2 <= list.numbers.upperBound else { return }
     let later = newest.n + 2...list.numbers.upperBound
     var place = end
-    while let found = try log.nextNumber(in: later, from: place) {
+    while let found = try log.nextHeader(in: later, from: place) {
       if try log.frame(at: found, later, head, keys, mustFit: false) != nil { throw damage }
       place = found + 1
     }
@@ -212,28 +213,18 @@ private struct LogBytes {
     return changes.boxesCount == frame.header.boxesCount ? commit : nil
   }
 
-  /// The next place from which eight bytes are a number of a range.
-  mutating func nextNumber(
+  /// The next place where a header of one of these numbers may be; its mac is for the caller to compare.
+  mutating func nextHeader(
     in numbers: ClosedRange<UInt64>, from place: Int
   ) throws(KeychainError) -> Int? {
     var place = place
     while place + FrameHeader.count <= end {
-      let count = min(Self.pieceCount, end - place)
-      guard let piece = try bytes(place..<place + count) else { return nil }
-      let found = piece.bytes.firstOffset(ofIntegerIn: numbers)
-      if let found { return place + found }
-      place += max(1, count - 7)
-    }
-    return nil
-  }
-}
-
-extension RawSpan {
-  fileprivate func firstOffset(ofIntegerIn numbers: ClosedRange<UInt64>) -> Int? {
-    guard byteCount >= 8 else { return nil }
-    for offset in 0...byteCount - 8
-    where numbers.contains(littleEndian(at: offset, as: UInt64.self)) {
-      return offset
+      // What is at hand is not read again: others decide how many places look like a header.
+      let held = place >= start ? start + piece.count - place : 0
+      let count = held >= FrameHeader.count ? held : min(Self.pieceCount, end - place)
+      guard let found = try bytes(place..<place + count) else { return nil }
+      if let offset = FrameHeader.firstOffset(in: found.bytes, numbers) { return place + offset }
+      place += count - FrameHeader.count + 1
     }
     return nil
   }

@@ -44,16 +44,38 @@ package struct FrameHeader: Hashable, Sendable {
     guard offset >= 0, bytes.byteCount >= Self.count, offset <= bytes.byteCount - Self.count else {
       return nil
     }
+    guard Self.isPossible(bytes, at: offset, numbers) else { return nil }
     n = bytes.littleEndian(at: offset, as: UInt64.self)
     boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
     boxesCount = Int(bytes.littleEndian(at: offset + 12, as: UInt32.self))
-    guard numbers.contains(n), Self.minimumBoxCount...Self.maximumBoxCount ~= boxCount,
-      boxesCount <= Self.maximumBoxesCount, Self.isBoxCount(boxCount),
-      let mac = try? mac(epoch: epoch, open: open),
+    guard let mac = try? mac(epoch: epoch, open: open),
       ConstantTime.equal(
         mac.bytes,
         bytes.extracting(offset + Self.fieldsCount..<offset + Self.count))
     else { return nil }
+  }
+
+  /// Returns the first offset whose number and lengths can be those of a header; `nil` if there is none.
+  ///
+  /// Its mac is not compared.
+  package static func firstOffset(
+    in bytes: RawSpan, _ numbers: ClosedRange<UInt64>
+  ) -> Int? {
+    guard bytes.byteCount >= count else { return nil }
+    for offset in 0...bytes.byteCount - count where isPossible(bytes, at: offset, numbers) {
+      return offset
+    }
+    return nil
+  }
+
+  private static func isPossible(
+    _ bytes: RawSpan, at offset: Int, _ numbers: ClosedRange<UInt64>
+  ) -> Bool {
+    guard numbers.contains(bytes.littleEndian(at: offset, as: UInt64.self)) else { return false }
+    let boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
+    return minimumBoxCount...maximumBoxCount ~= boxCount
+      && bytes.littleEndian(at: offset + 12, as: UInt32.self) <= maximumBoxesCount
+      && isBoxCount(boxCount)
   }
 
   /// Whether a box of a padded text can have this length.
