@@ -23,6 +23,9 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether it has another administration key than the one seen, and nothing that is trusted leads to it.
   public var isAdministrationKeyChanged: Bool
 
+  /// Whether a person compared its administration key, and all else follows what was seen, so that accepting changes the record alone.
+  public var isRecordAloneChanged: Bool
+
   /// Whether it has another list of what opens it than the one seen.
   public var isOtherList: Bool
 
@@ -50,14 +53,10 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// What is damaged in the file.
   public var problems: [String]
 
-  /// Whether accepting changes only the record of what was seen here: the vault has a new administration key, whose check a person
-  /// compared, and all else follows what was seen.
-  public var changesRecordAlone = false
-
   /// Whether accepting makes new keys: the file has another list than the one that was seen, and whoever is in it could be there for a
   /// reason that nobody here knows.
   public var makesNewKeys: Bool {
-    isRefused && !isOtherVault && !changesRecordAlone && seenSerial != nil
+    isRefused && !isOtherVault && !isRecordAloneChanged && seenSerial != nil
       && (isAdministrationKeyChanged || isOtherList)
   }
 

@@ -32,9 +32,7 @@ extension Vault {
   ) throws(KeychainError) -> Bool {
     let session = try existingSession()
     let keys = try unlocker.keys(.nothing, session.head, path: session.path, session.deadline)
-    var found = try RestoredVault(session, keys)
-    let isCompared = try isCompared(session.head)
-    found.differences.changesRecordAlone = found.onlyAdministrationDiffers && isCompared
+    let found = try RestoredVault(session, keys, isCompared: isCompared)
     guard found.differences.exist else {
       _ = try session.contents(keys)
       return false
@@ -46,8 +44,9 @@ extension Vault {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
     let seen = session.opened.seen.record
-    if found.differences.changesRecordAlone {
-      try session.opened.seenFile.replace(by: found.contents.record(keys), lettingGo: seen)
+    if let followed = found.followed {
+      try session.opened.seenFile.replace(by: followed, lettingGo: seen)
+      _ = try session.reopened().contents(keys)
       return true
     }
     let opener = try unlocker.administrator(session.head, path: session.path, session.deadline)
@@ -63,14 +62,9 @@ extension Vault {
   }
 
   /// Whether a person compared the check of a head, or the identity at hand is pinned to it.
-  ///
-  /// - Throws: ``KeychainError/Code/rolledBack`` if a person gave the check of another one.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
-    if let given = unlocker.trust.check {
-      guard given == check else { throw .otherCheck(given, found: check) }
-      return true
-    }
+    if let given = unlocker.trust.check { return given == check }
     return try unlocker.isPinned(to: check)
   }
 
@@ -127,32 +121,39 @@ extension Vault {
 /// A file that is refused, or damaged behind its newest change, with what differs.
 struct RestoredVault: Sendable {
   let contents: VaultContents
-  var differences: RestoredDifferences
+  let differences: RestoredDifferences
 
-  /// Whether all else follows what was seen, so that nothing was lost: a person who compared the check can let the record follow.
-  let onlyAdministrationDiffers: Bool
+  /// What was seen, under the administration key of the file, if a person compared that and all else follows: then the record
+  /// alone changes.
+  let followed: SeenRecord?
 
-  init(_ session: VaultSession, _ keys: TierKeys) throws(KeychainError) {
+  init(
+    _ session: VaultSession, _ keys: TierKeys,
+    isCompared: (VaultHead) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
     let (opened, record) = (session.opened, session.opened.seen.record)
     let list = try session.file.list(opened.head, keys.open)
     contents = try session.file.contentsAsFarAsGood(opened, keys)
     let isOther = record.map { $0.id != opened.head.id } ?? false
-    let relation = try contents.relation(to: record, keys)
-    let known = isOther ? nil : record
-    let leads = try known?.leads(to: opened.head) ?? true
-    let isAnotherKey = !leads
-    // What else differs shows as if its administration key were the one seen.
-    var trusting = record
-    if isAnotherKey {
-      trusting?.administration = list.administration
-      trusting?.nextAdministration = nil
+    var relation = try contents.relation(to: record, keys)
+    var isAdministrationKeyChanged = false
+    if let record, !isOther { isAdministrationKeyChanged = try !record.leads(to: opened.head) }
+    var followed: SeenRecord?
+    if isAdministrationKeyChanged, !contents.isCutOff, var record, try isCompared(opened.head) {
+      (record.administration, record.nextAdministration) = (opened.head.administration, nil)
+      let failure = relation.failure
+      relation = try contents.relation(to: record, keys)
+      if relation.failure == nil, list.serial > record.serial, list.epoch > record.epoch {
+        followed = record
+      }
+      relation.failure = failure
     }
-    let compared = try contents.relation(to: trusting, keys)
-    onlyAdministrationDiffers = isAnotherKey && compared.failure == nil && !contents.isCutOff
+    self.followed = followed
     let report = try VaultVerification(
       contents: contents, sealing: try session.sealing(keys)
     ).run()
     let own = try session.unlocker.device.slot(opened.head)?.number
+    let known = isOther ? nil : record
     var otherDevices = 0
     let sealing = try session.sealing(keys)
     try contents.forEachItem(keys) { visited throws(KeychainError) in
@@ -163,11 +164,11 @@ struct RestoredVault: Sendable {
       fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
       fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
       seenSerial: known?.serial, isOtherVault: isOther,
-      isAdministrationKeyChanged: isAnotherKey,
+      isAdministrationKeyChanged: isAdministrationKeyChanged, isRecordAloneChanged: followed != nil,
       isOtherList: try known.map { known throws(KeychainError) in
         try known.listHash != list.hash()
       } ?? false,
-      isFork: compared.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
+      isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
       isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
       otherDeviceItemCount: otherDevices,
       slots: list.members.compactMap { member in
