@@ -38,9 +38,9 @@ struct LockedSession {
       }
     }
     if var record = opened.seen.record, record.nextAdministration != nil {
+      // Keys that are not at hand prove nothing new, so what they proved stays.
       record.nextAdministration = nil
-      record.administration = contents.head.administration
-      _ = try record.raise(by: contents.record(keys))
+      _ = record.raise(by: try contents.record(keys))
       try opened.seenFile.replace(by: record, lettingGo: opened.seen.record)
     } else {
       session.remember(contents, keys)
