@@ -77,6 +77,7 @@ final class SlotTrust: Sendable {
     }
     let list = try file.list(head, keys.open)
     let member = try list.requireListed(slot, openedBy: opened.keys)
+    if let check, try head.check() != check { throw .otherCheck(check, found: try head.check()) }
     if slot.made != head.administration { try requireVouched(head, slot) }
     let signer = member.signingKey.isEmpty ? nil : opened.keys.signer(slot.number)
     if list.vaultKind == .shared, member.writes { keys.signer = signer }
@@ -86,13 +87,9 @@ final class SlotTrust: Sendable {
   }
 
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
-    let found = try head.check()
-    if let check {
-      guard check == found else { throw .otherCheck(check, found: found) }
-      return
-    }
+    guard check == nil else { return }
     if let record = file.seenRecord, record.vouches, try record.leads(to: head) { return }
-    throw .notVouched(slot.kind, found)
+    throw .notVouched(slot.kind, try head.check())
   }
 }
 

@@ -9,7 +9,7 @@ extension Vault {
   /// It is needed for a vault that was never seen here, and whose administration key changed since the secret that opens it was last
   /// given in a change of what opens the vault.
   ///
-  /// - Parameter check: the check; a vault with another one is then refused where it is needed.
+  /// - Parameter check: the check; a vault with another one is then refused.
   public func trust(_ check: VaultCheck) { unlocker.trust.check = check }
 
   /// Unlocks the vault for later commands and programs of the user.
