@@ -56,9 +56,12 @@ struct ItemMatcher {
   }
 
   func match(_ item: VaultItem) throws(KeychainError) -> Match {
-    if let service, item.entry.service != service { return .nothing }
-    guard sealing.keys.satisfies(item.requirement) else { return .locked }
-    guard !sealing.isOfOtherDevice(item.entry) else { return .ofOtherDevice }
+    // Whose key is at hand is searched by its names: what its entry says of the service could be wrong.
+    let isPossible = service.map { $0 == item.entry.service } ?? true
+    guard sealing.keys.satisfies(item.requirement) else { return isPossible ? .locked : .nothing }
+    guard !sealing.isOfOtherDevice(item.entry) else {
+      return isPossible ? .ofOtherDevice : .nothing
+    }
     do throws(KeychainError) {
       let credential = try sealing.credential(of: item, name: item.name)
       return query.matches(credential) ? .credential(credential) : .nothing
