@@ -247,8 +247,10 @@ struct CarriedBase: NewBase {
     let logged = contents.logged[Int(tier.rawValue)]
     let pages = contents.index.pages[Int(tier.rawValue)]
     var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
+    var boxesCount = 0
     for (number, page) in pages.enumerated() {
       let held = try contents.page(number, in: tier, keys)
+      try contents.requireOwnBoxes(of: held, page, &boxesCount)
       let end = number + 1 < pages.count ? pages[number + 1].first : nil
       let isTouched =
         held.puts.contains { logged[$0.id] != nil || hidden.contains($0.id) }

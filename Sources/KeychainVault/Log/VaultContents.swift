@@ -242,6 +242,19 @@ extension VaultContents {
     return held
   }
 
+  /// Adds the boxes of one more page of a tier to the count.
+  ///
+  /// - Throws: ``KeychainError/Code/damaged`` if there are more than the file can hold: pages that share boxes make a small file
+  ///   endless for whoever goes through all of them.
+  func requireOwnBoxes(
+    of held: HeldPart, _ page: VaultIndex.Page, _ count: inout Int
+  ) throws(KeychainError) {
+    count += held.boxesEnd - page.boxesPlace
+    guard count <= head.lengths.log else {
+      throw .damagedVault(path, "its pages share the boxes of their secrets")
+    }
+  }
+
   /// What a walk through all items finds.
   enum Visited {
     case item(VaultItem)
@@ -274,10 +287,15 @@ extension VaultContents {
   ) throws(KeychainError) {
     let logged = self.logged[Int(tier.rawValue)]
     var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
+    var boxesCount = 0
     for (number, page) in index.pages[Int(tier.rawValue)].enumerated() {
       let held: HeldPart
       do throws(KeychainError) {
-        held = if let known = pages.page(page.place) { known } else { try uncachedPage(number, in: tier, keys) }
+        held =
+          if let known = pages.page(page.place) { known } else {
+            try uncachedPage(number, in: tier, keys)
+          }
+        try requireOwnBoxes(of: held, page, &boxesCount)
       } catch {
         guard error.code == .damaged else { throw error }
         try body(.damagedPage(page))
