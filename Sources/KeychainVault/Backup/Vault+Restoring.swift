@@ -62,9 +62,14 @@ extension Vault {
   }
 
   /// Whether a person compared the check of a head, or the identity at hand is pinned to it.
+  ///
+  /// - Throws: ``KeychainError/Code/rolledBack`` if a person gave another one.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
-    if let given = unlocker.trust.check { return given == check }
+    if let given = unlocker.trust.check {
+      guard given == check else { throw .otherCheck(given, found: check) }
+      return true
+    }
     return try unlocker.isPinned(to: check)
   }
 

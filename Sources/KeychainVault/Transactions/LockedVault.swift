@@ -20,10 +20,7 @@ struct LockedSession {
   ) throws(KeychainError) -> LockedVault {
     let opened = session.opened
     guard refuses else {
-      let contents = try session.file.contentsAsFarAsGood(opened, keys)
-      // A new base would prove what somebody changed without the key of a tier.
-      try contents.requireProofs(keys)
-      return LockedVault(self, contents, keys)
+      return LockedVault(self, try session.file.contentsAsFarAsGood(opened, keys), keys)
     }
     let contents = try session.file.contents(opened, keys, anew: anew)
     let relation = try contents.relation(to: opened.seen.record, keys)

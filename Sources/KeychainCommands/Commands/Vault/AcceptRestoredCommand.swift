@@ -61,7 +61,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
         }
         makesNewKeys = differences.makesNewKeys
         // Whoever gives the check has decided.
-        let isDecided = yes || check != nil && differences.changesRecordAlone
+        let isDecided = yes || check != nil && differences.isRecordAloneChanged
         return try session.confirm(RestoredText.questionToAcceptRestored, assumingYes: isDecided)
       },
       confirmSlot: { slot throws(KeychainError) in try keeps(slot, in: session) })

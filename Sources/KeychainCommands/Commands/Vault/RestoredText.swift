@@ -23,7 +23,7 @@ enum RestoredText {
   /// Returns how a restored vault differs from the record of it, and what opens it, one fact per
   /// line.
   static func lines(of differences: RestoredDifferences) -> [String] {
-    guard !differences.changesRecordAlone else {
+    guard !differences.isRecordAloneChanged else {
       return [
         "the vault has a new administration key, whose check was compared; everything else follows what was "
           + "seen here"
