@@ -44,6 +44,8 @@ final class VaultFile: Sendable {
     let head: VaultHead
     let seenFile: SeenRecordFile
     var seen: SeenRecordFile.Content
+    /// Whether its writer holds the lock, and so compares what it knows, whatever the file's time says.
+    var isLocked = false
   }
 
   func path() throws(KeychainError) -> TrustedPath {
@@ -124,7 +126,8 @@ final class VaultFile: Sendable {
     }
     let opened = try Opened(
       path: path, file: file, status: status,
-      head: VaultHead(file, size: status.size, path: path), seenFile: seenFile, seen: seen)
+      head: VaultHead(file, size: status.size, path: path), seenFile: seenFile, seen: seen,
+      isLocked: locked != nil)
     let continues = known.withLock { known in
       guard let old = known, old.status.identity == status.identity, old.head == opened.head else {
         return false
@@ -146,8 +149,8 @@ final class VaultFile: Sendable {
     if !anew, let known = known.withLock({ $0 }), let old = known.contents,
       known.status.identity == opened.status.identity, old.head == opened.head
     {
-      // A write that took the place of an unfinished one may have its length, in the same moment.
-      if known.status == opened.status, !old.hasUnfinishedWrite {
+      // Within one moment, another write of the same length leaves the same status: writers compare always.
+      if known.status == opened.status, !opened.isLocked, !old.hasUnfinishedWrite {
         try old.requireProofs(keys)
         return old
       }
