@@ -108,6 +108,9 @@ struct DiskState: Sendable {
   /// What the file of the seen record may have: the last is what programs see.
   var records: [Data?] = []
 
+  /// Whether each change of a file shows in its time.
+  var hasClock = true
+
   init() {}
 
   /// Creates the files of a disk after a power failure.
@@ -149,7 +152,8 @@ struct DiskState: Sendable {
     guard let file = files[inode] else { return nil }
     return DiskStatus(
       device: 1, inode: UInt64(inode), size: file.content.count,
-      changed: .init(seconds: file.changes, nanoseconds: 0), links: names.values.count { $0 == inode },
+      changed: .init(seconds: hasClock ? file.changes : 0, nanoseconds: 0),
+      links: names.values.count { $0 == inode },
       isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
   }
 }

@@ -204,8 +204,9 @@ struct LinuxDiskTests {
       #expect(pipe(&ends) == 0)
       let holder = fork()
       if holder == 0 {
-        guard let log = try? VaultLock.take(
-          place.vault, on: LinuxDisk(), until: Deadline(after: .zero))
+        guard
+          let log = try? VaultLock.take(
+            place.vault, on: LinuxDisk(), until: Deadline(after: .zero))
         else { _exit(1) }
         var byte: UInt8 = 0
         write(ends[1], &byte, 1)

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 import PrephirencesFiles
-import SystemPackage
 import Synchronization
+import SystemPackage
 
 @testable import KeychainVault
 

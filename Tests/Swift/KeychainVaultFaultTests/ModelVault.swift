@@ -33,10 +33,18 @@ struct VaultStep: Sendable {
 final class ModelVault: Sendable {
   let test: TestVault
   let record: String
-  /// Opens what the device doesn't.
-  let keyFile: String?
+  let kind: Kind
 
-  init(hasKeyFile: Bool = false) throws {
+  enum Kind: CaseIterable {
+    /// The device opens all.
+    case device
+    /// The device opens T0 alone, and is used for some of the writes.
+    case keyFile
+    case shared
+  }
+
+  init(_ kind: Kind) throws {
+    self.kind = kind
     test = try TestVault()
     let folder = URL(filePath: test.path).deletingLastPathComponent()
     try FileManager.default.createDirectory(
@@ -46,14 +54,20 @@ final class ModelVault: Sendable {
       atPath: test.path, contents: Data([0]), attributes: [.posixPermissions: 0o600])
     let name = try SeenRecord.name(of: TrustedPath(resolving: test.path).path)
     record = test.seenFolder + "/" + name
-    keyFile = hasKeyFile ? try test.file("key", String(repeating: "k", count: 32)) : nil
+    _ = try test.file("key", String(repeating: "k", count: 32))
+    if kind == .shared { _ = try test.identity("identity") }
   }
 
+  private var keyFile: String { test.folder.path + "/key" }
+  private var identity: String { test.folder.path + "/identity" }
+
   func disk(
-    _ state: DiskState = DiskState(),
+    _ state: DiskState = DiskState(), hasClock: Bool = true,
     failing fault: @escaping @Sendable (Int, ModelDisk.Call) -> ModelDisk.Fault? = { _, _ in nil }
   ) -> ModelDisk {
     let record = record
+    var state = state
+    state.hasClock = hasClock
     return ModelDisk(
       state, record: { FileManager.default.contents(atPath: record) }, failing: fault)
   }
@@ -63,7 +77,11 @@ final class ModelVault: Sendable {
     test.handle {
       $0.disk = disk
       $0.deadline = .seconds(20)
-      if withKeyFile, let keyFile { $0.unlock = .keyFile(keyFile, named: "the test") }
+      switch kind {
+      case .keyFile where withKeyFile: $0.unlock = .keyFile(keyFile, named: "the test")
+      case .shared: $0.unlock = .identityFile(identity, named: "the test")
+      case .device, .keyFile: break
+      }
     }
   }
 
@@ -143,16 +161,23 @@ final class ModelVault: Sendable {
   } change: { _ in
   }
 
-  static func create(hasKeyFile: Bool) -> VaultStep {
+  static func create(_ kind: Kind) -> VaultStep {
     VaultStep(name: "create") { vault, disk in
-      try vault.handle(disk).create(
-        passphrase: nil, keyFile: vault.keyFile, device: true, startingAnew: true)
+      let handle = vault.handle(disk)
+      if kind == .shared {
+        try handle.createShared(identityFile: vault.identity, startingAnew: true) { _ in true }
+      } else {
+        try handle.create(
+          passphrase: nil, keyFile: kind == .keyFile ? vault.keyFile : nil, device: true,
+          startingAnew: true)
+      }
     } change: {
-      $0 = VaultState(slots: hasKeyFile ? [.device, .keyFile] : [.device])
+      let slots: [Kind: [SlotKind]] = [
+        .device: [.device], .keyFile: [.device, .keyFile], .shared: [.recipient, .recoveryCode],
+      ]
+      $0 = VaultState(slots: slots[kind] ?? [])
     }
   }
-
-  private var creating: VaultStep { Self.create(hasKeyFile: keyFile != nil) }
 
   static let transaction = VaultStep(name: "transaction") { vault, disk in
     try vault.handle(disk).withTransaction { transaction in
@@ -170,7 +195,8 @@ final class ModelVault: Sendable {
 
   /// A vault that the device opens.
   static let deviceSteps = [
-    create(hasKeyFile: false), put("a", "one"), put("b", String(repeating: "long", count: 800)), put("a", "two"),
+    create(.device), put("a", "one"), put("b", String(repeating: "long", count: 800)),
+    put("a", "two"),
     put("c", "open", .always), remove("b"), transaction, put("e", "five"), compact,
     put("f", "six", .afterFirstUnlock),
     VaultStep(name: "add a code") { vault, disk in
@@ -187,15 +213,44 @@ final class ModelVault: Sendable {
     put("g", "seven"), rekey, put("a", "four"),
   ]
 
-  /// A vault whose device key opens T0 alone, and is used for some of the writes.
   static let keyFileSteps: [VaultStep] = [
-    create(hasKeyFile: true), put("a", "one"), put("c", "open", .always, withKeyFile: false), put("a", "two"),
+    create(.keyFile), put("a", "one"), put("c", "open", .always, withKeyFile: false),
+    put("a", "two"),
     put("c", "new", .always, withKeyFile: false), put("d", "more", .always, withKeyFile: false),
     compact, put("c", "newer", .always, withKeyFile: false), rekey,
     put("c", "newest", .always, withKeyFile: false), put("a", "three"),
     putLong("l", withKeyFile: false), putLong("m", withKeyFile: false),
     putLong("n", withKeyFile: false), put("a", "four"), put("c", "last", .always),
   ]
+
+  /// A vault whose commits a member signs.
+  static let sharedSteps: [VaultStep] = [
+    create(.shared), put("a", "one"), put("b", "two"), put("a", "two"), remove("b"),
+    put("b", "three"), compact,
+    VaultStep(name: "add a member") { vault, disk in
+      let recipient =
+        "pkpub2-taj4mjq8q8smqpghtbamj8rsm5t9pynfhytc7rx9vr66txnfps5y"
+        + "tf0yzbjmg9hnjmfvavjtfa1dy57sycmcyx0hjv69ekxfeg87nw3cjyhvmcps"
+      try vault.handle(disk).addRecipientSlot(VaultRecipient(text: recipient))
+    } change: {
+      $0.slots.append(.recipient)
+    },
+    put("a", "three"),
+    VaultStep(name: "remove the member") { vault, disk in
+      try vault.handle(disk).removeSlot(3)
+    } change: {
+      $0.slots.removeLast()
+    },
+    put("a", "four"), rekey, put("b", "four"),
+  ]
+
+  static func steps(_ kind: Kind) -> [VaultStep] {
+    switch kind {
+    case .device: deviceSteps
+    case .keyFile: keyFileSteps
+    case .shared: sharedSteps
+    }
+  }
 
   /// Runs steps, each of which is noted when it is acknowledged, from 1 on.
   func run(_ steps: [VaultStep], _ disk: ModelDisk, from first: Int = 0) throws {
@@ -231,7 +286,7 @@ final class ModelVault: Sendable {
     do {
       found = try state(disk)
       try #require(possible.contains(found), "\(crash.place): found \(found), not \(possible)")
-      let steps = found.exists ? Self.writes : [creating] + Self.writes
+      let steps = found.exists ? Self.writes : [Self.create(kind)] + Self.writes
       let start = 1000 * (crash.notes.count + 1)
       // What was read stays.
       disk.note(start)

@@ -46,16 +46,16 @@ extension ModelDisk {
     var random = SplitMix(state: seed)
     var checked: Set<Int> = []
     let calls = calls
-    for (number, state) in states.enumerated() where number >= first && calls[number] != .note {
-      // Notes that follow at once belong to this moment, too: the power fails after them.
-      let last = calls[(number + 1)...].firstIndex { $0 != .note } ?? calls.count
-      let notes = states[last - 1].notes
-      // The next change began with a look at the record.
-      let records = states[number].records + (number + 1 < calls.count ? states[number + 1].records : [])
+    for (number, state) in states.enumerated() where number >= first {
+      let notes = state.notes
+      // The record may have changed since, before the next call, which looked at it.
+      let hasNext = calls[number] != .note && number + 1 < calls.count
+      let records = state.records + (hasNext ? states[number + 1].records : [])
       for order in DiskOrder.allCases {
         let loss = PowerLoss(state, order, records)
         for choice in loss.choices(limit, &random) {
-          let place = "power failed after call \(number) (\(calls[number])), order \(order), "
+          let place =
+            "power failed after call \(number) (\(calls[number])), order \(order), "
             + "choice \(choice), seed \(seed)"
           let state = loss.state(choice, notes)
           guard checked.insert(state.fingerprint).inserted else { continue }
@@ -158,7 +158,8 @@ private struct PowerLoss {
     var names = found.syncedNames
     var files = found.files.mapValues { file in
       // Sectors that were cut off are among those that aren't certain.
-      let count = max(file.content.count, ((file.sectors.keys.max() ?? -1) + 1) * DiskState.File.sectorCount)
+      let count = max(
+        file.content.count, ((file.sectors.keys.max() ?? -1) + 1) * DiskState.File.sectorCount)
       return file.content + [UInt8](repeating: 0, count: count - file.content.count)
     }
     var record = records.last ?? nil

@@ -144,7 +144,9 @@ struct VaultView {
     if state(of: states, only: accounts) == nil {
       violations.append("values of no state: \(items.mapValues { try? $0.get() })")
     }
-    if case .success(true) = verified, !isComplete { violations.append("verified, but not readable") }
+    if case .success(true) = verified, !isComplete {
+      violations.append("verified, but not readable")
+    }
     return violations
   }
 

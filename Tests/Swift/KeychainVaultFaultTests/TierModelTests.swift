@@ -97,7 +97,9 @@ struct TierModelTests {
   ) -> [(String, ForgedLog, [ForgedLog.Entry])] {
     var histories: [(String, ForgedLog, [ForgedLog.Entry])] = []
     let all = log.changes
-    for count in 0...all.count { histories.append(("cut after \(count)", log, Array(all.prefix(count)))) }
+    for count in 0...all.count {
+      histories.append(("cut after \(count)", log, Array(all.prefix(count))))
+    }
     for number in all.indices {
       var some = all
       some.remove(at: number)
@@ -198,7 +200,8 @@ private struct ForgedLog {
       let part = try Part(.unlocked, puts: [], removes: [id], keys: keys)
       try append(
         Commit.Changes(
-          boxesHash: Derivation.hash(Data(), count: 32), parts: [.empty(.open), .empty(.first), part]),
+          boxesHash: Derivation.hash(Data(), count: 32),
+          parts: [.empty(.open), .empty(.first), part]),
         Data())
     case .olderPart:
       let older = entries.first { !($0.commit.changes?.parts[2].changes.isEmpty ?? true) }

@@ -11,17 +11,11 @@ import Testing
 /// The power fails, programs are killed and calls fail while a whole vault is changed.
 @Suite("Power failures of a vault", .timeLimit(.minutes(14)))
 struct VaultPowerTests {
-  static let scenarios = [false, true]
-
-  private static func steps(_ hasKeyFile: Bool) -> [VaultStep] {
-    hasKeyFile ? ModelVault.keyFileSteps : ModelVault.deviceSteps
-  }
-
-  @Test(arguments: scenarios)
-  func acknowledgedChangesStay(_ hasKeyFile: Bool) throws {
-    let vault = try ModelVault(hasKeyFile: hasKeyFile)
+  @Test(arguments: ModelVault.Kind.allCases)
+  func acknowledgedChangesStay(_ kind: ModelVault.Kind) throws {
+    let vault = try ModelVault(kind)
     let disk = vault.disk()
-    let steps = Self.steps(hasKeyFile)
+    let steps = ModelVault.steps(kind)
     disk.note(0)
     try vault.run(steps, disk)
     let states = ModelVault.states(steps)
@@ -31,25 +25,28 @@ struct VaultPowerTests {
       number += 1
       try vault.check(crash, states, again: number.isMultiple(of: 20) ? 2 : 0)
     }
-    print("power failed in \(disk.calls.count) calls of a vault: \(count) states")
+    print("\(kind): power failed in \(disk.calls.count) calls of a vault: \(count) states")
   }
 
   /// A program is killed at a call; another one reads and writes, and then the power fails.
-  @Test(arguments: scenarios)
-  func killedProgramsLeaveWholeStates(_ hasKeyFile: Bool) throws {
-    try interrupting(hasKeyFile, with: { _ in Interruption(.kill, count: .max) }) { _, found, possible, _ in
+  @Test(arguments: ModelVault.Kind.allCases)
+  func killedProgramsLeaveWholeStates(_ kind: ModelVault.Kind) throws {
+    try interrupting(kind, with: { _ in Interruption(.kill, count: .max) }) {
+      _, found, possible, _ in
       #expect(possible.contains(found), "found \(found), not \(possible)")
     }
   }
 
   /// Calls fail, one or several, and then the power fails.
-  @Test(arguments: scenarios)
-  func failedCallsLeaveOldOrNewState(_ hasKeyFile: Bool) throws {
+  @Test(arguments: ModelVault.Kind.allCases)
+  func failedCallsLeaveOldOrNewState(_ kind: ModelVault.Kind) throws {
     let interruptions = [
-      Interruption(.init(.ioError), count: 1), Interruption(.init(.noSpace, written: 100), count: 1),
-      Interruption(.init(.ioError), count: 2), Interruption(.init(.noSpace, written: 600), count: 3),
+      Interruption(.init(.ioError), count: 1),
+      Interruption(.init(.noSpace, written: 100), count: 1),
+      Interruption(.init(.ioError), count: 2),
+      Interruption(.init(.noSpace, written: 600), count: 3),
     ]
-    try interrupting(hasKeyFile, with: { interruptions[$0 / Thoroughness.callStep % 4].again() }) {
+    try interrupting(kind, with: { interruptions[$0 / Thoroughness.callStep % 4].again() }) {
       interruption, found, possible, error in
       guard let error else { return #expect(found == possible[1], "\(found) \(possible)") }
       if interruption.count == 1, error.code != .outcomeUnknown {
@@ -60,16 +57,76 @@ struct VaultPowerTests {
     }
   }
 
+  /// An older file is accepted, with the keys that it has, or new ones if its list is older, too.
+  @Test(arguments: [false, true])
+  func acceptingIsThereOrIsNot(_ hasOlderList: Bool) throws {
+    let vault = try ModelVault(.device)
+    let disk = vault.disk()
+    let steps = Array(ModelVault.deviceSteps.prefix(4))
+    try vault.run(steps, disk)
+    let old = try disk.open(vault.test.path, writing: false)
+    let bytes = try old.read(0..<old.status().size)
+    try ModelVault.put("a", "newer").run(vault, disk)
+    if hasOlderList { try vault.handle(disk).addRecoveryCodeSlot { _ in true } }
+    let restored = try disk.openTemporary(vault.test.path + ".restored")
+    try restored.write([bytes], at: 0)
+    try restored.sync()
+    try disk.rename(vault.test.path + ".restored", to: vault.test.path, replacing: true)
+    try disk.syncFolder(of: vault.test.path)
+    expect(.rolledBack) { try vault.state(disk) }
+    disk.note(0)
+    let begin = disk.calls.count
+    #expect(try vault.handle(disk).acceptRestored { _ in true })
+    disk.note(1)
+    let accepted = ModelVault.states(steps)[steps.count]
+    #expect(try vault.state(disk) == accepted)
+    let count = try disk.forEachPowerLoss(from: begin) { crash in
+      try vault.restore(crash.record)
+      let disk = vault.disk(crash.state)
+      do {
+        #expect(try vault.state(disk) == accepted, "\(crash.place)")
+      } catch let error as KeychainError {
+        #expect(error.code == .rolledBack && crash.notes.last == 0, "\(crash.place): \(error)")
+        #expect(try vault.handle(disk).acceptRestored { _ in true }, "\(crash.place)")
+        #expect(try vault.state(disk) == accepted, "\(crash.place)")
+      }
+      try vault.run(ModelVault.writes, disk)
+    }
+    print("power failed while a restored file was accepted: \(count) states")
+  }
+
+  /// A writer is not misled by a file that looks as it did: its clock may stand still, and what follows
+  /// the last good frame may have become a commit of the same length.
+  @Test func writersCompareWhatTheyKnow() throws {
+    let vault = try ModelVault(.device)
+    let disk = vault.disk(hasClock: false)
+    try vault.run(Array(ModelVault.deviceSteps.prefix(2)), disk)
+    let file = try disk.open(vault.test.path, writing: true)
+    let end = try file.status().size
+    // A commit whose writer was killed: its last sector did not come.
+    try ModelVault.put("b", "torn").run(vault, disk)
+    let size = try file.status().size
+    try file.write([Data(count: 200)], at: size - 200)
+    try FileManager.default.removeItem(atPath: vault.record)
+    let open = vault.handle(disk)
+    #expect(try open.text("b") == nil)
+    try ModelVault.put("b", "full").run(vault, disk)
+    try #require(try file.status().size == size && end < size)
+    try open.put("c", "after")
+    #expect(try vault.handle(disk).text("b") == "full")
+    #expect(try vault.handle(disk).text("c") == "after")
+  }
+
   /// Runs the steps with an interruption at each of the calls that are tested, and checks what a reader
   /// finds; then others write, and the power fails.
   private func interrupting(
-    _ hasKeyFile: Bool, with interruption: (Int) -> Interruption,
+    _ kind: ModelVault.Kind, with interruption: (Int) -> Interruption,
     _ check: (Interruption, VaultState, [VaultState], KeychainError?) throws -> Void
   ) throws {
-    let steps = Self.steps(hasKeyFile)
+    let steps = ModelVault.steps(kind)
     let states = ModelVault.states(steps)
     let calls = try {
-      let vault = try ModelVault(hasKeyFile: hasKeyFile)
+      let vault = try ModelVault(kind)
       let disk = vault.disk()
       disk.note(0)
       try vault.run(steps, disk)
@@ -79,7 +136,7 @@ struct VaultPowerTests {
     let first = Int.random(in: 0..<Thoroughness.callStep)
     for number in stride(from: first, to: calls.count, by: Thoroughness.callStep)
     where calls[number] != .note {
-      let vault = try ModelVault(hasKeyFile: hasKeyFile)
+      let vault = try ModelVault(kind)
       let interruption = interruption(number)
       let disk = vault.disk(failing: { call, _ in interruption.fault(call, from: number) })
       disk.note(0)
@@ -93,7 +150,8 @@ struct VaultPowerTests {
       let last = disk.states.last?.notes.last ?? 0
       let found = try vault.state(disk)
       // Where no call fails, a failure was not worth telling.
-      let possible = failure == nil ? [states[last], states[last]] : Array(states[last...(last + 1)])
+      let possible =
+        failure == nil ? [states[last], states[last]] : Array(states[last...(last + 1)])
       try check(interruption, found, possible, failure)
       // What a reader has seen stays.
       disk.note(1000)
@@ -104,7 +162,9 @@ struct VaultPowerTests {
         try vault.check(crash, ModelVault.states(next, from: found), from: 1000)
       }
     }
-    print("interrupted at one of \(Thoroughness.callStep) of \(calls.count) calls: \(count) states")
+    print(
+      "\(kind): interrupted at one of \(Thoroughness.callStep) of \(calls.count) calls: \(count) states"
+    )
   }
 }
 
