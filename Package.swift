@@ -300,7 +300,8 @@ let package = Package(
       "KeychainVaultTests",
       [
         "KeychainCredentials", "KeychainSecrets", "KeychainTesting", "KeychainVault",
-        "KeychainVaultTesting", "PrephirencesFiles", "VaultVectors",
+        "KeychainVaultFormat", "KeychainVaultTesting", "PrephirencesFiles", "VaultVectors",
+        systemPackage,
       ]),
     tests(
       "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,

@@ -39,35 +39,97 @@ struct AcceptanceTests {
   }
 
   @Test func olderStateIsAcceptedAfterTheNewerOne() throws {
+    let number = try #require(try vault.handle().status().counter)
     try takeCopy()
     for number in 0..<3 { try handle.put("a", "new \(number)") }
-    let seen = try #require(try vault.handle().status().counter)
     try restoreCopy()
+    let bytes = try vault.bytes
     #expect(failure { _ = try handle.text("a") }?.code == .rolledBack)
     #expect(failure { try handle.acceptRestored { _ in false } }?.code == .cancelled)
-    try vault.handle().acceptRestored { differences throws(KeychainError) in
-      #expect(differences.fileCounter < seen && differences.seenCounter == seen)
-      #expect(differences.isConsistent && !differences.needsAdministrator)
+    // It needs what administers the vault.
+    #expect(failure { try vault.handle().acceptRestored { _ in true } }?.code == .locked)
+    #expect(try vault.bytes == bytes)
+    let isAccepted = try handle.acceptRestored { differences throws(KeychainError) in
+      #expect(differences.fileNumber == number && differences.seenNumber == number + 3)
+      #expect(!differences.isFork && !differences.makesNewKeys && !differences.isOtherList)
       return true
     }
+    #expect(isAccepted)
     #expect(try handle.text("a") == "old")
-    #expect(try vault.handle().status().counter == seen + 1)
+    // The history of the file goes on.
+    #expect(try vault.handle().status().counter == number + 1)
+    let list = try RawVault(vault, handle).contents.list
+    #expect(list.accepted == list.serial && list.serial == 2)
     try handle.put("a", "newest")
     #expect(try handle.verify().problems == [])
   }
 
-  @Test func droppedItemIsShownAndAccepted() throws {
-    try handle.put("b", "two")
-    let keys = try handle.administration().keys
-    let id = try ItemSealing(keys: keys, device: nil).id(of: .test("b"))
-    try vault.write { rows throws(KeychainError) in try rows.removeItem(id, tokens: []) }
-    try vault.handle().acceptRestored { differences throws(KeychainError) in
-      #expect(differences.missingItems == 1 && differences.unlistedItems == 0)
-      #expect(differences.expectedItemCount == 2 && differences.itemCount == 1)
+  /// They saw what is not in the file any more.
+  @Test func othersFollowWhatWasAccepted() throws {
+    let told = [Told(), Told()]
+    let machines = try (0..<2).map { _ in try TestVault() }
+    let path = vault.path
+    func theirs(_ index: Int) -> Vault {
+      machines[index].handle(passphrase: "one") {
+        $0.path = path
+        $0.notice = told[index].add
+      }
+    }
+    try takeCopy()
+    for number in 0..<3 {
+      try handle.put("a", "new \(number)")
+      if number < 2 { #expect(try theirs(number).text("a") == "new \(number)") }
+    }
+    try restoreCopy()
+    #expect(failure { _ = try theirs(0).text("a") }?.code == .rolledBack)
+    try handle.acceptRestored { _ in true }
+    #expect(try theirs(0).text("a") == "old")
+    #expect(told[0].messages.contains { $0.contains("put back") })
+    // Later lists repeat what was accepted, and commits between them change nothing.
+    try handle.put("a", "newer")
+    try handle.addPassphraseSlot(SecretBytes(copying: "two"))
+    for number in 0..<3 { try handle.put("b", "\(number)") }
+    #expect(try theirs(1).text("a") == "newer")
+    #expect(told[1].messages.contains { $0.contains("put back") })
+    // Followed once, it is a history like others.
+    let count = told[1].messages.count
+    try theirs(1).put("c")
+    #expect(told[1].messages.count == count)
+    #expect(try handle.text("c") != nil && theirs(0).text("c") != nil)
+  }
+
+  @Test func damagedLogIsAcceptedAsAnOlderCopy() throws {
+    let other = try TestVault()
+    let path = vault.path
+    try handle.put("b", "kept")
+    let end = try RawVault(vault, handle).contents.end
+    try handle.put("b", "lost")
+    try handle.put("c", "lost too")
+    #expect(try other.handle(passphrase: "one") { $0.path = path }.text("c") == "lost too")
+    let number = try #require(try vault.handle().status().counter)
+    try vault.damage(at: end + 60)
+    #expect(failure { _ = try handle.text("a") }?.code == .damaged)
+    #expect(failure { try handle.put("a", "new") }?.code == .damaged)
+    try handle.acceptRestored { differences throws(KeychainError) in
+      #expect(differences.isCutOff && !differences.makesNewKeys)
+      #expect(differences.fileNumber == number - 2 && differences.seenNumber == number)
       return true
     }
-    #expect(try handle.text("b") == nil && handle.text("a") == "old")
-    #expect(try handle.verify().problems == [])
+    #expect(try handle.text("a") == "old" && handle.text("b") == "kept")
+    #expect(try handle.text("c") == nil && handle.verify().problems == [])
+    #expect(try other.handle(passphrase: "one") { $0.path = path }.text("b") == "kept")
+  }
+
+  @Test func forkIsAccepted() throws {
+    try takeCopy()
+    try handle.put("a", "here")
+    let other = try TestVault()
+    let copy = copy
+    for _ in 0..<2 { try other.handle(passphrase: "one") { $0.path = copy }.put("a", "there") }
+    try restoreCopy()
+    #expect(failure { _ = try handle.text("a") }?.code == .rolledBack)
+    try handle.acceptRestored { $0.isFork }
+    #expect(try handle.text("a") == "there" && handle.verify().problems == [])
   }
 
   /// The copy's list has a slot that was removed since.
@@ -78,7 +140,7 @@ struct AcceptanceTests {
     try handle.addPassphraseSlot(SecretBytes(copying: "two"), name: "two")
     try takeCopy()
     try handle.removeSlot(3, keepingKeys: keepsKeys)
-    let seen = try handle.existingSession().readHead().row
+    let seen = try handle.existingSession().head
     try restoreCopy()
     #expect(failure { _ = try handle.text("a") }?.code == .rolledBack)
     // It needs a secret that administers the vault.
@@ -86,7 +148,7 @@ struct AcceptanceTests {
     var asked: [String] = []
     try handle.acceptRestored(
       confirm: { differences throws(KeychainError) in
-        #expect(differences.makesNewKeys && differences.needsAdministrator)
+        #expect(differences.makesNewKeys && differences.isOtherList)
         #expect(differences.slots.map(\.number) == [1, 2, 3, 4])
         return true
       },
@@ -95,7 +157,7 @@ struct AcceptanceTests {
         return slot.name == "two"
       })
     #expect(asked == ["theirs", "two"])
-    let head = try handle.existingSession().readHead().row
+    let head = try handle.existingSession().head
     #expect(head.epoch == max(seen.epoch, 1) + 1)
     #expect(head.administration != seen.administration)
     #expect(try vault.handle().slots().map(\.number) == [1, 2, 4])
@@ -141,7 +203,7 @@ struct AcceptanceTests {
     let other = try TestVault()
     let path = vault.path
     let error = failure {
-      try vault.handle().acceptRestored { _ throws(KeychainError) in
+      try handle.acceptRestored { _ throws(KeychainError) in
         do {
           try other.handle(passphrase: "one") { $0.path = path }.put("c", "meanwhile")
         } catch {

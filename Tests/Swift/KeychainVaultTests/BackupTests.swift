@@ -8,27 +8,36 @@ import Testing
 
 @Suite("Backups and folders")
 struct BackupTests {
-  /// Changes by another process after the verification are not in the copy.
-  @Test func aBackupHoldsWhatWasVerified() throws {
+  /// Others may change the vault meanwhile.
+  @Test func aBackupIsOfOneMoment() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
-    // If the seen record cannot be written, each transaction reports that at its end.
-    try FileManager.default.removeItem(atPath: vault.seenFolder)
-    try Data().write(to: URL(filePath: vault.seenFolder))
     let other = vault.handle()
-    let told = Told()
-    let handle = vault.handle {
-      $0.notice = { notice in
-        told.add(notice)
-        _ = try? other.put("b")
-      }
-    }
     let copy = vault.folder.path + "/copy.db"
-    let report = try handle.backup(to: copy)
-    #expect(told.kinds.contains(.seenRecordUnavailable))
+    let report = try vault.handle().backup(to: copy) { _ in _ = try? other.put("b") }
     #expect(report.itemCount == 1)
     #expect(try vault.handle { $0.path = copy }.status().itemCount == 1)
     #expect(try vault.handle().status().itemCount == 2)
+  }
+
+  /// A timer has no passphrase.
+  @Test func theDeviceKeyAloneMakesAWholeBackup() throws {
+    let vault = try TestVault()
+    let owner = vault.handle(passphrase: "one")
+    for name in ["a", "b"] { try owner.put(name, "secret") }
+    try owner.compact()
+    try owner.put("open", "x", .always)
+    let copy = vault.folder.path + "/copy.db"
+    let report = try vault.handle().backup(to: copy)
+    #expect(report.itemCount == 3 && !report.needsThisDevice)
+    let elsewhere = try TestVault().handle(passphrase: "one") { $0.path = copy }
+    #expect(try elsewhere.text("b") == "secret" && elsewhere.text("open") == "x")
+    #expect(try elsewhere.verify().problems == [])
+    // It compares the boxes that it does not open.
+    try vault.damage(at: RawVault(vault, owner).boxPlace(of: "b") + 30)
+    let damaged = failure { try vault.handle().backup(to: copy, replacing: true) }
+    #expect(damaged?.code == .damaged)
+    #expect(try elsewhere.text("b") == "secret")
   }
 
   @Test func newBackupReplacesOlderOne() throws {
@@ -43,7 +52,7 @@ struct BackupTests {
     #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 2)
     #expect(try vault.handle { $0.path = copy }.status().itemCount == 2)
     let names = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)
-    #expect(!names.contains { $0.contains("unfinished") })
+    #expect(!names.contains { $0.hasSuffix(".new") })
   }
 
   @Test func aBackupOfAnotherVaultStays() throws {
@@ -65,12 +74,13 @@ struct BackupTests {
     let vault = try TestVault()
     try vault.handle().put("a")
     let copy = vault.folder.path + "/copy.db"
-    let held = try UnfinishedBackup(of: copy, Deadline(after: .seconds(1)))
+    let held = try UnfinishedVault(
+      for: copy, on: LinuxDisk(), like: nil, until: Deadline(after: .seconds(1)))
     let refused = #expect(throws: KeychainError.self) {
       try vault.handle { $0.deadline = .milliseconds(100) }.backup(to: copy, replacing: true)
     }
-    #expect(refused?.code == .timedOut)
-    held.remove()
+    #expect(refused?.code == .busy)
+    held.file.unlock()
     #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 1)
   }
 }

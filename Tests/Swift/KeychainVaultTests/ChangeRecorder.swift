@@ -63,4 +63,5 @@ final class Told: Sendable {
   func add(_ notice: Notice) { notices.withLock { $0.append(notice) } }
 
   var kinds: [Notice.Kind] { notices.withLock { $0.map(\.kind) } }
+  var messages: [String] { notices.withLock { $0.map(\.message) } }
 }

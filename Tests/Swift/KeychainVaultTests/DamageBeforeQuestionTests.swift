@@ -12,16 +12,15 @@ import Testing
 struct DamageBeforeQuestionTests {
   private let vault: TestVault
 
-  /// Creates a vault with a hidden item.
+  /// Creates a vault with a damaged page.
   init() throws {
     vault = try TestVault()
     let handle = vault.handle(passphrase: "one")
     for name in ["a", "b"] { try handle.put(name) }
-    let keys = try handle.administration().keys
-    let id = try ItemSealing(keys: keys, device: nil).id(of: .test("b"))
-    try handle.existingSession().opened.storage.write(Deadline(after: .seconds(60))) {
-      rows throws(KeychainError) in try rows.removeItem(id, tokens: [])
-    }
+    try handle.compact()
+    let contents = try RawVault(vault, handle).contents
+    let page = try #require(contents.index.pages[Int(Tier.unlocked.rawValue)].first)
+    try vault.damage(at: page.place + 50)
   }
 
   @Test func noRecoveryCodeIsShown() {

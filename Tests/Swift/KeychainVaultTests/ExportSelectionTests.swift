@@ -73,24 +73,11 @@ struct ExportSelectionTests {
     let found = try #require(try locked.glance(CredentialQuery(), within: .seconds(60)))
     #expect(found.credentials.map(\.identity.account) == ["open"] && found.lockedCount == 1)
     let hint = try #require(
-      try locked.quickGlance(CredentialQuery(service: "a"), limit: 5, within: .seconds(60)))
+      try locked.glance(CredentialQuery(service: "a"), within: .seconds(60)))
     #expect(hint.credentials.count == 1 && hint.lockedCount == 1)
     // Without the device key the contents are unknown; the vault must not look empty.
     try FileManager.default.removeItem(atPath: test.deviceSecretPath)
     #expect(try test.handle().glance(CredentialQuery(), within: .seconds(60)) == nil)
-  }
-
-  @Test func aQuickGlanceIsLimited() throws {
-    let test = try TestVault()
-    let vault = test.handle()
-    for number in 0..<5 {
-      try vault.store(Self.credential("x", "\(number)", .always), secret: SecretBytes(copying: ""))
-    }
-    let found = try vault.quickGlance(CredentialQuery(account: "x"), limit: 3, within: .seconds(60))
-    #expect(found?.credentials.count == 3)
-    #expect(
-      try vault.quickGlance(CredentialQuery(account: "y"), limit: 3, within: .seconds(60))?
-        .credentials.isEmpty == true)
   }
 
   @Test func absenceIsDescribed() throws {

@@ -56,7 +56,9 @@ struct FixtureTests {
       }
     }
 
-    let counter: UInt64
+    let number: UInt64
+    let witness: String
+    let check: String
     let items: [Item]
   }
 
@@ -71,7 +73,7 @@ struct FixtureTests {
         at: vault.folder.appending(path: folder), withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
     }
-    try copy("\(name).db", to: vault.path)
+    try copy("\(name).vault", to: vault.path)
     try copy("test-device.key", to: vault.deviceSecretPath)
     try copy("test-key-file", to: vault.folder.path + "/key-file")
     try copy("test-passphrase", to: vault.folder.path + "/passphrase")
@@ -100,7 +102,7 @@ struct FixtureTests {
     }
   }
 
-  private static let names = ["format2-python", "format2-swift"]
+  private static let names = ["format3-python"]
 
   @Test(arguments: names, ["key-file", "passphrase"])
   func isReadWhole(_ name: String, _ file: String) throws {
@@ -126,7 +128,9 @@ struct FixtureTests {
     let report = try handle.verify()
     #expect(report.problems == [])
     #expect(report.openedCount == found)
-    #expect(try handle.status().counter == expected.counter)
+    let status = try handle.status()
+    #expect(status.counter == expected.number && status.witness == expected.witness)
+    #expect(status.check?.description == expected.check)
   }
 
   @Test(arguments: names)

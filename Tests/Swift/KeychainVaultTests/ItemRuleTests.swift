@@ -94,10 +94,11 @@ struct ItemRuleTests {
 
   /// Writes an item like a writer that ignores the rules.
   private func forge(_ credential: Credential, secret: borrowing SecretBytes) throws {
-    try vault.handle().administration().change { change throws(KeychainError) in
+    let raw = try RawVault(vault, vault.handle())
+    try raw.append(raw.keys) { writer throws(KeychainError) in
       var credential = credential
       credential.version = try ItemVersion.random()
-      try change.writer.put(credential, secret: secret, replacing: nil)
+      try writer.put(writer.sealing.seal(credential, secret: secret))
     }
   }
 

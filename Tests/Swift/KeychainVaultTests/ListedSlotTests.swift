@@ -1,53 +1,67 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
+import KeychainVaultFormat
 import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
 
-/// What the rows of slots can do without the signed list of members.
+/// What slots can do without the signed list of members.
 @Suite("Slots count only if they are listed")
 struct ListedSlotTests {
   private let vault: TestVault
   private let theirs: IdentityDescription
-  private let removed: SlotRow
 
-  /// Creates a vault with a passphrase, and the row of a recipient who had its slot 3.
+  /// The slot 3 of a recipient, as the file has it.
+  private let removed: Data
+
+  /// Creates a vault with slots 1 device, 2 passphrase, 3 recipient.
   init() throws {
     vault = try TestVault()
     // Created before the vault exists, so that it is not pinned.
     theirs = try vault.identity("theirs")
     try vault.handle(passphrase: "one").put("a", "secret")
     try vault.handle(passphrase: "one").addRecipientSlot(theirs.recipient)
-    removed = try #require(
-      try vault.handle().existingSession().readHead().slots(.recipient).first)
+    removed = try #require(try vault.handle().existingSession().head.storedSlots.last)
   }
 
   private var handle: Vault { vault.handle(passphrase: "one") }
 
-  @Test(arguments: [true, false])
-  func rowPutBackOpensNothing(_ keepsKeys: Bool) throws {
-    try handle.removeSlot(3, keepingKeys: keepsKeys)
-    let removed = removed
-    try vault.write { rows throws(KeychainError) in try rows.put(removed) }
-    let error = failure { _ = try vault.handle(identity: theirs.path).text("a") }
-    #expect(error?.code == .damaged && error?.message.contains("slot 3") == true)
-    #expect(try handle.text("a") == "secret")
-    let report = try handle.rekey { _ in true }
-    #expect(report.plan.kept.map(\.number) == [1, 2] && report.plan.unlisted == [3])
-    #expect(
-      failure { _ = try vault.handle(identity: theirs.path).text("a") }?.code == .incorrectSecret)
+  /// Puts a base in place of the vault, which has all items, and other slots.
+  private func forge(_ change: (inout ForgedBase, RawVault) throws -> Void) throws {
+    let raw = try RawVault(vault, handle)
+    var base = ForgedBase(raw)
+    try change(&base, raw)
+    try raw.replace(by: base)
   }
 
-  @Test func everyChangeRemovesUnlistedRows() throws {
+  @Test func slotPutBackOpensNothing() throws {
     try handle.removeSlot(3, keepingKeys: true)
-    let removed = removed
-    try vault.write { rows throws(KeychainError) in try rows.put(removed) }
-    #expect(try !handle.verify().isIntact)
+    try forge { base, _ in base.head.slots.append(removed) }
+    for secret in [vault.handle(identity: theirs.path), handle] {
+      #expect(failure { _ = try secret.text("a") }?.code == .damaged)
+    }
+  }
+
+  /// Its box has the keys before.
+  @Test func slotPutBackAfterNewKeysIsStale() throws {
+    try handle.removeSlot(3)
+    try forge { base, _ in base.head.slots.append(removed) }
+    let error = failure { _ = try vault.handle(identity: theirs.path).text("a") }
+    #expect(error?.code == .damaged)
+  }
+
+  @Test func slotOfAnOldPassphraseOpensNothing() throws {
+    let old = try #require(
+      try handle.existingSession().head.slots(of: .passphrase).first.map { Data($0.fields) })
     try handle.changePassphrase(to: SecretBytes(copying: "two"))
-    #expect(try vault.handle().slots().map(\.number) == [1, 2])
-    #expect(try vault.handle(passphrase: "two").verify().isIntact)
+    let raw = try RawVault(vault, vault.handle(passphrase: "two"))
+    var base = ForgedBase(raw)
+    base.head.slots[1] = old
+    try raw.replace(by: base)
+    #expect(failure { _ = try handle.text("a") }?.code == .damaged)
+    #expect(failure { _ = try vault.handle(passphrase: "two").text("a") } != nil)
   }
 
   @Test func numbersAreNeverUsedAgain() throws {
@@ -57,103 +71,83 @@ struct ListedSlotTests {
     #expect(try handle.addPassphraseSlot(SecretBytes(copying: "two")).number == 5)
   }
 
-  @Test func aHiddenSlotEndsEveryChange() throws {
-    try vault.write { rows throws(KeychainError) in try rows.removeSlot(3) }
-    let before = try Data(contentsOf: URL(filePath: vault.path))
-    let key = try vault.file("key", String(repeating: "k", count: 32))
-    let changes: [() throws -> Void] = [
+  @Test func aHiddenSlotEndsEverything() throws {
+    try forge { base, _ in base.head.slots.removeLast() }
+    let before = try vault.bytes
+    let uses: [() throws -> Void] = [
+      { _ = try handle.text("a") },
+      { _ = try vault.handle().search(CredentialQuery()) },
       { try handle.addRecipientSlot(theirs.recipient) },
-      { try handle.addPassphraseSlot(SecretBytes(copying: "two")) },
-      { try handle.addKeyFileSlot(path: key) },
-      { try handle.addRecoveryCodeSlot { _ in true } },
-      { try handle.removeSlot(1) },
       { try handle.removeSlot(1, keepingKeys: true) },
       { try handle.changePassphrase(to: SecretBytes(copying: "two")) },
       { try handle.rekey { _ in true } },
-      { try handle.rekey(removing: 1) { _ in true } },
+      { try handle.acceptRestored { _ in true } },
     ]
-    for (index, change) in changes.enumerated() {
-      #expect(failure(change)?.code == .damaged, "change \(index)")
+    for (index, use) in uses.enumerated() {
+      #expect(failure(use)?.code == .damaged, "use \(index)")
     }
-    #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
-    // It still opens, and says what is missing.
-    #expect(try handle.text("a") == "secret")
-    #expect(try !handle.verify().isIntact)
-  }
-
-  /// A change signs a new list and makes a new state, and so confirms the rest of the vault.
-  @Test func aHiddenItemEndsAChangeToo() throws {
-    try handle.put("b")
-    let keys = try handle.administration().keys
-    let id = try ItemSealing(keys: keys, device: nil).id(of: .test("b"))
-    try vault.write { rows throws(KeychainError) in try rows.removeItem(id, tokens: []) }
-    #expect(
-      failure { try handle.changePassphrase(to: SecretBytes(copying: "two")) }?.code == .damaged)
+    #expect(try vault.bytes == before)
   }
 
   /// Whoever has T0 knows the public keys of all slots, and can seal keys to them.
   @Test func boxOfSomebodyElseOpensNothing() throws {
-    let admin = try handle.administration()
     let other = try VaultEpoch(signer: nil)
-    let (row, member) = (removed, try #require(admin.list.member(3)))
-    let head = try HeadRow(
-      id: admin.head.row.id, epoch: 1, keys: other.keys, administration: other.head.administration,
-      generation: 1)
-    let forged = try SlotSealing.reseal(
-      row, of: member, grant: .administers, granted: other.granted(.administers), head: head)
-    try vault.write { rows throws(KeychainError) in try rows.put(forged.slot) }
-    let error = failure { _ = try vault.handle(identity: theirs.path).text("a") }
-    #expect(error?.code == .damaged && error?.message.contains("slot 3") == true)
-  }
-
-  /// Whoever has T0 can replace head, list and state, and seal their own keys to every slot.
-  @Test func replacedAdministrationKeyOpensNothing() throws {
-    let admin = try handle.administration()
-    let epoch = try VaultEpoch(after: admin.head.row, key: nil, above: 0, signer: nil)
-    let slots = try admin.list.rows(in: admin.head.slots).map {
-      try epoch.reseal($0.slot, of: $0.member, grant: $0.grant)
+    try forge { base, raw in
+      let list = raw.contents.list
+      let slot = try #require(raw.contents.head.slots.last)
+      let forged = try SlotSealing.reseal(
+        slot, of: #require(list.member(3)), grant: .administers,
+        granted: other.granted(.administers), head: other.identity)
+      base.head.slots[2] = Data(forged.slot.fields)
     }
-    let members = try epoch.members(
-      slots.map(\.member), after: admin.list, above: 0, successions: [])
-    try vault.write { rows throws(KeychainError) in
-      try rows.removeIndexes()
-      for slot in slots { try rows.put(slot.slot) }
-      let writer = try VaultWriter(
-        beginning: rows, ItemSealing(keys: epoch.keys, device: nil), head: epoch.head,
-        list: members.list, row: members.row, continuing: nil)
-      try writer.finish()
-    }
-    try FileManager.default.removeItem(atPath: vault.seenFolder)
-    for secret in [handle, vault.handle(identity: theirs.path)] {
-      let error = failure { _ = try secret.text("a") }
-      #expect(error?.code == .damaged)
-      #expect(error?.message.contains("administration key") == true)
+    for secret in [vault.handle(identity: theirs.path), handle] {
+      #expect(failure { _ = try secret.text("a") }?.code == .damaged)
     }
   }
 
-  @Test func slotOfAnOldPassphraseOpensNothing() throws {
-    let old = try #require(try handle.existingSession().readHead().slots(.passphrase).first)
-    try handle.changePassphrase(to: SecretBytes(copying: "two"))
-    try vault.write { rows throws(KeychainError) in try rows.put(old) }
-    #expect(failure { _ = try handle.text("a") }?.code == .damaged)
+  /// A writer who is no administrator cannot sign a list, but could bring back an old one.
+  @Test func olderListOpensNothingWhereTheNewerWasSeen() throws {
+    let old = try RawVault(vault, handle)
+    let head = HeadParts(old.contents.head)
+    try handle.removeSlot(3, keepingKeys: true)
+    try forge { base, raw in
+      base.head = head
+      base.serial = old.contents.list.serial
+    }
+    for secret in [vault.handle(identity: theirs.path), handle] {
+      #expect(failure { _ = try secret.text("a") }?.code == .rolledBack)
+    }
   }
 
   /// A list that a newer release wrote must not be signed again without what it has.
   @Test func unknownKindsEndEveryChange() throws {
-    let admin = try handle.administration()
-    let strange = Member(
-      number: admin.list.nextNumber, kindNumber: 9, grantNumber: 1, rowHash: Data(count: 32),
-      boxKey: Data(count: 32), signingKey: Data(), name: "")
-    try admin.change { change throws(KeychainError) in
-      let list = change.list.next(
-        change.list.members + [strange], nextNumber: strange.number + 1)
-      let row = try MembersRow(
-        list, signedBy: admin.key, administration: admin.head.members.administration,
-        open: admin.keys.open.bytes)
-      try change.writer.replaceMembers(list, row)
+    try forge { base, raw in
+      let list = raw.contents.list
+      var strange = raw.contents.head.storedSlots[1]
+      strange[strange.startIndex] = UInt8(list.nextNumber)
+      strange[strange.startIndex + 4] = 9
+      let member = Member(
+        number: list.nextNumber, kindNumber: 9, grantNumber: 1,
+        slotHash: try Derivation.hash("pk3/slot", Array(strange)),
+        boxKey: list.members[1].boxKey, signingKey: Data(), name: "")
+      let newest = raw.contents.newest
+      let new = list.next(
+        members: list.members + [member], first: newest.n + 1, before: newest.digest,
+        nextNumber: list.nextNumber + 1)
+      let key = raw.admin.epoch.administration
+      base.head.slots.append(strange)
+      base.head.list = try new.sealed(by: key, raw.keys.boxKeys.members)
+      base.serial = new.serial
+      base.administration = key
     }
     #expect(try handle.text("a") == "secret")
-    let error = failure { try handle.rekey { _ in true } }
-    #expect(error?.code == .unsupportedFormat)
+    try handle.put("a", "new")
+    let before = try vault.bytes
+    let changes: [() throws -> Void] = [
+      { try handle.rekey { _ in true } }, { try handle.removeSlot(3) },
+      { try handle.addPassphraseSlot(SecretBytes(copying: "two")) },
+    ]
+    for change in changes { #expect(failure(change)?.code == .unsupportedFormat) }
+    #expect(try vault.bytes == before)
   }
 }

@@ -39,18 +39,21 @@ struct LockingTests {
   @Test func lockForgetsKeysOfTheSeenVault() throws {
     let vault = try lockedVault()
     let cache = UnlockCache(idleTime: .seconds(60))
-    let seen = try VaultEpoch(signer: nil)
-    try cache.put(seen.keys, of: seen.head.id, fixedTime: nil)
+    let other = try TestVault()
+    try other.handle().put("a")
+    let admin = try other.handle().administration()
+    let seen = admin.head
+    try cache.put(admin.keys, of: seen.id, fixedTime: nil)
     let path = try vault.handle().path()
     let file = try SeenRecordFile(
       stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)
-    try file.replace(by: .test(seen.head.id, counter: 1))
+    try file.replace(by: .test(seen.id, counter: 1))
     try vault.handle().lock()
-    #expect(try cache.key(.unlocked, of: seen.head) == nil)
-    #expect(try cache.key(.first, of: seen.head) != nil)
+    #expect(try cache.key(.unlocked, of: seen) == nil)
+    #expect(try cache.key(.first, of: seen) != nil)
     try FileManager.default.removeItem(atPath: vault.path)
     try vault.handle().lock(all: true)
-    for tier in Tier.allCases { #expect(try cache.key(tier, of: seen.head) == nil) }
+    for tier in Tier.allCases { #expect(try cache.key(tier, of: seen) == nil) }
   }
 
   @Test func lockFailsIfKeysAreUnknown() throws {
@@ -106,12 +109,14 @@ struct LockingTests {
     let handle = vault.handle(passphrase: "open")
     #expect(try handle.text("whenUnlocked") == "s")
     let held = HeldKeys(idleTime: .zero)
-    let (epoch, other) = (try VaultEpoch(signer: nil), try VaultEpoch(signer: nil))
-    held.hold(epoch.keys)
-    #expect(held.keys(for: epoch.head) == nil)
+    let second = try TestVault()
+    try second.handle().put("a")
+    let (own, other) = (try handle.administration(), try second.handle().administration())
+    held.hold(own.keys)
+    #expect(held.keys(for: own.head) == nil)
     let long = HeldKeys(idleTime: .seconds(60))
-    long.hold(epoch.keys)
-    #expect(long.keys(for: epoch.head) != nil && long.keys(for: other.head) == nil)
+    long.hold(own.keys)
+    #expect(long.keys(for: own.head) != nil && long.keys(for: other.head) == nil)
   }
 
   @Test func theCacheExpires() throws {

@@ -119,13 +119,12 @@ struct MemoryWalk {
 
   /// Returns the keys that seal the passphrase slot.
   private func slotKeys(_ passphrase: MaskedBytes) throws -> [MaskedBytes] {
-    let slot = try #require(
-      try vault.handle().existingSession().readHead().slots(.passphrase).first)
+    let head = try vault.handle().existingSession().head
+    let slot = try #require(head.slots(of: .passphrase).first)
     let parameters = try #require(PasswordHash.Parameters(encoded: slot.parameters))
     let input = try SlotSealing.passphraseKey(
       passphrase.secret(), salt: slot.salt, parameters: parameters)
-    let id = try vault.handle().existingSession().readHead().row.id
-    let key = try Derivation.key(input, "pk2/slot.box", slot.header.fields(in: id))
+    let key = try Derivation.key(input, "pk3/slot.box", slot.header.fields(in: head.id))
     return [MaskedBytes("the input key", input), MaskedBytes("the key of the slot", key)]
   }
 
@@ -160,20 +159,20 @@ struct MemoryWalk {
     let tiers = administration.keys
     let device = try #require(try handle.unlocker.device.find())
     var marks = [
-      MaskedBytes("the root key", administration.root.bytes), MaskedBytes("T0", tiers.open.bytes),
+      MaskedBytes("the root key", administration.epoch.root.bytes), MaskedBytes("T0", tiers.open.bytes),
       MaskedBytes("T1", try #require(tiers.first).bytes),
       MaskedBytes("T2", try #require(tiers.unlocked).bytes),
       MaskedBytes("the device secret", device.secret.bytes),
     ]
     let unlocked = try #require(tiers.unlocked)
     let classKey = try ClassKey.derive(from: unlocked.bytes, .whenUnlocked, device: nil)
-    let group = try GroupKey(classKey: classKey, group: "team")
     let version = try #require(try handle.credential(for: identity)).version
     let id = try ItemSealing(keys: tiers, device: nil).id(of: identity)
-    marks.append(MaskedBytes("the class key", classKey))
-    marks.append(MaskedBytes("the group key", group.key.bytes))
+    let names = try #require(try tiers.namesKey(.unlocked))
+    marks.append(MaskedBytes("the key of the names", names.bytes))
     marks.append(
-      MaskedBytes("the item key", try group.itemKey(.secret, id: id, version: version)))
+      MaskedBytes("the item key", try ItemKey.derive(from: classKey, id, version: version)))
+    marks.append(MaskedBytes("the class key", classKey))
     return marks
   }
 }

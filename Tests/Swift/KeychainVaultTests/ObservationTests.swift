@@ -151,4 +151,41 @@ struct ObservationTests {
     try vault.handle(passphrase: "open").put("0", "s", .always)
     #expect(try await recorder.waited(for: 1) == [.updated("0")])
   }
+
+  @Test func newBaseChangesNothing() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    for name in ["a", "b"] { try other.put(name) }
+    let handle = vault.handle()
+    let recorder = ChangeRecorder(handle)
+    try other.compact()
+    try handle.compact()
+    #expect(try await recorder.waited(for: 0) == [])
+    // What changed with or around a base is reported as it is.
+    try other.put("c")
+    try other.compact()
+    #expect(try await recorder.waited(for: 1) == [.added("c")])
+    try other.remove(.test("a"))
+    try handle.put("b", "own")
+    try other.put("b", "theirs")
+    try other.compact()
+    let changes = try await recorder.waited(for: 4)
+    let expected: Set<CredentialChange> = [.added("c"), .removed("a"), .updated("b")]
+    #expect(Set(changes) == expected && changes.count == 4)
+  }
+
+  /// Each of these makes a base, and the log between them begins again.
+  @Test func changesAroundNewKeysAreExact() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    for name in ["a", "b", "c"] { try other.put(name) }
+    let recorder = ChangeRecorder(vault.handle())
+    try other.put("a", "new")
+    try other.rekey { _ in true }
+    try other.put("d")
+    try other.rekey { _ in true }
+    try other.remove(.test("c"))
+    #expect(try await recorder.isTold([.updated("a"), .added("d"), .removed("c")]))
+    #expect(try await recorder.waited(for: 3).count == 3)
+  }
 }

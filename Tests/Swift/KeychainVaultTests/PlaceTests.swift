@@ -131,8 +131,9 @@ extension SeenRecord {
     return SeenRecord(
       id: vault, administration: bytes(administration), nextAdministration: next.map(bytes),
       recoveryKey: nil,
-      state: SeenState(
-        epoch: epoch, serial: serial, listHash: bytes(1), counter: counter,
-        digest: bytes(UInt8(counter))))
+      epoch: epoch, serial: serial, listHash: bytes(1),
+      proved: Tier.allCases.map { _ in
+        SeenCommit(serial: serial, n: counter, digest: bytes(UInt8(counter)))
+      })
   }
 }

@@ -57,12 +57,12 @@ struct RekeyTests {
     let running = vault.handle()
     try running.put("a", "secret")
     let version = try running.credential(for: .test("a"))
-    let old = try running.existingSession().readHead().row
+    let old = try running.existingSession().head
     let progress = Mutex<[VaultProgress]>([])
     let report = try vault.handle().rekey(confirm: Self.losingNothing) { told in
       progress.withLock { $0.append(told) }
     }
-    let new = try running.existingSession().readHead().row
+    let new = try running.existingSession().head
     #expect(new.id == old.id && new.administration == old.administration)
     #expect(new.epoch == old.epoch + 1 && new.checks != old.checks)
     #expect(report.plan.kept.map(\.grant) == [.administers])
@@ -83,7 +83,7 @@ struct RekeyTests {
     #expect(try held.text("a") == "secret")
     // Restores old keys, as if an unlock at the same moment had cached them.
     let admin = try vault.handle(passphrase: "one").administration()
-    let id = admin.head.row.id
+    let id = admin.head.id
     try vault.handle(passphrase: "one").rekey(confirm: Self.losingNothing)
     #expect(code { _ = try cached.text("a") } == .locked)
     try UnlockCache(idleTime: .seconds(60)).put(admin.keys, of: id, fixedTime: nil)
@@ -128,7 +128,7 @@ struct RekeyTests {
     try vault.handle(passphrase: "one").rekey(confirm: Self.losingNothing)
     #expect(try vault.handle(passphrase: "one") { $0.path = copy }.text("a") == "old")
     // The keys in the copy no longer open any tier of the vault.
-    let new = try vault.handle().existingSession().readHead().row
+    let new = try vault.handle().existingSession().head
     #expect(Tier.allCases.allSatisfy { new.checks[$0] != old.checks[$0] })
     #expect(!new.owns(old))
     try FileManager.default.removeItem(atPath: vault.path)
@@ -139,24 +139,23 @@ struct RekeyTests {
   @Test func fileHoldsNothingUnderOldKeys() throws {
     let handle = vault.handle()
     for number in 0..<40 { try handle.put("\(number)", String(repeating: "long", count: 500)) }
-    let boxes = try handle.existingSession().opened.storage.read(Deadline(after: .seconds(60))) {
-      rows throws(KeychainError) in
-      var boxes: [Data] = []
-      try rows.forEachItem { id, item throws(KeychainError) in
-        if let item { boxes.append(item.metadata) }
-        if let row = try rows.item(id) { boxes.append(row.secret.suffix(64)) }
-      }
-      return boxes
+    let raw = try RawVault(vault, handle)
+    var boxes: [Data] = []
+    for number in 0..<40 {
+      let place = try raw.boxPlace(of: "\(number)")
+      boxes.append(try raw.contents.read(place..<place + 64))
     }
-    for number in 0..<20 { try handle.remove(.test("\(number)")) }
-    let before = try Data(contentsOf: URL(filePath: vault.path))
-    // Otherwise deleted rows do stay in the file, or this would test nothing.
-    let left = Set(boxes).filter { before.range(of: $0) != nil }
-    #expect(left.count > 40)
+    try handle.withTransaction { transaction in
+      for number in 0..<20 { try transaction.put("\(number)", "replaced") }
+    }
+    let before = try vault.bytes
+    // Otherwise replaced boxes do stay in the file, or this would test nothing.
+    let left = boxes.filter { before.range(of: $0) != nil }
+    #expect(left.count == 40)
     try handle.rekey(confirm: Self.losingNothing)
     let after = try Data(contentsOf: URL(filePath: vault.path))
     #expect(!left.contains { after.range(of: $0) != nil })
-    #expect(try handle.search(CredentialQuery()).credentials.count == 20)
+    #expect(try handle.search(CredentialQuery()).credentials.count == 40)
   }
 
   @Test func refusalChangesNothing() throws {
@@ -200,34 +199,50 @@ struct RekeyTests {
       [.posixPermissions: 0o600], ofItemAtPath: vault.deviceSecretPath)
   }
 
-  @Test func unlistedSlotIsRemovedByAnyChange() throws {
-    try vault.handle(passphrase: "one").put("a", "secret")
-    let identity = try vault.identity("identity")
-    try vault.handle(passphrase: "one").addRecipientSlot(identity.recipient)
-    let row = try #require(
-      try vault.handle().existingSession().readHead().slots(.recipient).first)
-    try vault.handle(passphrase: "one").removeSlot(3, keepingKeys: true)
-    try vault.write { rows throws(KeychainError) in try rows.put(row) }
-    let error = failure { _ = try vault.handle(identity: identity.path).text("a") }
-    #expect(error?.code == .damaged && error?.message.contains("slot 3") == true)
-    #expect(try !vault.handle().verify().isIntact)
-    let handle = vault.handle(passphrase: "one")
-    let report = try handle.rekey { $0.unlisted == [3] }
-    #expect(report.plan.kept.map(\.number) == [1, 2])
-    #expect(try handle.slots().map(\.number) == [1, 2])
-    #expect(try handle.verify().problems == [])
-    #expect(try handle.addPassphraseSlot(secret("two")).number == 4)
-  }
-
-  @Test func damagedVaultKeepsItsKeys() throws {
+  /// A person decides what becomes of items that don't open.
+  @Test func damagedItemsGoIfAPersonAgrees() throws {
     try vault.handle().put("a", "secret")
     try vault.handle().put("b", "secret")
-    let keys = try vault.handle().administration().keys
-    let id = try ItemSealing(keys: keys, device: nil).id(of: .test("b"))
-    try vault.write { rows throws(KeychainError) in try rows.removeItem(id, tokens: []) }
-    let before = try Data(contentsOf: URL(filePath: vault.path))
-    #expect(code { try vault.handle().rekey(confirm: { _ in true }) } == .damaged)
-    #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
+    try vault.damage(at: RawVault(vault, vault.handle()).boxPlace(of: "b") + 30)
+    let before = try vault.bytes
+    let error = failure { try vault.handle().rekey(confirm: { _ in true }) }
+    #expect(error?.code == .damaged && error?.recovery?.actions.contains(.dropDamaged) == true)
+    #expect(try vault.bytes == before)
+    let plan = Mutex<RekeyPlan?>(nil)
+    let refused = code {
+      try vault.handle().rekey(
+        droppingDamaged: true,
+        confirm: { shown in
+          plan.withLock { $0 = shown }
+          return false
+        })
+    }
+    #expect(refused == .cancelled)
+    #expect(plan.withLock(\.self).map { $0.damagedItems.count == 1 && $0.losesItems } == true)
+    #expect(try vault.bytes == before)
+    let report = try vault.handle().rekey(droppingDamaged: true, confirm: { _ in true })
+    #expect(report.plan.damagedItems.count == 1 && report.plan.itemCount == 2)
+    #expect(try vault.handle().text("a") == "secret" && vault.handle().text("b") == nil)
+    #expect(try vault.handle().verify().problems == [])
+  }
+
+  /// Somebody who must go doesn't stay because of them.
+  @Test func damagedItemsDoNotBlockARemoval() throws {
+    let handle = vault.handle(passphrase: "one")
+    for name in ["a", "b", "c"] { try handle.put(name, "secret") }
+    try handle.addPassphraseSlot(secret("two"))
+    // A page of the new base, and a box of the log.
+    try handle.put("d", "secret")
+    let contents = try RawVault(vault, handle).contents
+    let page = try #require(contents.index.pages[Int(Tier.unlocked.rawValue)].first)
+    try vault.damage(at: page.place + 50)
+    #expect(code { try handle.removeSlot(3) } == .damaged)
+    // Where the keys stay, so do all items.
+    #expect(code { try handle.removeSlot(3, keepingKeys: true) } == .damaged)
+    try handle.removeSlot(3, droppingDamaged: true) { !$0.damagedItems.isEmpty }
+    #expect(code { _ = try vault.handle(passphrase: "two").text("d") } == .incorrectSecret)
+    #expect(try handle.text("d") == "secret" && handle.text("a") == nil)
+    #expect(try handle.verify().problems == [])
   }
 
   @Test func slotsThatChangeMeanwhileAreNotLost() throws {

@@ -22,16 +22,16 @@ struct RemovalWithNewKeysTests {
   }
 
   private var handle: Vault { vault.handle(recoveryCode: recoveryCode) }
-  private var head: HeadRow {
-    get throws { try vault.handle().existingSession().readHead().row }
+  private var head: HeadIdentity {
+    get throws { try vault.handle().existingSession().head.identity }
   }
 
   @Test func removalMakesNewKeysByDefault() throws {
     let old = try handle.administration()
     try handle.removeSlot(2)
     let new = try head
-    #expect(!new.owns(old.keys) && new.epoch == 2)
-    #expect(new.administration != old.head.row.administration)
+    #expect(new.binding != old.keys.binding && new.epoch == 2)
+    #expect(new.administration != old.head.administration)
     #expect(try handle.slots().map(\.number) == [1, 3, 4])
     #expect(
       failure { _ = try vault.handle(passphrase: "one").text("a") }?.code == .incorrectSecret)

@@ -67,13 +67,19 @@ struct SuccessionTests {
     #expect(try shared.administrator.text("b") == "two")
   }
 
-  /// Accepting writes nothing, and so takes no slot that may write.
-  @Test func administratorAcceptsNewKeyWithoutWriting() throws {
-    try shared.administrator.rekey(newAdministrationKey: true) { _ in true }
+  /// The record alone changes, which takes no slot that may write.
+  @Test func comparedCheckIsAcceptedWithoutWriting() throws {
+    let report = try shared.administrator.rekey(newAdministrationKey: true) { _ in true }
+    let before = try shared.vault.bytes
     #expect(failure { try theirs(bob).acceptRestored { _ in true } }?.code == .refused)
-    let before = try Data(contentsOf: URL(filePath: shared.vault.path))
-    try theirs(dora).acceptRestored { $0.isAdministrationKeyChanged && !$0.makesNewKeys }
-    #expect(try Data(contentsOf: URL(filePath: shared.vault.path)) == before)
+    let wrong = theirs(bob)
+    wrong.trust(try #require(VaultCheck(text: String(repeating: "a", count: 32))))
+    #expect(failure { try wrong.acceptRestored { _ in true } } != nil)
+    #expect(failure { _ = try theirs(bob).text("a") }?.code == .rolledBack)
+    let handle = theirs(bob)
+    handle.trust(report.check)
+    try handle.acceptRestored { $0.isAdministrationKeyChanged }
+    #expect(try shared.vault.bytes == before)
     #expect(try theirs(bob).text("a") == "one")
   }
 
@@ -131,23 +137,35 @@ struct SuccessionTests {
     #expect(try theirs(bob).text("a") == "one")
   }
 
-  @Test func stateOfARemovedWriterIsDamage() throws {
+  @Test func commitOfARemovedWriterDoesNotCount() throws {
     let handle = theirs(bob)
     let session = try handle.existingSession()
     let keys = try handle.unlocker.signingKeys(
-      session.readHead(), path: shared.vault.path, session.deadline)
+      session.head, path: shared.vault.path, session.deadline)
     try shared.administrator.removeSlot(3, keepingKeys: true)
-    try shared.vault.write { rows throws(KeychainError) in
-      let sealing = ItemSealing(keys: keys, device: nil)
-      let fresh = try shared.administrator.existingSession()
-      var writer = try VaultWriter(
-        rows: rows, sealing: sealing, proven: fresh.proven(rows, keys))
-      guard let row = try writer.item(sealing.id(of: .test("a")), name: "a") else { return }
-      try writer.remove(row)
-      try writer.finish()
+    let raw = try RawVault(shared.vault, shared.administrator)
+    try raw.append(keys) { writer throws(KeychainError) in
+      try writer.remove(writer.sealing.id(of: .test("a")))
     }
-    #expect(failure { _ = try shared.administrator.text("a") }?.code == .damaged)
-    #expect(failure { _ = try theirs(dora).text("a") }?.code == .damaged)
+    #expect(try shared.administrator.text("a") == "one")
+    #expect(try theirs(dora).text("a") == "one")
+    try shared.administrator.put("b", "two")
+    #expect(try theirs(dora).text("b") == "two")
+  }
+
+  /// Each step is signed by the same code, with the key that it had in the list before.
+  @Test func codeIsFollowedAgainAndAgain() throws {
+    var checks = [try #require(try shared.administrator.status().check)]
+    for _ in 0..<2 {
+      checks.append(try recovered.rekey(newAdministrationKey: true) { _ in true }.check)
+    }
+    #expect(Set(checks).count == 3)
+    #expect(try theirs(bob).text("a") == "one")
+    checks.append(try recovered.rekey(newAdministrationKey: true) { _ in true }.check)
+    #expect(try theirs(bob).text("a") == "one" && theirs(bob).verify().problems == [])
+    #expect(try theirs(bob).status().check == checks.last)
+    try theirs(bob).put("b", "two")
+    #expect(try shared.administrator.text("b") == "two")
   }
 
   private func replaceVault(by path: String) throws {

@@ -1,10 +1,11 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
-import KeychainVault
 import KeychainVaultTesting
 import Synchronization
 import Testing
+
+@testable import KeychainVault
 
 /// Several changes in one step.
 @Suite("Transactions")
@@ -222,8 +223,6 @@ extension VaultTransaction {
 }
 
 extension TransactionTests {
-  /// The number of commits, which SQLite counts in the file's header.
-  private func commits() throws -> Int {
-    try Data(contentsOf: URL(filePath: vault.path))[24..<28].reduce(0) { $0 << 8 | Int($1) }
-  }
+  /// The number of the newest commit.
+  private func commits() throws -> UInt64 { try #require(try vault.handle().status().counter) }
 }

@@ -4,9 +4,8 @@ import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
-@testable import KeychainVaultFormat
 
-/// A handle that knows the state, below which rows are changed that the state does not count.
+/// A handle that has verified a vault, below which the file changes.
 @Suite("Handles that know a vault")
 struct WarmHandleTests {
   private let vault: TestVault
@@ -16,39 +15,65 @@ struct WarmHandleTests {
     vault = try TestVault()
     warm = vault.handle()
     try warm.put("a", "secret")
+    try warm.put("b", "two")
   }
 
   /// Otherwise it would go on in a vault that nobody else can open.
   private func expectNoWrite() throws {
-    let before = try Data(contentsOf: URL(filePath: vault.path))
-    #expect(throws: KeychainError.self) { try warm.put("b") }
-    #expect(throws: KeychainError.self) { try warm.withTransaction { try $0.put("b", "b") } }
+    let before = try vault.bytes
+    #expect(failure { try warm.put("c") }?.code == .damaged)
+    #expect(throws: KeychainError.self) { try warm.withTransaction { try $0.put("c", "c") } }
     #expect(throws: KeychainError.self) { try warm.remove(.test("a")) }
     #expect(throws: KeychainError.self) { try warm.verify() }
-    #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
-    // What it has proved stays so.
-    #expect(try warm.text("a") == "secret")
-  }
-
-  @Test func itDoesNotWriteBelowADamagedList() throws {
-    try vault.write { rows throws(KeychainError) in
-      let row = try rows.membersRow()
-      try rows.put(
-        MembersRow(
-          list: Data(repeating: 1, count: row.list.count), administration: row.administration))
-    }
-    try expectNoWrite()
+    #expect(throws: KeychainError.self) { try warm.rekey { _ in true } }
+    #expect(try vault.bytes == before)
   }
 
   @Test func itDoesNotWriteBelowADamagedHead() throws {
-    try vault.write { rows throws(KeychainError) in
-      let row = try rows.headRow()
-      try rows.put(
-        HeadRow(
-          id: row.id, epoch: row.epoch, checks: row.checks, parameters: row.parameters,
-          administration: row.administration, macs: [row.macs[1], row.macs[0], row.macs[2]],
-          generation: row.generation))
-    }
+    try vault.damage(at: vault.lengths.head - 40)
     try expectNoWrite()
+  }
+
+  @Test func itDoesNotWriteBehindADamagedFrame() throws {
+    let frame = try RawVault(vault, warm).contents.lastFrame
+    try vault.damage(at: frame.place + 40)
+    try expectNoWrite()
+  }
+
+  @Test func itReadsWhatOthersAppendAndReplace() throws {
+    let other = vault.handle()
+    try other.put("a", "new")
+    #expect(try warm.text("a") == "new")
+    try other.compact()
+    #expect(try warm.text("a") == "new" && warm.text("b") == "two")
+    try warm.put("a", "newer")
+    try other.rekey { _ in true }
+    #expect(try warm.text("a") == "newer")
+    #expect(try other.text("a") == "newer")
+  }
+
+  @Test func itNoticesAnOlderCopy() throws {
+    let copy = try vault.copy()
+    try warm.put("a", "new")
+    try vault.restore(copy)
+    #expect(failure { _ = try warm.text("a") }?.code == .rolledBack)
+    #expect(failure { try warm.put("a", "newer") }?.code == .rolledBack)
+  }
+
+  /// Its length and the moment of its change can be the same.
+  @Test func itNoticesAnotherLogOfTheSameLength() throws {
+    let copy = try vault.copy()
+    try warm.put("a", "one")
+    let other = try TestVault()
+    try FileManager.default.copyItem(
+      atPath: vault.folder.path + "/state", toPath: other.folder.path + "/state")
+    try? FileManager.default.removeItem(atPath: other.seenFolder)
+    try other.handle { $0.path = copy }.put("a", "two")
+    let bytes = try Data(contentsOf: URL(filePath: copy))
+    #expect(try bytes.count == vault.bytes.count)
+    let file = try FileHandle(forWritingTo: URL(filePath: vault.path))
+    try file.write(contentsOf: bytes)
+    try file.close()
+    #expect(failure { _ = try warm.text("a") }?.code == .rolledBack)
   }
 }

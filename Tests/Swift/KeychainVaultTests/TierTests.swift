@@ -1,0 +1,140 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultFormat
+import KeychainVaultTesting
+import Testing
+
+@testable import KeychainVault
+
+/// What is stored under which key, and who can put it there.
+@Suite("Items and their tiers")
+struct TierTests {
+  private let vault: TestVault
+
+  /// Creates a vault with slots 1 device and 2 passphrase.
+  init() throws {
+    vault = try TestVault()
+    try vault.handle(passphrase: "one").put("a", "secret")
+  }
+
+  private var handle: Vault { vault.handle(passphrase: "one") }
+
+  @discardableResult
+  private func merge(
+    _ vault: Vault, _ account: String, _ accessibility: Accessibility? = nil
+  ) throws -> Credential {
+    try vault.merge(
+      CredentialUpdate(accessibility: accessibility), secret: SecretBytes(copying: "merged"),
+      into: .test(account), mode: .addOrReplace
+    ).credential
+  }
+
+  /// Whoever has the device key could have planted it, to read what replaces it.
+  @Test func classOfTheOpenTierIsNamed() throws {
+    let handle = handle
+    try handle.put("planted", "x", .always)
+    let before = try vault.bytes
+    let error = failure { try merge(handle, "planted") }
+    #expect(error?.code == .refused)
+    #expect(error?.recovery?.actions.contains(.nameAccessibility) == true)
+    #expect(
+      failure {
+        try handle.withTransaction { transaction in
+          try transaction.merge(
+            CredentialUpdate(), secret: SecretBytes(copying: "merged"), into: .test("planted"))
+        }
+      }?.code == .refused)
+    #expect(try vault.bytes == before)
+    #expect(try merge(handle, "planted", .always).accessibility == .always)
+    #expect(try merge(handle, "planted", .whenUnlocked).accessibility == .whenUnlocked)
+    #expect(try merge(handle, "a").accessibility == .whenUnlocked)
+    try handle.put("first", "x", .afterFirstUnlock)
+    #expect(try merge(handle, "first").accessibility == .afterFirstUnlock)
+  }
+
+  /// Its device key opens everything anyway.
+  @Test func classIsKeptWhereNothingIsLocked() throws {
+    let open = try TestVault()
+    try open.handle().put("a", "x", .always)
+    #expect(try merge(open.handle(), "a").accessibility == .always)
+  }
+
+  @Test func addingOnlyNeedsAllKeys() throws {
+    let locked = vault.handle()
+    func add(_ vault: Vault, _ account: String) throws {
+      try vault.store(
+        Credential(.test(account), accessibility: .always), secret: SecretBytes(copying: "x"),
+        mode: .addOnly)
+    }
+    let before = try vault.bytes
+    #expect(failure { try add(locked, "new") }?.code == .locked)
+    #expect(failure { try add(locked, "a") }?.code == .locked)
+    #expect(try vault.bytes == before)
+    try locked.put("new", "x", .always)
+    try add(handle, "newer")
+    #expect(failure { try add(handle, "new") }?.code == .alreadyExists)
+  }
+
+  @Test func itemOfALowerTierIsShadowed() throws {
+    let raw = try RawVault(vault, handle)
+    try raw.append(raw.openTier) { writer throws(KeychainError) in
+      do throws(SecretsError) {
+        let planted = try SecretBytes(copying: "planted")
+        do throws(KeychainError) {
+          try writer.put(Credential(.test("a"), accessibility: .always), secret: planted)
+        } catch {
+          Issue.record("\(error)")
+        }
+      } catch {
+        Issue.record("\(error)")
+      }
+    }
+    #expect(try RawVault(vault, handle).tiers(of: "a") == [.open, .unlocked])
+    #expect(try handle.text("a") == "secret")
+    #expect(failure { _ = try vault.handle().text("a") }?.code == .locked)
+    #expect(try handle.search(CredentialQuery()).credentials.count == 1)
+    let report = try handle.verify()
+    #expect(report.problems == [] && report.shadowed.count == 1 && report.itemCount == 1)
+    try handle.compact()
+    #expect(try RawVault(vault, handle).tiers(of: "a") == [.unlocked])
+    #expect(try handle.verify().shadowed == [])
+  }
+
+  @Test func aWriteRemovesTheItemFromOtherTiers() throws {
+    let handle = handle
+    let classes: [(Accessibility, Tier)] = [
+      (.always, .open), (.afterFirstUnlock, .first), (.whenUnlocked, .unlocked), (.always, .open),
+    ]
+    for (accessibility, tier) in classes {
+      try handle.put("a", "\(accessibility)", accessibility)
+      #expect(try RawVault(vault, handle).tiers(of: "a") == [tier])
+      #expect(try self.handle.text("a") == "\(accessibility)")
+    }
+    try handle.remove(.test("a"))
+    #expect(try RawVault(vault, handle).tiers(of: "a") == [])
+  }
+
+  /// Without the key of a tier, a proof of it cannot be made.
+  @Test func changeWithoutTheTiersKeyIsDamage() throws {
+    try handle.put("open", "x", .always)
+    let raw = try RawVault(vault, handle)
+    let other = try RootKey.random()
+    let strange = try TierKeys(
+      root: other, id: raw.contents.head.id, epoch: 1, binding: raw.keys.binding)
+    let thief = TierKeys(
+      binding: raw.keys.binding, checks: raw.keys.checks, open: raw.keys.open, first: nil,
+      unlocked: strange.unlocked)
+    try raw.append(thief) { writer throws(KeychainError) in
+      try writer.remove(writer.sealing.id(of: .test("a")))
+    }
+    let before = try vault.bytes
+    #expect(failure { _ = try handle.text("a") }?.code == .damaged)
+    #expect(failure { try handle.put("a", "new") }?.code == .damaged)
+    #expect(failure { try handle.rekey { _ in true } }?.code == .damaged)
+    #expect(failure { try handle.acceptRestored { _ in true } }?.code == .damaged)
+    #expect(try vault.bytes == before)
+    // T0's proof is right.
+    #expect(try vault.handle().text("open") == "x")
+  }
+}
