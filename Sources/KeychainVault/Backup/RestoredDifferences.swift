@@ -9,12 +9,16 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// The number of the newest change that was seen here; `nil` if none was, or of another vault.
   public var seenNumber: UInt64?
 
-  /// How often the vault got new keys: in the file, and as it was seen.
+  /// The number of the file's keys: 1 for the first ones, and one more for each new set.
   public var fileEpoch: UInt64
+
+  /// The number of the keys that were seen here.
   public var seenEpoch: UInt64?
 
-  /// The number of the list of what opens the vault: in the file, and as it was seen.
+  /// The number of the file's list of what opens the vault.
   public var fileSerial: UInt64
+
+  /// The number of the list that was seen here.
   public var seenSerial: UInt64?
 
   /// Whether it is another vault than the one seen.

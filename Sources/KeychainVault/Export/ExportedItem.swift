@@ -82,7 +82,7 @@ struct ExportContent: ~Copyable {
     return accessibility
   }
 
-  /// The limits of the format of exports, in bytes. What stores take is less.
+  // The limits of the format of exports, in bytes. What stores take is less.
   private static let maximumTextCount = 1 << 20
   private static let maximumMetadataCount = 4 << 20
 

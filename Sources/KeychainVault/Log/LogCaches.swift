@@ -44,10 +44,13 @@ final class SpineCache: Sendable {
         box, before: contents.base.n, of: contents.head.id, keys: keys)
     else { throw .damagedVault(contents.path, "its spine is not the one of its base") }
     let digests = try spine.digests()
-    guard digests.last == contents.base.previous else { throw .damagedVault(contents.path, "its spine does not lead to its base") }
+    guard digests.last == contents.base.previous else {
+      throw .damagedVault(contents.path, "its spine does not lead to its base")
+    }
     let (list, known) = (contents.list, Known(spine: spine, digests: digests))
     if list.first > spine.m, known.digest(list.first - 1) != list.before {
-      throw .damagedVault(contents.path, "its history is not the one that its list of members names")
+      throw .damagedVault(
+        contents.path, "its history is not the one that its list of members names")
     }
     self.known.withLock { $0 = known }
     return known
@@ -96,7 +99,7 @@ struct LogGrowth: Sendable {
 
   /// Whether the log crossed a multiple of a limit between the last writer that had all keys and one more frame.
   ///
-  /// - Parameter preceding: the bytes before the log.
+  /// `preceding` is the number of bytes before the log.
   func isDue(after header: FrameHeader, preceding: Int) -> Bool {
     let limit = (sealed: max(32 << 10, preceding / 64), whole: max(1 << 20, preceding))
     return (sealed + header.frameCount) / limit.sealed > last.sealed / limit.sealed

@@ -129,7 +129,8 @@ extension KeychainError {
       .rolledBack,
       "the vault \(path) has another administration key than the one seen here before, and "
         + "nothing that is trusted here says that it changed; its check is \(check)",
-      recovery: "ask who administers the vault; if \(.status) shows this check there, accept the vault "
+      recovery:
+        "ask who administers the vault; if \(.status) shows this check there, accept the vault "
         + "with \(.acceptChecked(check.description)); or put the right file back")
   }
 

@@ -29,10 +29,9 @@ extension VaultHead {
 extension VaultContents {
   /// Reads and verifies a file from its base on.
   ///
-  /// - Parameters:
-  ///   - list: the list of the head, whose signature was checked.
-  ///   - isLenient: whether damage behind the last good commit is no error, but noted.
-  ///   - seen: what this user has seen: it decides what may be an unfinished write, and whose signatures are known.
+  /// The signature of the list was checked. What this user has seen decides what may be an unfinished write, and whose
+  /// signatures are known. If it is lenient, damage behind the last good commit is no error, but noted.
+  ///
   /// - Throws: ``KeychainError/Code/damaged``.
   init(
     reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList,
@@ -185,7 +184,7 @@ private struct LogBytes {
 
   /// The frame that begins at a place.
   ///
-  /// - Parameter mustFit: whether one whose end is beyond that of the file counts.
+  /// Unless it must fit, one counts whose end is beyond that of the file.
   mutating func frame(
     at place: Int, _ numbers: ClosedRange<UInt64>, _ head: VaultHead, _ keys: TierKeys,
     mustFit: Bool = true

@@ -204,7 +204,7 @@ extension VaultContents {
 
   /// The item of an id: that of the highest tier that has it, whether its key is at hand or not.
   ///
-  /// - Parameter name: how an error calls it, when its page is damaged.
+  /// If its page is damaged, the error calls it `name`.
   func item(
     _ id: ItemID, _ keys: TierKeys, name: @autoclosure () -> String
   ) throws(KeychainError) -> VaultItem? {

@@ -11,7 +11,7 @@ final class HeldPart: Sendable {
   let boxPlaces: [Int]
   private let opened = Mutex<PartMetadata?>(nil)
 
-  /// - Parameter start: the place of its first box.
+  /// Takes the place of its first box.
   init(_ part: Part, boxesAt start: Int) {
     self.part = part
     var places: [Int] = []

@@ -9,7 +9,7 @@ struct PassphraseItems {
 
   init() {}
 
-  /// - Parameter includingOtherDevices: Whether those of other devices, whose names are not read here, are an error.
+  /// Those of other devices, whose names are not read here, are an error if they are included.
   init(
     of change: borrowing SlotChange, includingOtherDevices: Bool
   ) throws(KeychainError) {

@@ -37,7 +37,9 @@ public struct RekeyPlan: Hashable, Sendable {
   public var otherDeviceItemCount = 0
 
   /// Whether items are lost.
-  public var losesItems: Bool { !deletedItems.isEmpty || !damagedItems.isEmpty || otherDeviceItemCount > 0 }
+  public var losesItems: Bool {
+    !deletedItems.isEmpty || !damagedItems.isEmpty || otherDeviceItemCount > 0
+  }
 
   /// Whether everything that is lost or kept was named in `agreed`.
   func staysWithin(_ agreed: RekeyPlan) -> Bool {

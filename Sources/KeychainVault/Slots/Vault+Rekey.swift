@@ -27,6 +27,7 @@ extension Vault {
   ///     slot.
   ///   - deletingItems: Whether items that need a passphrase are deleted if no passphrase is kept.
   ///   - newAdministrationKey: Whether the administration key changes in any case.
+  ///   - droppingDamaged: Whether items that don't open are deleted; else they are an error.
   ///   - confirm: Receives what stays and what is lost. Return `false` to change nothing.
   ///   - progress: Called from time to time with the progress of the work.
   /// - Returns: What was done.

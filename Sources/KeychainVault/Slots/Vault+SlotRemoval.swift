@@ -15,6 +15,7 @@ extension Vault {
   ///   - number: The number of the slot.
   ///   - keepingKeys: Whether the vault keeps its keys.
   ///   - deletingItems: Whether items that need a passphrase are deleted with the last passphrase.
+  ///   - droppingDamaged: Whether items that don't open are deleted with new keys; else they are an error.
   ///   - confirm: Receives what stays and what is lost with new keys; not called with `keepingKeys`.
   ///     Return `false` to change nothing. Without this closure, nothing is changed if items of
   ///     other devices would be lost.
@@ -31,10 +32,9 @@ extension Vault {
     if keepingKeys {
       return try removeSlotKeepingKeys(number, deletingItems: deletingItems)
     }
-    return try rekey(
-      .init(removed: [number], deletesItems: deletingItems, dropsDamaged: droppingDamaged), confirm,
-      progress)
-      .decision.itemsToDelete.credentials
+    let request = RekeyDecision.Request(
+      removed: [number], deletesItems: deletingItems, dropsDamaged: droppingDamaged)
+    return try rekey(request, confirm, progress).decision.itemsToDelete.credentials
   }
 
   private func removeSlotKeepingKeys(

@@ -106,8 +106,7 @@ extension Vault {
   /// or recipient it opens everything, like the device slot of the machine that created the vault.
   /// So a vault whose device secret was lost works again after it was opened with a recovery code.
   ///
-  /// - Parameters:
-  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
+  /// - Parameter name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
   /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.

@@ -58,7 +58,7 @@ struct VaultEpoch: Sendable {
 
   /// Gives the keys to a slot, whose secret isn't needed.
   ///
-  /// - Parameter inputKey: what its secret gives, if it was presented: then the slot names the present administration key.
+  /// If its secret was presented, the slot names the present administration key.
   func reseal(
     _ slot: SlotRow, of member: Member, grant: SlotGrant, inputKey: SharedSecret?
   ) throws(KeychainError) -> SlotSealing.Sealed {
@@ -96,7 +96,7 @@ struct SignedMembers {
 
   /// Signs a list.
   ///
-  /// - Parameter list: makes the list, for the hashes of the administration key's box and of the successions.
+  /// `list` makes it, for the hashes of the administration key's box and of the successions.
   init(
     _ epoch: VaultEpoch, _ slots: [SlotRow], successions: [Data],
     _ list: (_ administrationHash: Data, _ successions: Data) -> MemberList

@@ -29,7 +29,7 @@ struct VaultRekey {
     let added: SlotSealing.Sealed?
   }
 
-  /// - Parameter decide: decides under the lock what stays, from what is there then.
+  /// Gives new keys to what `decide` lets stay, which looks under the lock at what is there then.
   func run(
     adding new: NewSlot? = nil,
     _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
@@ -49,7 +49,8 @@ struct VaultRekey {
           if admin.refuses { try seen.replace(by: record) }
         }
         try seen.replace(
-          by: vault.contents.record(base.keys), lettingGo: admin.refuses ? nil : session.opened.seen.record)
+          by: vault.contents.record(base.keys),
+          lettingGo: admin.refuses ? nil : session.opened.seen.record)
         return outcome
       }
     }
@@ -159,7 +160,8 @@ struct RekeyedBase: NewBase {
     var count = 0
     for tier in items {
       for item in tier.sorted(by: { $0.id < $1.id }) {
-        let secret = try old.secret(of: item.item, in: contents, name: "\(item.credential.identity)")
+        let secret = try old.secret(
+          of: item.item, in: contents, name: "\(item.credential.identity)")
         try writer.put(new.seal(item.credential, secret: secret))
         count += 1
         if count.isMultiple(of: 100) || count == total {

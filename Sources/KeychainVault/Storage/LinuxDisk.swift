@@ -49,7 +49,9 @@ struct LinuxDisk: VaultDisk {
     } catch {
       let cause = error.systemError ?? .ioError
       // A folder that cannot be read is not ours to sync, and some file systems sync no folders.
-      guard [.permissionDenied, .invalidArgument, .notSupported].contains(cause) else { throw cause }
+      guard [.permissionDenied, .invalidArgument, .notSupported].contains(cause) else {
+        throw cause
+      }
     }
   }
 

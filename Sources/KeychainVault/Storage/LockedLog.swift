@@ -112,6 +112,7 @@ struct LockedLog: Sendable {
   ///   - lastFrame: Its bytes.
   ///   - offset: Its place.
   ///   - syncsFolder: Whether the name of the file may not be durable yet.
+  /// - Throws: `Errno` if it may not be durable.
   func settle(_ lastFrame: [Data], at offset: Int, syncsFolder: Bool) throws(Errno) {
     try file.write(lastFrame, at: offset)
     try file.syncData()

@@ -5,10 +5,7 @@ internal import SystemPackage
 extension KeychainError {
   /// A call of the system for the file of a vault has failed, and changed nothing.
   ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - error: The error.
-  ///   - action: What was done with the file, as an infinitive.
+  /// `action` is what was done with the file, as an infinitive.
   static func vault(_ path: String, _ error: Errno, doing action: String) -> Self {
     let (code, message, recovery): (Code, String, Recovery)
     switch error {
@@ -87,7 +84,8 @@ extension KeychainError {
     case .unknown(.noLocks):
       outcomeUnknown(
         ofChanging: "the vault \(path)",
-        because: "somebody else wrote at the same time, so the locks of its file system do not work",
+        because:
+          "somebody else wrote at the same time, so the locks of its file system do not work",
         underlying: .system(errno: Errno.noLocks.rawValue))
     case .unknown(let error):
       outcomeUnknown(

@@ -12,9 +12,8 @@ struct LockedSession {
 
   /// The verified contents, settled: what this user's record has is durable, and nothing in the file is above it.
   ///
-  /// - Parameters:
-  ///   - mustSettle: whether a failure to do so ends the operation, as it does for writers.
-  ///   - refuses: whether what this user has seen counts; not for somebody who accepts a restored file.
+  /// If it must settle, a failure to do so ends the operation, as it does for writers. Unless it refuses, what this user has seen
+  /// doesn't count, for somebody who accepts a restored file.
   func vault(
     _ keys: TierKeys, anew: Bool = false, mustSettle: Bool = true, refuses: Bool = true
   ) throws(KeychainError) -> LockedVault {

@@ -140,9 +140,7 @@ final class VaultFile: Sendable {
     return opened
   }
 
-  /// The verified contents of a file, from what is known of it where that still holds.
-  ///
-  /// - Parameter anew: whether nothing that is known counts.
+  /// The verified contents of a file, from what is known of it where that still holds, unless they are read anew.
   func contents(
     _ opened: Opened, _ keys: TierKeys, anew: Bool = false
   ) throws(KeychainError) -> VaultContents {

@@ -24,7 +24,7 @@ struct VaultSession: Sendable {
 
   /// Calls `body` with the vault's verified contents, again once more keys are at hand.
   ///
-  /// - Parameter anew: whether everything is read again, whatever is known.
+  /// If it reads anew, nothing that is known counts.
   func read<Result>(
     _ requirement: Accessibility.UnlockRequirement, anew: Bool = false,
     _ body: (VaultContents, ItemSealing) throws(KeychainError) -> Attempt<Result>

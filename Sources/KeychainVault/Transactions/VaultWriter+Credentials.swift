@@ -8,6 +8,7 @@ extension VaultWriter {
   ///
   /// - Parameters:
   ///   - identity: What names the credential.
+  ///   - mode: Whether it may or must exist.
   ///   - keepsDates: Whether to store the dates of the new credential.
   ///   - change: Returns the new credential for the stored one, or throws.
   ///   - put: Writes the new credential with its secret.

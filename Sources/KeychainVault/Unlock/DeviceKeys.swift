@@ -62,7 +62,8 @@ final class DeviceKeys: Sendable {
     guard !slots.isEmpty, let device = try find() else { return nil }
     var trial = SlotTrial()
     for slot in slots {
-      let opened = try trial.open(slot, of: head, trust, inputKey: device.secret) { () throws(KeychainError) in
+      let opened = try trial.open(slot, of: head, trust, inputKey: device.secret) {
+        () throws(KeychainError) in
         try SlotSealing.open(slot, inputKey: device.secret.bytes, vault: head.id)
       }
       if let opened { return opened }
@@ -85,8 +86,9 @@ struct SlotTrial {
   ) throws(KeychainError) -> OpenedSlot? {
     do throws(KeychainError) {
       guard let unsealed = try unseal() else { return nil }
-      if let opened = try trust.opened(
-        slot, unsealed, of: head, inputKey: inputKey) { return opened }
+      if let opened = try trust.opened(slot, unsealed, of: head, inputKey: inputKey) {
+        return opened
+      }
       failure = .strangeSlot(slot.number)
     } catch {
       guard error.code == .damaged else { throw error }

@@ -47,7 +47,8 @@ extension Unlocker {
       }
       let inputKey = SharedSecret(try inputKey(of: presented, for: slot))
       // A slot that was copied from another vault or put back must not hide this vault's slots.
-      let opened = try trial.open(slot, of: head, trust, inputKey: inputKey) { () throws(KeychainError) in
+      let opened = try trial.open(slot, of: head, trust, inputKey: inputKey) {
+        () throws(KeychainError) in
         try SlotSealing.open(slot, inputKey: inputKey.bytes, vault: head.id)
       }
       if let opened { return opened }

@@ -87,7 +87,7 @@ package enum SlotSealing {
 
   /// Seals a slot again whose secret was presented, so that it names the present administration key.
   ///
-  /// - Parameter inputKey: what the secret gave.
+  /// `inputKey` is what the secret gave.
   package static func renew(
     _ slot: SlotRow, of member: Member, inputKey: SharedSecret, grant: SlotGrant,
     granted: GrantedKey, head: HeadIdentity
