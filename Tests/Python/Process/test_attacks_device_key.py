@@ -14,8 +14,9 @@ from forging import Forger, opened
 from prefs_testing import Home, hinted
 
 import vault_keys as keys
-from sample_vault import generic
+from sample_vault import generic, internet
 from vault_members import Member
+from vault_notation import digest
 from vault_opening import Secrets
 
 ALICE = generic("default", "alice")
@@ -119,6 +120,8 @@ def test_item_that_needs_an_unlock_is_not_forged(local, who, how):
     put_in_place(local, forger)
     refused(local, "get", "alice")
     refused(local, "get", "alice", *KEY)
+    refused(local, "list", *KEY)
+    refused(local, "get", "--attribute", "env=test", *KEY)
     refused(local, "verify", *KEY)
     refused(local, "set", "alice", *KEY, input=b"next secret")
     refused(local, "rekey", "--yes", *KEY)
@@ -156,6 +159,52 @@ def test_planted_accessibility_is_not_kept(local):
   local.set("bank", b"next secret", "--accessibility", "whenUnlocked")
   vault = opened(local.vault, key_file(local))
   assert vault.lookup(generic("default", "bank").identity).entry.item_class == WHEN_UNLOCKED
+
+
+def test_planted_accessibility_is_not_kept_for_git(local):
+  """A helper names no accessibility: it stores nothing, and changes nothing."""
+  forger = Forger(local.vault, device_key(local))
+  forger.put(
+    internet(("git.example", "https", 0, "", "alice", "", "")), b"planted", ALWAYS)
+  put_in_place(local, forger)
+  before = local.vault.read_bytes()
+  told = local.run(
+    "git-credential", "store", code=None,
+    input=b"protocol=https\nhost=git.example\nusername=alice\npassword=next secret\n\n")
+  assert "always" in told.error
+  assert local.vault.read_bytes() == before
+
+
+def test_noise_of_the_device_key_does_not_stop_new_keys(local):
+  """An item that opens for nobody is shown by its id, and goes if a person agrees."""
+  forger = Forger(local.vault, device_key(local))
+  item = forger.sealed(generic("default", "noise"), b"x", ALWAYS)
+  noise = os.urandom(len(item.box))
+  forger.append({0: [replace(forger.moved(item, box_hash=digest(32, noise)), box=noise)]})
+  put_in_place(local, forger)
+  (problem,) = local.run("verify", "--json", *KEY, code=65).json["problems"]
+  assert f"item {item.id.hex()[:12]}" in problem and "'noise'" in problem
+  refused(local, "rekey", "--yes", *KEY, words="'noise'")
+  other = older(local)
+  local.run("rekey", "--yes", "--drop-damaged", *KEY)
+  local.run("verify", *KEY)
+  assert local.get("alice", *KEY) == b"secret"
+  # The same by its id, in a copy.
+  local.run("compact", "--drop", item.id.hex()[:12], "--vault", str(other), *KEY)
+  local.run("verify", "--vault", str(other), *KEY)
+
+
+def test_item_with_as_many_attributes_as_there_can_be(local):
+  """They cost no more than the file is long."""
+  names = tuple((f"{number:x}", "") for number in range(13_000))
+  forger = Forger(local.vault, device_key(local))
+  forger.put(generic("default", "many", attributes=names), b"x", ALWAYS)
+  put_in_place(local, forger)
+  start = os.times().children_user
+  for command in (["get", "many"], ["list"], ["verify", *KEY]):
+    assert local.run(*command, code=None).code in (0, 65)
+  assert os.times().children_user - start < 15
+  assert local.get("alice") == b"secret"
 
 
 def test_member_that_nobody_signed(local):

@@ -246,9 +246,21 @@ def test_storage_that_answers_differently(vault):
         outcome = vault.run(*command, code=None)
         assert (outcome.code, outcome.out) == (0, b"newest secret") or (
           outcome.code in (65, 75) and outcome.out == b""), outcome
+      copies = [vault.run("backup", f"copy-{number}.db", code=None).code for number in range(5)]
+      rekeyed = vault.run("rekey", "--yes", *KEY, code=None)
     finally:
       stop.set()
       thread.join()
+    # What was read twice would be sealed anew as the newest.
+    for number, code in enumerate(copies):
+      if code == 0:
+        copy = ("--vault", str(vault.folder / f"copy-{number}.db"))
+        assert vault.get("alice", *copy, *KEY) == b"newest secret"
+    if rekeyed.code == 0:
+      assert vault.get("alice", *KEY) == b"newest secret"
+      vault.run("verify", *KEY)
+      forget_seen(vault)
+    vault.run("unlock", *KEY, code=None)
 
 
 def test_resources_of_a_hostile_file(vault):

@@ -118,6 +118,30 @@ def test_rival_list_under_the_old_key(team):
     refused(member, "get", "api", *MINE)
 
 
+@pytest.mark.parametrize(("call", "place"), [
+  ("rename,renameat2", None), ("fsync", "folder"), ("pwrite64,pwritev", "record")],
+  ids=["before the change", "after the change", "before the record"])
+def test_killed_removal_of_an_administrator(team, tracing, call, place):
+  """Between the change and its record, neither key's fork is believed; the next command goes on."""
+  dave = team.add("dave", "administer")
+  dave.set("api", b"a forged value", *MINE)
+  home, number = team.home, str(team.number("dave"))
+  (record,) = (home.state / "seen").iterdir()
+  only = {"folder": ["-P", str(home.vault.parent)], "record": ["-P", str(record)], None: []}[place]
+  home.run("slots", "remove", number, "--yes", *MINE, code=None, through=[
+    "strace", "-f", "-qq", "-o", "/dev/null", *only, "-e", f"trace={call}", "-e",
+    f"inject={call}:signal=KILL:when={2 if place == 'record' else 1}"])
+  good = home.vault.read_bytes()
+  shown(home, dave)
+  found = home.run("get", "api", *MINE, code=None)
+  # Where nothing was changed yet, it is a change of who administers.
+  assert found.code == 65 or (call.startswith("rename") and found.out == b"a forged value"), found
+  if found.code == 65:
+    home.vault.write_bytes(good)
+    assert home.get("api", *MINE) == b"old secret"
+    home.run("verify", *MINE)
+
+
 def test_succession_by_the_recovery_code(team):
   """With the code's signature, who has seen the vault follows the new key by themselves."""
   dave = removed(team, "administer", by=CODE)
