@@ -152,14 +152,3 @@ private struct VaultExport {
     return ExportReport(itemCount: count, leftOutCount: leftOut)
   }
 }
-
-extension VerificationReport {
-  /// Fails if there is a problem.
-  func requireIntact() throws(KeychainError) {
-    guard let problem = problems.first else { return }
-    throw KeychainError(
-      .damaged, "the vault is not intact: \(problem)",
-      recovery:
-        "see all problems with \(.verify); a plain copy of the file keeps what there is")
-  }
-}

@@ -27,3 +27,14 @@ public struct VerificationReport: Hashable, Sendable {
   /// Whether nothing is wrong.
   public var isIntact: Bool { problems.isEmpty }
 }
+
+extension VerificationReport {
+  /// Fails if there is a problem.
+  func requireIntact() throws(KeychainError) {
+    guard let problem = problems.first else { return }
+    throw KeychainError(
+      .damaged, "the vault is not intact: \(problem)",
+      recovery:
+        "see all problems with \(.verify); a plain copy of the file keeps what there is")
+  }
+}

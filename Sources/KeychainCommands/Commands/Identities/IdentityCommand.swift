@@ -96,7 +96,7 @@ struct IdentityPinCommand: KeychainSubcommand {
 
   @Option(
     help: .init("The check of the vault (default: that of the vault here)", valueName: "hex"),
-    transform: VaultCheck.argument)
+    transform: VaultCheck.parsed)
   var check: VaultCheck?
 
   @Flag(help: "Remove all other pins")
@@ -181,7 +181,7 @@ enum IdentityText {
 
 extension VaultCheck {
   /// Reads the check that an option names.
-  static func argument(_ text: String) throws -> VaultCheck {
+  static func parsed(_ text: String) throws -> VaultCheck {
     guard let check = VaultCheck(text: text.lowercased()) else {
       throw ValidationError(UsageText.check)
     }

@@ -38,7 +38,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
 
   @Option(
     help: .init("The check of the vault, as a person compared it", valueName: "hex"),
-    transform: VaultCheck.argument)
+    transform: VaultCheck.parsed)
   var check: VaultCheck?
 
   @Flag(name: .shortAndLong, help: "Do not ask, and keep no slot that --keep-slot does not name")

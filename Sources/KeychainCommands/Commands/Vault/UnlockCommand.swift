@@ -29,7 +29,7 @@ struct UnlockCommand: KeychainSubcommand {
 
   @Option(
     help: .init("The check of the vault, as a person compared it", valueName: "hex"),
-    transform: VaultCheck.argument)
+    transform: VaultCheck.parsed)
   var check: VaultCheck?
 
   @OptionGroup(title: "Common options") var common: CommonOptions

@@ -143,7 +143,7 @@ enum VaultText {
     }
     if report.readable != .unlockedNow {
       let locked =
-        report.readable == .nothing ? "items that need an unlock" : "items that need an unlock now"
+        report.readable == .nothing ? "items that need an unlock" : "whenUnlocked items"
       remarks.append(
         "\(locked) were checked against damage, not against a change by somebody who has the device key; "
           + "for that, run '\(path) unlock', then 'verify' again")
