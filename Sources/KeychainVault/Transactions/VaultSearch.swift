@@ -12,6 +12,7 @@ struct VaultSearch {
   /// What is locked counts unless its service or server is another one than the query names.
   func run(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     var result = CredentialSearchResult(credentials: [])
+    var credentials: [Credential] = []
     let matcher = try ItemMatcher(query, sealing)
     try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
       switch visited {
@@ -23,11 +24,14 @@ struct VaultSearch {
         case .locked: result.lockedCount += 1
         case .ofOtherDevice: result.otherDeviceCount += 1
         case .damaged: result.damaged.append(item.name)
-        case .credential(let credential): result.credentials.append(credential)
+        case .credential(let credential): credentials.append(credential)
         }
       }
     }
-    return result
+    // They are sorted here.
+    return CredentialSearchResult(
+      credentials: credentials, lockedCount: result.lockedCount, damaged: result.damaged,
+      otherDeviceCount: result.otherDeviceCount)
   }
 }
 
