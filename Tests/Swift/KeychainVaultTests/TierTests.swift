@@ -41,7 +41,7 @@ struct TierTests {
     #expect(
       failure {
         try handle.withTransaction { transaction in
-          try transaction.merge(
+          _ = try transaction.merge(
             CredentialUpdate(), secret: SecretBytes(copying: "merged"), into: .test("planted"))
         }
       }?.code == .refused)
@@ -78,17 +78,11 @@ struct TierTests {
 
   @Test func itemOfALowerTierIsShadowed() throws {
     let raw = try RawVault(vault, handle)
+    let planted = try SecretBytes(copying: "planted")
     try raw.append(raw.openTier) { writer throws(KeychainError) in
-      do throws(SecretsError) {
-        let planted = try SecretBytes(copying: "planted")
-        do throws(KeychainError) {
-          try writer.put(Credential(.test("a"), accessibility: .always), secret: planted)
-        } catch {
-          Issue.record("\(error)")
-        }
-      } catch {
-        Issue.record("\(error)")
-      }
+      var credential = Credential(.test("a"), accessibility: .always)
+      credential.version = try ItemVersion.random()
+      try writer.put(credential, secret: planted)
     }
     #expect(try RawVault(vault, handle).tiers(of: "a") == [.open, .unlocked])
     #expect(try handle.text("a") == "secret")
