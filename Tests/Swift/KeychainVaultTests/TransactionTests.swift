@@ -131,19 +131,21 @@ struct TransactionTests {
     #expect(try vault.handle().search(CredentialQuery()).credentials.count == 2)
   }
 
-  @Test func otherCallsWithinAreRefusedAtOnce() throws {
+  @Test func otherWritesWithinAreRefusedAtOnce() throws {
     let handle = vault.handle()
     let other = vault.handle()
     let start = ContinuousClock.now
     try handle.withTransaction { transaction in
       try transaction.put("n", "n")
       for call in [
-        { _ = try handle.text("a") }, { try handle.put("o") }, { try other.put("o") },
+        { try handle.put("o") }, { try other.put("o") }, { try handle.compact() },
         { try handle.withTransaction { _ in } }, { try other.withTransaction { _ in } },
       ] as [() throws -> Void] {
         let error = #expect(throws: KeychainError.self) { try call() }
         #expect(error?.code == .refused)
       }
+      // Reads find what was there before.
+      #expect(try handle.text("n") == nil && handle.text("a") == "old")
     }
     // The deadline of both handles is a minute.
     #expect(ContinuousClock.now - start < .seconds(50))
@@ -151,15 +153,18 @@ struct TransactionTests {
     #expect(try other.text("o") == nil)
   }
 
-  @Test func waitingForAnotherThreadEnds() throws {
+  @Test func writesOfOtherThreadsWaitAndReadsDoNot() throws {
     let handle = vault.handle { $0.deadline = .milliseconds(50) }
     let code = Mutex<KeychainError.Code?>(nil)
+    let found = Mutex<String?>(nil)
     try handle.withTransaction { transaction in
       try transaction.put("n", "n")
       let ended = DispatchSemaphore(value: 0)
       Thread {
         do {
-          _ = try handle.text("a")
+          let text = try handle.text("a")
+          found.withLock { $0 = text }
+          try handle.put("o")
         } catch {
           code.withLock { $0 = (error as? KeychainError)?.code }
         }
@@ -167,6 +172,7 @@ struct TransactionTests {
       }.start()
       ended.wait()
     }
+    #expect(found.withLock { $0 } == "old")
     #expect(code.withLock { $0 } == .busy)
     // The closure took longer than the deadline, and does not count.
     #expect(try handle.text("n") == "n")
