@@ -29,9 +29,9 @@ extension Vault {
   ///
   /// Keep it short. Other writers wait, and fail with ``KeychainError/Code/busy`` at their deadline;
   /// the time in the closure does not count for this handle's own. Within the closure, use the
-  /// transaction only: another call of this handle fails with ``KeychainError/Code/refused``, and so
-  /// does a write by another handle of the same vault. A call on another thread waits until its
-  /// deadline.
+  /// transaction only: a write by any handle of the same vault fails with
+  /// ``KeychainError/Code/refused``, and a read finds what was there before. A write on another thread
+  /// waits until its deadline.
   ///
   /// The vault is created if there is none, even if the closure throws.
   ///
