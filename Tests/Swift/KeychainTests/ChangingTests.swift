@@ -49,7 +49,7 @@ struct ChangingTests {
     try vault.lock(all: true)
   }
 
-  private static let cheap = PasswordHash.Parameters(memory: 64 << 10, passes: 1)
+  private static let cheap = PasswordHash.Parameters.interactive
 
   @Test func noQuestionWhileHoldingLock() throws {
     try makeLockedVault()

@@ -28,6 +28,9 @@ struct PinTests {
     let other = try TestVault()
     try other.handle().put("a", "forged")
     try other.handle().addRecipientSlot(alice.recipient)
+    // Pins count where the vault was not seen before.
+    func forget() throws { try FileManager.default.removeItem(atPath: other.seenFolder) }
+    try forget()
     let error = failure { _ = try other.handle(identity: alice.path).text("a") }
     #expect(error?.code == .rolledBack)
     #expect(error?.message.contains("another vault") == true)
@@ -38,6 +41,7 @@ struct PinTests {
     #expect(try other.handle(identity: alice.path).text("a") == "forged")
     #expect(try vault.handle(identity: alice.path).text("a") == "one")
     try vault.handle().pinIdentity(at: alice.path, replacing: true)
+    try forget()
     #expect(failure { _ = try other.handle(identity: alice.path).text("a") }?.code == .rolledBack)
     #expect(try vault.handle().identity(at: alice.path).pins == [try check()])
   }
