@@ -11,27 +11,26 @@ struct VaultSearch {
   ///
   /// What is locked counts unless its service or server is another one than the query names.
   func run(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    var result = CredentialSearchResult(credentials: [])
-    var credentials: [Credential] = []
+    var found: [Credential] = []
+    var (damaged, lockedCount, otherDeviceCount): ([String], Int, Int) = ([], 0, 0)
     let matcher = try ItemMatcher(query, sealing)
     try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
       switch visited {
       case .shadowed: break
-      case .damagedPage(let page): result.damaged.append(page.name)
+      case .damagedPage(let page): damaged.append(page.name)
       case .item(let item):
         switch try matcher.match(item) {
         case .nothing: break
-        case .locked: result.lockedCount += 1
-        case .ofOtherDevice: result.otherDeviceCount += 1
-        case .damaged: result.damaged.append(item.name)
-        case .credential(let credential): credentials.append(credential)
+        case .locked: lockedCount += 1
+        case .ofOtherDevice: otherDeviceCount += 1
+        case .damaged: damaged.append(item.name)
+        case .credential(let credential): found.append(credential)
         }
       }
     }
-    // They are sorted here.
     return CredentialSearchResult(
-      credentials: credentials, lockedCount: result.lockedCount, damaged: result.damaged,
-      otherDeviceCount: result.otherDeviceCount)
+      credentials: found, lockedCount: lockedCount, damaged: damaged,
+      otherDeviceCount: otherDeviceCount)
   }
 }
 

@@ -74,6 +74,9 @@ def test_a_credential_may_have_changed(home, tracing):
   unknown(home, "set", "alice", input=b"new", through=end_of_append(home))
   assert home.get("alice") in (b"old", b"new")
   unknown(home, "rename", "alice", "bob", through=end_of_commit(home))
+  # Where a change may not be durable yet, it is made so before another one is begun.
+  home.run("rekey", "--yes", code=74, through=end_of_commit(home))
+  assert home.layout().epoch == 1 and home.get("bob") in (b"old", b"new")
   unknown(home, "rekey", "--yes", through=end_of_commit(home))
   assert home.layout().epoch == 2
   home.run("verify")
