@@ -89,7 +89,8 @@ extension VaultContents {
   ) throws(KeychainError) {
     var commits: [(commit: Commit, frame: LastFrame)] = []
     var (n, digest, place) = (newest.n, newest.digest, end)
-    while let frame = try log.frame(at: place, (n + 1)...(n + 1), head, keys),
+    while n < list.numbers.upperBound,
+      let frame = try log.frame(at: place, (n + 1)...(n + 1), head, keys),
       let commit = try log.commit(of: frame, keys), commit.previous == digest,
       commit.changes != nil, commit.hasExpectedProofs(in: list)
     {
@@ -125,6 +126,9 @@ extension VaultContents {
   /// The longest frame with its boxes.
   private static let greatestFrameCount = (34 << 20) + 4096
 
+  /// How many places of an unfinished write may look like a header but for the mac: in one that is sealed there is none.
+  private static let greatestLikenessCount = 1024
+
   /// - Throws: ``KeychainError/Code/damaged`` if what follows the last good frame can't be a write that was not finished.
   private func requireUnfinished(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
@@ -137,9 +141,12 @@ extension VaultContents {
     }
     guard newest.n + 2 <= list.numbers.upperBound else { return }
     let later = newest.n + 2...list.numbers.upperBound
-    var place = end
+    var (place, likenesses) = (end, 0)
     while let found = try log.nextHeader(in: later, from: place) {
-      if try log.frame(at: found, later, head, keys, mustFit: false) != nil { throw damage }
+      likenesses += 1
+      guard likenesses <= Self.greatestLikenessCount,
+        try log.frame(at: found, later, head, keys, mustFit: false) == nil
+      else { throw damage }
       place = found + 1
     }
   }

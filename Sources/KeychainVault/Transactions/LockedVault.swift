@@ -82,6 +82,11 @@ struct LockedVault {
   /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/outcomeUnknown`` if that isn't known.
   mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
     guard writer.hasChanges || writer.makesBase else { return }
+    guard contents.newest.n < contents.list.numbers.upperBound else {
+      throw KeychainError(
+        .refused, "the vault \(session.path) counts as many changes as one list of what opens it can have",
+        recovery: "make the next list with \(.rekey)")
+    }
     // What has another name must not change under that one.
     let needsFile = writer.makesBase || !writer.fitsInCommit || lock.hasOtherNames
     let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount

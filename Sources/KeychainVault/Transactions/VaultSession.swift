@@ -206,7 +206,7 @@ extension VaultSession {
     guard let lock = try readingLock() else { throw failure }
     return try with(lock) { locked throws(KeychainError) in
       guard locked.session.head.owns(keys) else { throw failure }
-      let vault = try locked.vault(keys, anew: true)
+      let vault = try locked.vault(keys, anew: true, mustSettle: false)
       return vault.contents
     }
   }

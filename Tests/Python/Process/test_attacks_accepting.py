@@ -181,9 +181,25 @@ def test_pages_that_share_boxes(local, monkeypatch):
   assert local.vault.read_bytes() == forger.file() and len(forger.file()) < 200_000
 
 
-def test_bytes_that_look_like_headers(local):
-  """They are passed over, each at the cost of a mac at most."""
-  tail = bytes([0x28, 1, 0, 0, 0, 0, 0, 0]) * (1 << 15) + bytes([0, 0, 0, 1, 0, 0, 0, 0]) * (1 << 17)
+@pytest.mark.parametrize("pattern, code", [
+  (bytes(8), 0), (bytes([0, 0, 0, 1, 0, 0, 0, 0]), 0), (bytes([0x28, 1, 0, 0, 0, 0, 0, 0]), 65),
+], ids=["zeros", "numbers", "headers but for the mac"])
+def test_long_tail(local, pattern, code):
+  """What nobody with a key wrote takes no command long: numbers alone cost nothing, and few macs are computed."""
+  local.set("open", b"o", "--accessibility", "always")
   with local.vault.open("ab") as file:
-    file.write(tail)
-  assert local.get("alice", "--deadline", "20s", *KEY) == b"newest secret"
+    file.write(pattern * ((4 << 20) // len(pattern)))
+  local.run("get", "open", "--deadline", "20s", code=code)
+
+
+def test_pins_count_for_another_vault(team):
+  """Whoever knows a public key can make a vault for it, and a record of another vault says nothing of that one."""
+  other = team.make_home()
+  theirs = Team(other, team.make_home)
+  key = team.carol.folder / "identity"
+  public = team.carol.run("identity", "show", "identity", "--json").json["recipient"]
+  other.run("slots", "add", "--recipient", public, "--may", "administer", *MINE)
+  assert key.read_bytes().count(b"vault:") == 1
+  theirs.give(team.carol)
+  refused(team.carol, "get", "api", *MINE, words="another vault")
+  refused(team.carol, "accept-restored", "--yes", *MINE, words="not pinned")

@@ -20,6 +20,8 @@ PROOFS_COUNT = 3 * 33 + 2 * 65
 MAXIMUM_BOX_COUNT = BOX_OVERHEAD + padded_count(32 + 4 + MAXIMUM_BODY_COUNT + PROOFS_COUNT)
 # The longest unfinished write.
 MAXIMUM_FRAME_COUNT = (34 << 20) + 4096
+# How many places of an unfinished write may look like a header but for the mac.
+MAXIMUM_LIKENESS_COUNT = 1024
 # How far numbers may go beyond the first one of the list.
 NUMBERS = 1 << 40
 COMMIT_LABEL, BASE_LABEL = "pk3/commit", "pk3/base"
@@ -59,15 +61,21 @@ class FrameHeader:
     data: bytes, open_key: bytes, epoch: int, lowest: int, highest: int, place: int = 0,
   ) -> FrameHeader | None:
     """The header that is there, if it has one of these numbers."""
+    header = FrameHeader.possible(data, lowest, highest, place)
+    if header is None:
+      return None
+    made = header.encoded(open_key, epoch)
+    return header if equal(made, data[place : place + HEADER_COUNT]) else None
+
+  @staticmethod
+  def possible(data: bytes, lowest: int, highest: int, place: int) -> FrameHeader | None:
+    """The header that is there, whatever its mac is."""
     fields = data[place : place + 16]
     if len(data) - place < HEADER_COUNT:
       return None
     header = FrameHeader(*(int.from_bytes(fields[start:end], "little")
                            for start, end in ((0, 8), (8, 12), (12, 16))))
-    if not lowest <= header.number <= highest or not header.has_lengths():
-      return None
-    made = header.encoded(open_key, epoch)
-    return header if equal(made, data[place : place + HEADER_COUNT]) else None
+    return header if lowest <= header.number <= highest and header.has_lengths() else None
 
   def has_lengths(self) -> bool:
     return (

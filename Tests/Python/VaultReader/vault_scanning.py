@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from vault_base import Index, Spine
 from vault_errors import Damage
 from vault_head import Head
-from vault_log import HEADER_COUNT, MAXIMUM_FRAME_COUNT, NUMBERS, Commit, FrameHeader, boxes_hash
+from vault_log import (
+  HEADER_COUNT, MAXIMUM_FRAME_COUNT, MAXIMUM_LIKENESS_COUNT, NUMBERS, Commit, FrameHeader, boxes_hash)
 from vault_members import MemberList, VaultKind
 from vault_notation import FormatError, digest
 from vault_seen import History, SeenRecord
@@ -180,7 +181,13 @@ class Scanner:
     # Headers are looked for only where the number has the zero bytes that all numbers have here.
     used = (self.highest.bit_length() + 7) // 8
     numbers = re.compile(b"(?s)(?=(?!\0{%d}).{%d}\0{%d})" % (used, used, 8 - used))
+    likenesses = 0
     for found in numbers.finditer(self.data, place):
+      if not FrameHeader.possible(self.data, last.number + 2, self.highest, found.start()):
+        continue
+      likenesses += 1
+      if likenesses > MAXIMUM_LIKENESS_COUNT:
+        raise Damage("log", "what follows the last good frame was not written by a writer")
       if FrameHeader.found(
           self.data, self.open_key, self.head.epoch, last.number + 2, self.highest, found.start()):
         raise Damage("log", f"commit {last.number + 1} is damaged, and a later one is there")
