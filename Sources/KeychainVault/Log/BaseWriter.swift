@@ -131,7 +131,7 @@ struct BaseWriter {
     do throws(Errno) {
       try file.write(buffer, at: place - bufferCount)
     } catch {
-      throw .system(error, "write", path)
+      throw .vault(path, error, doing: "write")
     }
     buffer = []
     bufferCount = 0
@@ -163,7 +163,7 @@ struct BaseWriter {
       try file.write([bytes], at: 0)
       try file.sync()
     } catch {
-      throw .system(error, "write", path)
+      throw .vault(path, error, doing: "write")
     }
     return head
   }

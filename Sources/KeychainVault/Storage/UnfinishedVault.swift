@@ -49,6 +49,16 @@ struct UnfinishedVault: ~Copyable {
     throw .replacing(vault, obstacle)
   }
 
+  /// Removes what a killed maker has left, if it is no other file.
+  static func removeLeftover(for vault: String, on disk: any VaultDisk, like old: any DiskFile) {
+    guard let left = try? disk.status(of: name(for: vault)), left.isRegular else { return }
+    do throws(KeychainError) {
+      _ = try UnfinishedVault(for: vault, on: disk, like: old, until: Deadline(after: .zero))
+    } catch {
+      // It is another's, or can't be removed: who needs the name says so.
+    }
+  }
+
   static func name(for vault: String) -> String { vault + ".new" }
 
   private static func locked(

@@ -52,7 +52,7 @@ struct LockedSession {
     do throws(Errno) {
       try lock.settle(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
     } catch {
-      throw .system(error, "write", session.path)
+      throw .vault(session.path, error, doing: "write")
     }
   }
 }
@@ -102,7 +102,8 @@ struct LockedVault {
     }
     guard writer.fitsInCommit, !lock.hasOtherNames else {
       throw KeychainError(
-        .locked, "the vault \(session.path) is locked, and so large a change, or one of a file with "
+        .locked,
+        "the vault \(session.path) is locked, and so large a change, or one of a file with "
           + "another name, needs all of its keys",
         recovery: .unlockOrGivePassphrase)
     }
@@ -124,6 +125,7 @@ struct LockedVault {
     contents.hasUnfinishedWrite = false
     noteContents()
     session.remember(contents, keys)
+    UnfinishedVault.removeLeftover(for: session.path, on: session.file.disk, like: lock.file)
     if writer.removesSecrets {
       session.notice?(
         Notice(
@@ -167,7 +169,8 @@ struct LockedVault {
     beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }
   ) throws(KeychainError) {
     let unfinished = try UnfinishedVault(
-      for: session.path, on: session.file.disk, like: lock.file, until: deadline ?? session.deadline)
+      for: session.path, on: session.file.disk, like: lock.file, until: deadline ?? session.deadline
+    )
     let head = try BaseWriter.write(new, to: unfinished.file, path: session.path)
     let made = try VaultContents(
       reading: unfinished.file, size: unfinished.file.status(of: session.path).size,

@@ -110,7 +110,7 @@ extension Vault {
   ) -> VaultStatus.SeenRecordState {
     guard let record = seen.record else { return seen == .none ? .none : .unreadable }
     guard record.id == head.id else { return .otherVault }
-    guard failure != nil else { return .current }
+    guard failure != nil else { return relation == nil ? .notCompared : .current }
     if relation?.isFork ?? false { return .forked }
     if relation?.isOlder ?? false || head.epoch < record.epoch { return .newerThanFile }
     return head.epoch == record.epoch ? .forked : .otherVault

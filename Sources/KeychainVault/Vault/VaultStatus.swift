@@ -104,6 +104,9 @@ public struct VaultStatus: Hashable, Sendable {
     /// The record agrees with the vault.
     case current
 
+    /// The record is of this vault, and only a key shows how its state compares.
+    case notCompared
+
     /// There is no record: the vault was never seen here.
     case none
 

@@ -56,3 +56,10 @@ def test_deleting_does_not_wait_for_the_new_file(home):
     assert time.monotonic() - begin < 20
     home.run("compact", "--deadline", "200ms", code=75)
   home.run("get", "alice", code=44)
+
+
+def test_the_next_writer_removes_what_a_killed_one_left(home):
+  home.set("alice", b"x")
+  new_file(home).write_bytes(b"sealed bytes")
+  home.set("alice", b"y")
+  assert not new_file(home).exists()

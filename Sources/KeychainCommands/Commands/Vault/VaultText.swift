@@ -61,7 +61,7 @@ enum VaultText {
   /// Returns how the seen record disagrees with the vault, if it does.
   private static func disagreement(_ status: VaultStatus) -> [(String, String)] {
     switch status.seenRecord {
-    case .current, .none: []
+    case .current, .notCompared, .none: []
     default: [("seen record", words(for: status.seenRecord))]
     }
   }
@@ -69,6 +69,7 @@ enum VaultText {
   static func words(for record: VaultStatus.SeenRecordState) -> String {
     switch record {
     case .current: "agrees with the vault"
+    case .notCompared: "not compared with the vault, as no key of it is here"
     case .none: "none: an older copy of the vault would not be noticed at this first sight"
     case .unreadable: "damaged or unreadable: this counts as the first sight of the vault"
     case .newerThanFile: "knows a newer state: the vault was rolled back"
