@@ -78,10 +78,11 @@ struct LockedLog: Sendable {
   ///   - end: Where the last good frame ends.
   ///   - unfinished: Whether bytes follow there, which are cut off first.
   ///   - syncsFolder: Whether the name of the file may not be durable yet.
+  /// - Returns: The file's status with the frame: what changes it later shows in that.
   /// - Throws: ``WriteFailure``.
-  func append(
+  @discardableResult func append(
     _ frame: [Data], at end: Int, cutting unfinished: Bool, syncsFolder: Bool
-  ) throws(WriteFailure) {
+  ) throws(WriteFailure) -> DiskStatus {
     if unfinished {
       do throws(Errno) { try file.truncate(to: end) } catch { throw .unchanged(error) }
     }
@@ -98,9 +99,15 @@ struct LockedLog: Sendable {
     }
     // Where locks don't exclude other machines, one of two writers finds the other's bytes.
     let beginning = Data(frame.joined().prefix(Self.comparedCount))
-    guard (try? file.read(end..<end + beginning.count)) == beginning else {
+    let (status, found): (DiskStatus, Data)
+    do throws(Errno) {
+      status = try file.status()
+      found = try file.read(end..<end + beginning.count)
+    } catch { throw .unknown(error) }
+    guard found == beginning, status.size == frame.reduce(end, { $0 + $1.count }) else {
       throw .unknown(.noLocks)
     }
+    return status
   }
 
   /// Makes the last frame durable, which somebody else wrote and may not have synced.

@@ -110,8 +110,9 @@ struct LockedVault {
     let (commit, frame) = try writer.sealed()
     let isDue = contents.growth.isDue(after: frame.header, preceding: contents.head.lengths.log)
     session.file.own.note(writer.versions, in: commit.n)
+    let status: DiskStatus
     do throws(WriteFailure) {
-      try lock.append(
+      status = try lock.append(
         [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
         syncsFolder: contents.isBaseAlone)
     } catch {
@@ -123,7 +124,7 @@ struct LockedVault {
         place: contents.end, header: frame.header,
         beginning: frame.bytes.prefix(VaultContents.LastFrame.beginningCount)), keys: keys)
     contents.hasUnfinishedWrite = false
-    noteContents()
+    session.file.note(contents, status)
     session.remember(contents, keys)
     UnfinishedVault.removeLeftover(for: session.path, on: session.file.disk, like: lock.file)
     if writer.removesSecrets {
