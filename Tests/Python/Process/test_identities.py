@@ -155,6 +155,8 @@ def test_pinned_identity_refuses_forged_vault(home, make_home):
   forger = make_home()
   forger.set("alice", b"forged")
   forger.run("slots", "add", "--recipient", recipient)
+  # Pins count where nothing was seen.
+  shutil.rmtree(forger.state / "seen")
   refused = forger.run("get", "alice", "--identity", path, code=65)
   assert "another vault" in refused.error and check(forger) in refused.error
   assert f"prefs keychain identity pin FILE --check {check(forger)}" in hinted(refused)
