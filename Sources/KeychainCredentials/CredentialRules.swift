@@ -43,8 +43,9 @@ extension Credential {
     }
   }
 
-  /// The maximum number of bytes of all names and texts of a credential together, including its
-  /// identity and attributes: 65,536 (64 KiB). The port does not count.
+  /// The maximum number of bytes of all names and texts of a credential together.
+  ///
+  /// It is 65,536 (64 KiB), including its identity and attributes. The port does not count.
   public static let maximumMetadataCount = 1 << 16
 
   /// Whether the names and texts have more bytes than ``maximumMetadataCount``.
