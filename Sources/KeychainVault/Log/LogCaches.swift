@@ -6,19 +6,25 @@ internal import Synchronization
 /// The pages that a handle read last.
 final class PageCache: Sendable {
   private struct Kept {
-    var pages: [Int: HeldPart] = [:]
+    var pages: [Int: (page: VaultIndex.Page, held: HeldPart)] = [:]
     var order: [Int] = []
   }
 
   private static let limit = 16
   private let kept = Mutex(Kept())
 
-  func page(_ place: Int) -> HeldPart? { kept.withLock { $0.pages[place] } }
+  /// - Returns: `nil` also if another page at its place was verified: an index may name two.
+  func page(_ page: VaultIndex.Page, of tier: Tier) -> HeldPart? {
+    guard let known = kept.withLock({ $0.pages[page.place] }), known.page == page,
+      known.held.part.tier == tier
+    else { return nil }
+    return known.held
+  }
 
-  func keep(_ page: HeldPart, _ place: Int) {
+  func keep(_ held: HeldPart, _ page: VaultIndex.Page) {
     kept.withLock { kept in
-      guard kept.pages.updateValue(page, forKey: place) == nil else { return }
-      kept.order.append(place)
+      guard kept.pages.updateValue((page, held), forKey: page.place) == nil else { return }
+      kept.order.append(page.place)
       if kept.order.count > Self.limit { kept.pages[kept.order.removeFirst()] = nil }
     }
   }

@@ -144,9 +144,10 @@ extension VaultContents {
     var (place, likenesses) = (end, 0)
     while let found = try log.nextHeader(in: later, from: place) {
       likenesses += 1
-      guard likenesses <= Self.greatestLikenessCount,
-        try log.frame(at: found, later, head, keys, mustFit: false) == nil
-      else { throw damage }
+      guard likenesses <= Self.greatestLikenessCount else {
+        throw .damagedVault(path, "what follows its commit \(newest.n) is not what a writer leaves")
+      }
+      if try log.frame(at: found, later, head, keys, mustFit: false) != nil { throw damage }
       place = found + 1
     }
   }

@@ -220,9 +220,9 @@ extension VaultContents {
 
   func page(_ number: Int, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> HeldPart {
     let page = index.pages[Int(tier.rawValue)][number]
-    if let known = pages.page(page.place) { return known }
+    if let known = pages.page(page, of: tier) { return known }
     let held = try uncachedPage(number, in: tier, keys)
-    pages.keep(held, page.place)
+    pages.keep(held, page)
     return held
   }
 
@@ -292,7 +292,7 @@ extension VaultContents {
       let held: HeldPart
       do throws(KeychainError) {
         held =
-          if let known = pages.page(page.place) { known } else {
+          if let known = pages.page(page, of: tier) { known } else {
             try uncachedPage(number, in: tier, keys)
           }
         try requireOwnBoxes(of: held, page, &boxesCount)

@@ -39,7 +39,8 @@ struct RekeyDecision {
   /// The items that go: those that are deleted, damaged, or of other devices.
   private(set) var dropped: Set<ItemID> = []
 
-  /// The numbers of the rows that the list of members does not have.
+  /// The pages that go, as they are damaged, by the ids of their first items.
+  private(set) var droppedPages: Set<ItemID> = []
 
   init(_ change: borrowing SlotChange, _ request: Request = Request()) throws(KeychainError) {
     let admin = change.admin
@@ -111,11 +112,12 @@ struct RekeyDecision {
       plan.otherDeviceItemCount += 1
       dropped.insert(item.id)
     }
-    plan.damagedItems = report.damagedItems.values.sorted()
-    guard request.dropsDamaged || report.damagedItems.isEmpty else {
+    plan.damagedItems = (Array(report.damagedItems.values) + report.damagedPages.values).sorted()
+    guard request.dropsDamaged || plan.damagedItems.isEmpty else {
       throw .damagedItems(plan.damagedItems)
     }
     dropped.formUnion(report.damagedItems.keys)
+    droppedPages = Set(report.damagedPages.keys)
   }
 
   private mutating func planDeletion(

@@ -90,7 +90,7 @@ struct VaultRekey {
     }
     let base = RekeyedBase(
       contents: change.contents, old: change.sealing, epoch: epoch, signed: signed,
-      dropping: decision.dropped, progress: progress)
+      dropping: decision.dropped, droppingPages: decision.droppedPages, progress: progress)
     return (
       base, Outcome(decision: decision, check: try epoch.identity.check(), added: added)
     )
@@ -130,6 +130,9 @@ struct RekeyedBase: NewBase {
 
   /// The items that go.
   let dropping: Set<ItemID>
+
+  /// The pages that go, by the ids of their first items.
+  let droppingPages: Set<ItemID>
   let progress: ((VaultProgress) -> Void)?
 
   var keys: TierKeys { epoch.keys }
@@ -148,7 +151,7 @@ struct RekeyedBase: NewBase {
       switch visited {
       case .shadowed: break
       case .damagedPage(let page):
-        guard dropping.contains(page.first) else { throw .damagedItem(page.name) }
+        guard droppingPages.contains(page.first) else { throw .damagedItem(page.name) }
       case .item(let item):
         guard !dropping.contains(item.id) else { return }
         let credential = try old.credential(of: item, name: item.name)

@@ -37,7 +37,7 @@ struct VaultVerification {
       case .damagedPage(let page):
         report.itemCount += page.count
         report.problems.append("\(page.name) are damaged")
-        report.damagedItems[page.first] = page.name
+        report.damagedPages[page.first] = page.name
       case .shadowed(let item): report.shadowed.append(item.name)
       case .item(let item):
         report.itemCount += 1

@@ -21,8 +21,11 @@ public struct VerificationReport: Hashable, Sendable {
   /// Items that one of the same name with a stricter accessibility hides; the next compaction drops them.
   public var shadowed: [String] = []
 
-  /// The items that are damaged, or the first ones of pages that are, with what they are called.
+  /// The items that are damaged, with what they are called.
   var damagedItems: [ItemID: String] = [:]
+
+  /// The pages that are damaged, by the ids of their first items, which may have newer contents that are whole.
+  var damagedPages: [ItemID: String] = [:]
 
   /// Whether nothing is wrong.
   public var isIntact: Bool { problems.isEmpty }

@@ -203,3 +203,22 @@ def test_pins_count_for_another_vault(team):
   theirs.give(team.carol)
   refused(team.carol, "get", "api", *MINE, words="another vault")
   refused(team.carol, "accept-restored", "--yes", *MINE, words="not pinned")
+
+
+def test_dropped_page_does_not_take_what_is_whole_with_it(local):
+  """A flipped bit of a page, and an item that is newer than the page, of the name by which the page is called."""
+  for number in range(5):
+    local.set(f"{number}", b"x", *KEY)
+  local.run("compact", *KEY)
+  vault = opened(local.vault, key_file(local))
+  first = min(vault.state[2])
+  account = next(item.metadata.identity.parts[1] for item in vault.items if item.entry.id == first)
+  (page,) = vault.log.index.pages[2]
+  local.set(account, b"newer than the page", *KEY)
+  data = bytearray(local.vault.read_bytes())
+  data[page.place + 50] ^= 1
+  local.vault.write_bytes(data)
+  refused(local, "rekey", "--yes", *KEY, words="do not open")
+  local.run("rekey", "--yes", "--drop-damaged", *KEY)
+  assert local.get(account, *KEY) == b"newer than the page"
+  local.run("verify", *KEY)
