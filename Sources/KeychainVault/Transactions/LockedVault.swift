@@ -84,7 +84,8 @@ struct LockedVault {
     guard writer.hasChanges || writer.makesBase else { return }
     guard contents.newest.n < contents.list.numbers.upperBound else {
       throw KeychainError(
-        .refused, "the vault \(session.path) counts as many changes as one list of what opens it can have",
+        .refused,
+        "the vault \(session.path) counts as many changes as one list of what opens it can have",
         recovery: "make the next list with \(.rekey)")
     }
     // What has another name must not change under that one.
@@ -160,11 +161,7 @@ struct LockedVault {
     }
   }
 
-  /// Writes a new base, and gives it the name of the vault.
-  ///
-  /// - Parameters:
-  ///   - deadline: how long to wait for who has locked the new file's name; `nil` as long as the session does.
-  ///   - beforeRename: what must be recorded before it counts.
+  /// Writes a new base, and gives it the name of the vault, after `beforeRename` has recorded what must be before it counts.
   mutating func replaceBase(
     _ new: some NewBase, until deadline: Deadline? = nil,
     beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }

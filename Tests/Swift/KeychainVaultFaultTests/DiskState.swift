@@ -86,8 +86,9 @@ struct DiskState: Sendable {
       sizes = [count]
     }
 
-    /// The disk may have written any of it, and the next sync writes none of it again. But the length
-    /// is kept in the file system's own journal.
+    /// Leaves to chance what was written, as the next sync writes none of it again.
+    ///
+    /// The length is kept in the file system's own journal.
     mutating func failSync() {
       for number in sectors.keys { sectors[number]?.isDirty = false }
     }

@@ -78,8 +78,10 @@ final class ModelDisk: VaultDisk {
     }
   }
 
-  /// Notes how the record is now. One that was made, or has another administration key, is durable;
-  /// in place of others, each that it was since then may be on the disk.
+  /// Notes how the record is now.
+  ///
+  /// One that was made, or has another administration key, is durable; in place of others, each that it
+  /// was since then may be on the disk.
   private func sampleRecord(_ state: inout DiskState) {
     guard let record else { return }
     let now = record()

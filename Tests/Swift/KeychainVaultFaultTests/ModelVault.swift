@@ -273,8 +273,6 @@ final class ModelVault: Sendable {
 
   /// Checks a vault after a power failure: it has what was acknowledged, and what was not as a whole or
   /// not at all; and it can be written twice, even if the power fails again.
-  ///
-  /// - Parameter first: The note of the first state.
   func check(
     _ crash: Crash, _ states: [VaultState], from first: Int = 0, again: Int = 0
   ) throws {

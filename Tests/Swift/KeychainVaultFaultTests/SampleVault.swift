@@ -20,7 +20,7 @@ struct SampleVault {
   private(set) var files: [Data] = []
   private(set) var record = Data()
 
-  /// - Parameter other: a vault with the same keys of this user, in whose folder the new one is made.
+  /// Makes a vault, in the folder of another one of the same user if that is given.
   init(hasKeyFile: Bool, nextTo other: TestVault? = nil) throws {
     test = try other ?? TestVault()
     path = other.map { $0.folder.path + "/data/keychain/other.db" } ?? test.path

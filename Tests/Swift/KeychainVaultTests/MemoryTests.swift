@@ -159,7 +159,8 @@ struct MemoryWalk {
     let tiers = administration.keys
     let device = try #require(try handle.unlocker.device.find())
     var marks = [
-      MaskedBytes("the root key", administration.epoch.root.bytes), MaskedBytes("T0", tiers.open.bytes),
+      MaskedBytes("the root key", administration.epoch.root.bytes),
+      MaskedBytes("T0", tiers.open.bytes),
       MaskedBytes("T1", try #require(tiers.first).bytes),
       MaskedBytes("T2", try #require(tiers.unlocked).bytes),
       MaskedBytes("the device secret", device.secret.bytes),

@@ -17,7 +17,7 @@ struct RawVault {
   /// What somebody has who got the device key of a vault that is locked without its passphrase.
   var openTier: TierKeys { keys.openTierOnly }
 
-  /// - Parameter handle: Opens the vault with a secret that administers it.
+  /// Opens a vault by a handle whose secret administers it.
   init(_ vault: TestVault, _ handle: Vault) throws {
     self.vault = vault
     admin = try handle.administration()
