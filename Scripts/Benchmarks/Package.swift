@@ -18,9 +18,7 @@ let package = Package(
       name: "CSodiumForBare", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
     .target(name: "CPeer", dependencies: ["CLibsecretOne"]),
-    .target(
-      name: "BareStore",
-      dependencies: ["CSodiumForBare", .product(name: "GRDB", package: "GRDB.swift")]),
+    .target(name: "BareStore", dependencies: ["CSodiumForBare"]),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
@@ -30,7 +28,6 @@ let package = Package(
         .product(name: "PrephirencesShared", package: "Prephirences"),
         .product(name: "SwiftyUserDefaults", package: "Prephirences"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .executableTarget(
@@ -38,7 +35,6 @@ let package = Package(
       dependencies: [
         "CSodiumForBare",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .executableTarget(name: "PeakMemory"),
     .executableTarget(name: "KeyringPeer", dependencies: ["CPeer"]),

@@ -22,7 +22,7 @@ protocol NewBase {
   /// The head, but for the lengths of what follows it: the same at each call.
   var head: HeadParts { get throws(KeychainError) }
 
-  /// Puts all items, tier by tier from T0 on, in the order of their ids.
+  /// Puts all items, tier by tier, in the order of their ids.
   func putItems(into writer: inout BaseWriter) throws(KeychainError)
 }
 
@@ -227,30 +227,30 @@ struct CarriedBase: NewBase {
   var hasManyItems: Bool { contents.hasManyItems }
 
   func putItems(into writer: inout BaseWriter) throws(KeychainError) {
-    var higher: [Set<ItemID>] = [[], [], []]
-    for tier in Tier.allCases where tier != .open {
-      var ids: Set<ItemID> = []
-      try contents.forEachItem(of: tier, keys) { visited throws(KeychainError) in
-        if case .item(let item) = visited { ids.insert(item.id) }
-      }
-      for lower in 0..<Int(tier.rawValue) { higher[lower].formUnion(ids) }
-    }
-    for tier in Tier.allCases {
-      try putItems(of: tier, hiddenBy: higher[Int(tier.rawValue)], into: &writer)
+    // From the highest tier on: what a lower one has of the same ids is shadowed.
+    var hidden: Set<ItemID> = []
+    for tier in Tier.allCases.reversed() {
+      let ids = try putItems(
+        of: tier, hiddenBy: hidden, into: &writer, noting: contents.hasItems(below: tier))
+      hidden.formUnion(ids)
     }
   }
 
   /// Copies the pages that nothing touched, and makes the others again.
+  ///
+  /// It returns the ids of the tier's items, if anybody asks for them.
   private func putItems(
-    of tier: Tier, hiddenBy hidden: Set<ItemID>, into writer: inout BaseWriter
-  ) throws(KeychainError) {
-    let logged = contents.logged[Int(tier.rawValue)]
+    of tier: Tier, hiddenBy hidden: Set<ItemID>, into writer: inout BaseWriter, noting: Bool
+  ) throws(KeychainError) -> [ItemID] {
+    let logged = contents.logged[Int(tier.rawValue)].all
     let pages = contents.index.pages[Int(tier.rawValue)]
     var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
+    var ids = noting ? new.map(\.id) : []
     var boxesCount = 0
     for (number, page) in pages.enumerated() {
       let held = try contents.page(number, in: tier, keys)
       try contents.requireOwnBoxes(of: held, page, &boxesCount)
+      if noting { ids += held.puts.lazy.map(\.id).filter { logged[$0] == nil } }
       let end = number + 1 < pages.count ? pages[number + 1].first : nil
       let isTouched =
         held.puts.contains { logged[$0.id] != nil || hidden.contains($0.id) }
@@ -273,6 +273,7 @@ struct CarriedBase: NewBase {
       }
     }
     for item in new { try put(item, hidden, &writer) }
+    return ids
   }
 
   private func put(
@@ -291,7 +292,7 @@ struct CarriedBase: NewBase {
 extension VaultContents {
   /// The spine of a base that follows the newest commit.
   func spineOfNextBase(_ keys: TierKeys) throws(KeychainError) -> Spine {
-    let commits = bodyHashes.enumerated().map { (n: base.n + UInt64($0), bodyHash: $1) }
+    let commits = (0..<bodyHashes.count).map { (n: base.n + UInt64($0), bodyHash: bodyHashes[$0]) }
     return try spine.known(self, keys).spine.following(commits: commits)
   }
 

@@ -112,3 +112,45 @@ struct LogGrowth: Sendable {
       || (whole + header.totalCount) / limit.whole > last.whole / limit.whole
   }
 }
+
+/// What a log says of the items of one tier.
+///
+/// A write changes a copy of what its handle knows. So the newest changes lie by themselves, and the others are shared.
+struct LoggedChanges: Sendable {
+  private var settled: [ItemID: VaultContents.Logged] = [:]
+  private var newest: [ItemID: VaultContents.Logged] = [:]
+
+  private static let limit = 64
+
+  var isEmpty: Bool { newest.isEmpty && settled.isEmpty }
+
+  subscript(id: ItemID) -> VaultContents.Logged? { newest[id] ?? settled[id] }
+
+  mutating func set(_ logged: VaultContents.Logged, for id: ItemID) {
+    newest[id] = logged
+    guard newest.count >= Self.limit else { return }
+    settled.merge(newest) { $1 }
+    newest = [:]
+  }
+
+  var all: [ItemID: VaultContents.Logged] {
+    newest.isEmpty ? settled : settled.merging(newest) { $1 }
+  }
+}
+
+/// Hashes of 32 bytes, one after the other: many are copied with every write, and this is one copy.
+struct PackedHashes: Sendable {
+  private var bytes: Data
+  private static let size = 32
+
+  init(_ first: Data) { bytes = first }
+
+  var count: Int { bytes.count / Self.size }
+
+  mutating func append(_ hash: Data) { bytes += hash }
+
+  subscript(index: Int) -> Data {
+    let start = bytes.startIndex + index * Self.size
+    return Data(bytes[start..<start + Self.size])
+  }
+}

@@ -19,11 +19,11 @@ struct VaultContents: Sendable {
   let spine: SpineCache
 
   /// The commits of the log, the base first: number `base.n + i`.
-  private(set) var bodyHashes: [Data]
-  private(set) var digests: [Data]
+  private(set) var bodyHashes: PackedHashes
+  private(set) var digests: PackedHashes
 
   /// What the log, or a transaction that is under way, says of an item, by tier.
-  private(set) var logged: [[ItemID: Logged]] = [[:], [:], [:]]
+  private(set) var logged = [LoggedChanges(), LoggedChanges(), LoggedChanges()]
 
   /// The newest proof of each tier, and the newest commit that changed it.
   private(set) var proofs: [Proof]
@@ -76,8 +76,8 @@ struct VaultContents: Sendable {
     self.base = base
     pages = PageCache()
     spine = SpineCache()
-    bodyHashes = [base.bodyHash]
-    digests = [base.digest]
+    bodyHashes = PackedHashes(base.bodyHash)
+    digests = PackedHashes(base.digest)
     proofs = Tier.allCases.map {
       Proof(n: base.n, digest: base.digest, mac: base.proofs.macs[Int($0.rawValue)])
     }
@@ -110,16 +110,17 @@ extension VaultContents {
     guard case .changes(let changes) = commit.content else { return }
     var place = frame.boxes.lowerBound
     for part in changes.parts {
+      guard !part.changes.isEmpty else { continue }
       let held = HeldPart(part, boxesAt: place)
       place = held.boxesEnd
       let tier = Int(part.tier.rawValue)
-      if !part.changes.isEmpty { proofs[tier].lastChange = commit.n }
+      proofs[tier].lastChange = commit.n
       var put = 0
       for change in part.changes {
         switch change {
-        case .remove(let id): logged[tier][id] = Logged(n: commit.n, item: nil)
+        case .remove(let id): logged[tier].set(Logged(n: commit.n, item: nil), for: id)
         case .put(let entry):
-          logged[tier][entry.id] = Logged(n: commit.n, item: VaultItem(entry, in: held, put))
+          logged[tier].set(Logged(n: commit.n, item: VaultItem(entry, in: held, put)), for: entry.id)
           put += 1
         }
       }
@@ -145,7 +146,7 @@ extension VaultContents {
 
   /// Lays a change of a transaction over what the file says.
   mutating func lay(_ item: VaultItem?, over id: ItemID, in tier: Tier) {
-    logged[Int(tier.rawValue)][id] = Logged(n: 0, item: item)
+    logged[Int(tier.rawValue)].set(Logged(n: 0, item: item), for: id)
   }
 
   /// - Throws: ``KeychainError/Code/damaged`` if a tier whose key is at hand has a wrong proof, or a change after its newest one.
@@ -270,22 +271,28 @@ extension VaultContents {
   ) throws(KeychainError) {
     var higher: Set<ItemID> = []
     for tier in Tier.allCases.reversed() {
+      let hides = hasItems(below: tier)
       var own: Set<ItemID> = []
       try forEachItem(of: tier, keys) { visited throws(KeychainError) in
         guard case .item(let item) = visited else { return try body(visited) }
         guard !higher.contains(item.id) else { return try body(.shadowed(item)) }
-        if tier != .open { own.insert(item.id) }
+        if hides { own.insert(item.id) }
         try body(visited)
       }
       higher.formUnion(own)
     }
   }
 
+  /// Whether a lower tier has anything that this one could hide.
+  func hasItems(below tier: Tier) -> Bool {
+    (0..<Int(tier.rawValue)).contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
+  }
+
   /// Calls `body` with what one tier has, in the order of the ids.
   func forEachItem(
     of tier: Tier, _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
   ) throws(KeychainError) {
-    let logged = self.logged[Int(tier.rawValue)]
+    let logged = self.logged[Int(tier.rawValue)].all
     var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
     var boxesCount = 0
     for (number, page) in index.pages[Int(tier.rawValue)].enumerated() {

@@ -15,6 +15,13 @@ final class VaultFile: Sendable {
     let status: DiskStatus
     let head: VaultHead
     var contents: VaultContents?
+    var approval: Approval?
+  }
+
+  /// With what a read found nothing to say against the contents, and nothing to record.
+  private struct Approval {
+    let keys: TierKeysIdentity
+    let seen: SeenRecord
   }
 
   let disk: any VaultDisk
@@ -124,20 +131,20 @@ final class VaultFile: Sendable {
     } catch {
       throw .system(error, "open", path)
     }
-    let opened = try Opened(
-      path: path, file: file, status: status,
-      head: VaultHead(file, size: status.size, path: path), seenFile: seenFile, seen: seen,
-      isLocked: locked != nil)
-    let continues = known.withLock { known in
-      guard let old = known, old.status.identity == status.identity, old.head == opened.head else {
-        return false
-      }
-      return true
+    let known = known.withLock { $0 }
+    let head: VaultHead
+    if let known, known.status == status {
+      head = known.head
+    } else {
+      head = try VaultHead(file, size: status.size, path: path)
     }
+    let continues = known.map { $0.status.identity == status.identity && $0.head == head } ?? false
     if !continues, locked == nil {
-      known.withLock { $0 = Known(file: file, status: status, head: opened.head) }
+      self.known.withLock { $0 = Known(file: file, status: status, head: head) }
     }
-    return opened
+    return Opened(
+      path: path, file: file, status: status, head: head, seenFile: seenFile, seen: seen,
+      isLocked: locked != nil)
   }
 
   /// The verified contents of a file, from what is known of it where that still holds, unless they are read anew.
@@ -166,6 +173,26 @@ final class VaultFile: Sendable {
     try contents.requireProofs(keys)
     keep(contents, opened)
     return contents
+  }
+
+  /// The contents that a read with the same keys and the same record has approved; `nil` if the file has changed since.
+  func approvedContents(_ opened: Opened, _ keys: TierKeys) -> VaultContents? {
+    known.withLock { known in
+      guard let known, known.status == opened.status, !opened.isLocked,
+        known.contents?.hasUnfinishedWrite == false, let approval = known.approval,
+        approval.keys === keys.identity, approval.seen == opened.seen.record
+      else { return nil }
+      return known.contents
+    }
+  }
+
+  /// Notes that nothing speaks against the contents, so that they are not compared again at each read.
+  func approve(_ opened: Opened, _ keys: TierKeys) {
+    guard let seen = opened.seen.record else { return }
+    known.withLock { known in
+      guard known?.status == opened.status else { return }
+      known?.approval = Approval(keys: keys.identity, seen: seen)
+    }
   }
 
   /// What is good in a file, whatever was seen before, and whatever follows it.

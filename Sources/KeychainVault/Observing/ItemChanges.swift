@@ -58,7 +58,7 @@ struct ItemChanges {
     _ old: ObservedVault, _ new: ObservedVault
   ) throws(KeychainError) {
     for tier in new.contents.logged {
-      for (id, logged) in tier where logged.n > old.contents.newest.n {
+      for (id, logged) in tier.all where logged.n > old.contents.newest.n {
         do throws(KeychainError) {
           before.items[id] = try old.contents.item(id, old.keys, name: id.name)
           after.items[id] = try new.contents.item(id, new.keys, name: id.name)

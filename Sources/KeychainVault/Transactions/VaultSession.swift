@@ -181,6 +181,7 @@ extension VaultSession {
   ///
   /// - Throws: ``KeychainError/Code/damaged``, ``KeychainError/Code/rolledBack``, ``KeychainError/Code/busy``.
   func contents(_ keys: TierKeys, anew: Bool = false) throws(KeychainError) -> VaultContents {
+    if !anew, let approved = file.approvedContents(opened, keys) { return approved }
     let contents: VaultContents
     let relation: SeenRelation
     do throws(KeychainError) {
@@ -193,7 +194,7 @@ extension VaultSession {
     }
     for notice in relation.notices { report(notice) }
     guard relation.isAhead else {
-      remember(contents, keys)
+      if remember(contents, keys), relation.notices.isEmpty { file.approve(opened, keys) }
       return contents
     }
     return try settled(keys, contents)
@@ -265,14 +266,18 @@ extension VaultSession {
   }
 
   /// Raises the seen record to contents that are durable.
-  func remember(_ contents: VaultContents, _ keys: TierKeys, synced: Bool = false) {
+  ///
+  /// - Returns: whether it had them already.
+  @discardableResult
+  func remember(_ contents: VaultContents, _ keys: TierKeys, synced: Bool = false) -> Bool {
     do throws(KeychainError) {
       let record = try contents.record(keys)
-      if var known = opened.seen.record, !known.raise(by: record) { return }
+      if var known = opened.seen.record, !known.raise(by: record) { return true }
       try write(record, synced: synced)
     } catch {
       report("a rollback of the vault could go unnoticed: \(error.message)")
     }
+    return false
   }
 
   private func write(_ record: SeenRecord, synced: Bool = false) throws(KeychainError) {

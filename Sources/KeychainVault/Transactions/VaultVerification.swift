@@ -110,7 +110,7 @@ extension VaultContents {
   /// About as many items as there are: those that a transaction replaced count twice.
   var itemCount: Int {
     index.pages.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-      + logged.reduce(0) { $0 + $1.values.count { $0.item != nil } }
+      + logged.reduce(0) { $0 + $1.all.values.count { $0.item != nil } }
   }
 
   /// The items by class, as far as T0 tells; pages that are damaged count as unknown.

@@ -1,150 +1,112 @@
 import CSodiumForBare
 import Foundation
-import GRDB
+import Glibc
 
-/// The minimum work of a vault: the same rows through the same SQLite library and the same boxes,
-/// without the vault's protections.
+/// The minimum work of a vault: the same reads, writes, boxes and syncs, without the vault's protections.
 public final class BareStore {
-  struct Failure: Error {}
-
-  /// The rows of one item, as stored in a vault.
-  public struct ItemRows {
-    let columns: [DatabaseValue]
-    let tokens: [Data]
+  struct Failure: Error {
+    let call: String
+    let status = errno
   }
 
-  let queue: DatabaseQueue
-  var trees: BareTrees
-  let lengths: Lengths
-
+  private let path: String
+  private let descriptor: Int32
+  private let size: Int
   private static let key = [UInt8](repeating: 0, count: 32)
-  private let metadataBox: [UInt8]
-  private let secretBox: [UInt8]
 
-  /// The lengths of what a vault writes for one of the items of the file.
-  struct Lengths {
-    var metadata = 296
-    var secret = 296
-    var tokenCount = 2
-    var state = 297
-    var chain = 145
-  }
+  /// What a vault reads for one item: its page, with the box of the names in it, and the box of the secret.
+  private let page = BareStore.sealed(4096)
+  private let names = BareStore.sealed(2560)
+  private let secret = BareStore.sealed(256)
 
-  /// Opens a copy of a vault's file, with the journal mode and durability of vaults.
+  /// What a vault appends for one item: a frame with the box of a commit, and the box of the secret.
+  private let commit = [UInt8](repeating: 7, count: 736 + 296)
+
+  /// What a vault writes of the state that was seen.
+  private let record = [UInt8](repeating: 7, count: 320)
+
+  /// Opens a copy of a vault's file, which is no vault afterwards; an empty file if there is none.
   public init(path: String) throws {
-    guard sodium_init() >= 0 else { throw Failure() }
-    var configuration = Configuration()
-    configuration.foreignKeysEnabled = false
-    configuration.busyMode = .timeout(120)
-    configuration.prepareDatabase { database in
-      try database.execute(
-        sql: """
-          PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; PRAGMA journal_mode = TRUNCATE
-          """)
-    }
-    queue = try DatabaseQueue(path: path, configuration: configuration)
-    (lengths, trees) = try queue.read { database in
-      var lengths = Lengths()
-      let item = """
-        SELECT length(metadata), length(secret), length(tokens) / 16 FROM item LIMIT 1
-        """
-      if let row = try Row.fetchOne(database, sql: item) {
-        (lengths.metadata, lengths.secret, lengths.tokenCount) = (row[0], row[1], row[2])
-      }
-      lengths.state = try Int.fetchOne(database, sql: "SELECT length(box) FROM state") ?? 297
-      lengths.chain = try Int.fetchOne(database, sql: "SELECT length(box) FROM chain") ?? 145
-      return (lengths, try BareTrees(database))
-    }
-    metadataBox = Self.seal(count: lengths.metadata - 40)
-    secretBox = Self.seal(count: lengths.secret - 40)
+    guard sodium_init() >= 0 else { throw Failure(call: "sodium_init") }
+    self.path = path
+    descriptor = try Self.open(path, O_RDWR | O_CREAT)
+    size = Int(lseek(descriptor, 0, SEEK_END))
+    let seen = try Self.open(path + ".seen", O_RDWR | O_CREAT)
+    try Self.write(record, to: seen, at: 0)
+    close(seen)
   }
 
-  /// Returns the ids of some items that are far from each other.
-  public func ids(_ count: Int) throws -> [Data] {
-    try queue.read { database in
-      // Ids are hashes, so their order is independent of names.
-      try Data.fetchAll(database, sql: "SELECT id FROM item ORDER BY substr(id, 3) LIMIT \(count)")
-    }
-  }
+  deinit { close(descriptor) }
 
-  /// Reads one row, makes one guarded allocation, and opens two boxes.
-  public func get(_ id: Data) throws {
-    let row = try queue.read { database in
-      let sql = """
-        SELECT id, class, device, version, tokens, hash, metadata, secret FROM item WHERE id = ?
-        """
-      return try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [id])
+  /// Reads a page and a box, makes a guarded allocation, and opens three boxes.
+  public func get(_ call: Int) throws {
+    guard size > page.count, let memory = sodium_malloc(page.count) else {
+      throw Failure(call: "malloc")
     }
-    guard let row, (row[7] as Data).count == secretBox.count,
-      let memory = sodium_malloc(secretBox.count)
-    else { throw Failure() }
     defer { sodium_free(memory) }
-    try Self.open(metadataBox, into: memory)
-    try Self.open(secretBox, into: memory)
-  }
-
-  /// Returns every item and its tokens, in no particular order.
-  public func allItems() throws -> [ItemRows] {
-    try queue.read { database in
-      var tokens: [Data: [Data]] = [:]
-      for row in try Row.fetchAll(database, sql: "SELECT item, token FROM token") {
-        tokens[row[0], default: []].append(row[1])
-      }
-      let sql = """
-        SELECT id, class, device, version, tokens, hash, metadata, secret FROM item
-        ORDER BY substr(id, 3)
-        """
-      return try Row.fetchAll(database, sql: sql).map { row in
-        ItemRows(columns: Array(row.databaseValues), tokens: tokens[row[0]] ?? [])
+    let place = call * 7919 * 4096 % (size - page.count)
+    for box in [page, secret] {
+      guard pread(descriptor, memory, box.count, off_t(place)) == box.count else {
+        throw Failure(call: "pread")
       }
     }
+    for box in [page, names, secret] { try Self.open(box, into: memory) }
   }
 
-  /// Empties the tables, and inserts items in one transaction.
-  public func empty() throws {
-    try queue.write { database in
-      try database.execute(
-        sql: """
-          DELETE FROM item; DELETE FROM token; DELETE FROM item_node; DELETE FROM token_node;
-          DELETE FROM group_node; DELETE FROM chain
-          """)
+  /// Opens and locks the file, appends a commit durably, and writes the record of the state that was seen.
+  public func set() throws {
+    let file = try Self.open(path, O_RDWR)
+    defer { close(file) }
+    guard flock(file, LOCK_EX) == 0 else { throw Failure(call: "flock") }
+    try Self.write(commit, to: file, at: Int(lseek(file, 0, SEEK_END)))
+    guard fdatasync(file) == 0 else { throw Failure(call: "fdatasync") }
+    let seen = try Self.open(path + ".seen", O_RDWR)
+    defer { close(seen) }
+    guard flock(seen, LOCK_EX) == 0 else { throw Failure(call: "flock") }
+    try Self.write(record, to: seen, at: 0)
+  }
+
+  /// Makes the file anew with as many items: their boxes are sealed, written and synced, and it takes the name.
+  public func replace(count: Int) throws {
+    let file = try Self.open(path + ".new", O_RDWR | O_CREAT | O_TRUNC)
+    defer { close(file) }
+    var buffer: [UInt8] = []
+    var place = 0
+    for number in 0..<count {
+      buffer += Self.sealed(secret.count - Self.overhead)
+      // A page for so many items.
+      if number % 10 == 9 { buffer += Self.sealed(page.count - Self.overhead) }
+      guard buffer.count >= 1 << 20 || number == count - 1 else { continue }
+      try Self.write(buffer, to: file, at: place)
+      place += buffer.count
+      buffer = []
     }
-    trees = BareTrees()
+    guard fsync(file) == 0, rename(path + ".new", path) == 0 else { throw Failure(call: "rename") }
+    let folder = try Self.open((path as NSString).deletingLastPathComponent, O_RDONLY)
+    defer { close(folder) }
+    guard fsync(folder) == 0 else { throw Failure(call: "fsync") }
   }
 
-  /// Inserts items, their tokens, and the nodes of their trees, each node once.
-  public func insert(_ items: [ItemRows]) throws {
-    try queue.write { database in
-      for item in items {
-        try database.cachedStatement(sql: Self.insertion)
-          .execute(arguments: StatementArguments(item.columns))
-        guard case .blob(let id) = item.columns[0].storage else { throw Failure() }
-        for token in item.tokens { try Self.insertToken(token, id, database) }
-      }
-      for tree in BareTrees.Tree.allCases {
-        let keys = Set(tree == .items ? try items.map(Self.id) : items.flatMap(\.tokens))
-        for (prefix, length) in trees.built(tree, keys) {
-          try Self.putNode(tree, prefix, length: length, database)
-        }
-      }
-      try putState(database)
+  private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+    let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Failure(call: "open") }
+    return descriptor
+  }
+
+  private static func write(_ bytes: [UInt8], to file: Int32, at place: Int) throws {
+    guard pwrite(file, bytes, bytes.count, off_t(place)) == bytes.count else {
+      throw Failure(call: "pwrite")
     }
   }
+}
 
-  private static func id(_ item: ItemRows) throws -> Data {
-    guard case .blob(let id) = item.columns[0].storage else { throw Failure() }
-    return id
-  }
+// Boxes under a key of zeros.
+extension BareStore {
+  private static let overhead = 40
 
-  /// Returns random bytes.
-  public static func random(_ count: Int) -> Data {
-    var bytes = [UInt8](repeating: 0, count: count)
-    randombytes_buf(&bytes, count)
-    return Data(bytes)
-  }
-
-  private static func seal(count: Int) -> [UInt8] {
-    var box = [UInt8](random(count + 40))
+  private static func sealed(_ count: Int) -> [UInt8] {
+    var box = [UInt8](repeating: 0, count: count + overhead)
+    randombytes_buf(&box, 24)
     let message = [UInt8](repeating: 7, count: count)
     box.withUnsafeMutableBufferPointer { box in
       guard let start = box.baseAddress else { return }
@@ -159,24 +121,11 @@ public final class BareStore {
       return crypto_secretbox_open_easy(
         memory.assumingMemoryBound(to: UInt8.self), start + 24, UInt64(box.count - 24), start, key)
     }
-    guard status == 0 else { throw Failure() }
+    guard status == 0 else { throw Failure(call: "crypto_secretbox_open_easy") }
   }
-}
 
-extension BareStore {
-  /// Creates the vault of the program `BareGet`: one item that a key of zeros opens.
-  public static func makeVaultForBareGet(_ path: String, account: String) throws {
-    let queue = try DatabaseQueue(path: path)
-    try queue.write { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE item (id BLOB NOT NULL PRIMARY KEY, class INTEGER NOT NULL, device BLOB,
-          version INTEGER NOT NULL, metadata BLOB NOT NULL, secret BLOB NOT NULL) WITHOUT ROWID
-          """)
-      try database.execute(
-        sql: "INSERT INTO item VALUES (?, 0, NULL, 1, ?, ?)",
-        arguments: [account, Data(seal(count: 256)), Data(seal(count: 256))])
-    }
-    try queue.close()
+  /// Creates the vault of the program `BareGet`: one item of two boxes that a key of zeros opens.
+  public static func makeVaultForBareGet(_ path: String) throws {
+    try Data(sealed(256) + sealed(256)).write(to: URL(filePath: path))
   }
 }

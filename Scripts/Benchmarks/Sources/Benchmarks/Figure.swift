@@ -37,4 +37,14 @@ extension Figure {
       subjectMedian: comparison.subject.median, referenceMedian: comparison.reference.median,
       unit: .seconds)
   }
+  /// Compares with a limit that does not depend on the machine's other work.
+  init(
+    _ group: String, _ name: String, within reference: String, of limit: Double, _ samples: Samples,
+    unit: Unit = .seconds
+  ) {
+    self.init(
+      group: group, name: name, reference: reference, ratio: samples.median / limit,
+      lowest: samples.least / limit, highest: samples.greatest / limit, target: 1,
+      subjectMedian: samples.median, referenceMedian: limit, unit: unit)
+  }
 }

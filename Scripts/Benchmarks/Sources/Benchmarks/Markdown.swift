@@ -39,9 +39,11 @@ extension Report {
 
   private static let notes = [
     "", "## What takes the time", "",
-    "- A durable `set` of a vault waits for the disk, as the bare transaction does. Preferences are safe from",
-    "  `kill` when `set` returns, and from loss of power after `synchronize()`, which waits.",
-    "- Every change of slots verifies the whole vault first.",
+    "- A `set` of a vault is one append and one wait for the disk. Preferences are safe from `kill` when `set`",
+    "  returns, and from loss of power after `synchronize()`, which waits.",
+    "- To open a vault, the log of its last changes is read, which is at most a 64th of the file or 32 KiB. A get",
+    "  then reads one page, or none if it was read before.",
+    "- Now and then a `set` makes a new base after it is durable, which writes the whole file.",
     "- A passphrase is hashed with 256 MiB, for about a second. Many commands at once share one hash.",
     "- Usual command lines are read without the argument parser, which took most of a command's",
     "  instructions. What is left is mostly the loader's work for a static binary with Foundation, and",

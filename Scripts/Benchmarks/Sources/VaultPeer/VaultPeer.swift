@@ -20,8 +20,7 @@ import Keychain
 /// | `search COUNT SIZE AMONG` | searches for the account of such an item |
 /// | `add COUNT SIZE` | adds items that no other process adds |
 /// | `batch COUNT SIZE AMONG` | replaces such items in one transaction |
-/// | `bare-update COUNT SIZE` | writes the rows of an update by a bare transaction; then it is no vault |
-/// | `bare-add COUNT SIZE` | the same for an added item |
+/// | `bare-update COUNT SIZE` | appends what an update appends, by bare calls; then it is no vault |
 @main
 struct VaultPeer {
   struct UsageError: Error {}
@@ -31,7 +30,7 @@ struct VaultPeer {
   let vault: Vault
 
   /// The file without the vault's protections, once a line has asked for it.
-  private var bare: (store: BareStore, ids: [Data])?
+  private var bare: BareStore?
 
   /// The number of calls so far.
   var calls = 0
@@ -47,8 +46,7 @@ struct VaultPeer {
       }
       var before = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
       if words[0].hasPrefix("bare-"), peer.bare == nil {
-        let store = try BareStore(path: peer.path)
-        peer.bare = (store, try store.ids(1000))
+        peer.bare = try BareStore(path: peer.path)
         before = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
       }
       if words[0] == "batch" {
@@ -75,8 +73,7 @@ struct VaultPeer {
     switch (name, among.map { calls * 7919 % $0 }) {
     case ("fill", nil): try set("account-\(call)", size)
     case ("add", nil): try set("added-\(UUID())", size)
-    case ("bare-update", nil): try bare.map { try $0.store.set($0.ids[calls * 7 % $0.ids.count]) }
-    case ("bare-add", nil): try bare?.store.add(BareStore.random(32))
+    case ("bare-update", nil): try bare?.set()
     case ("get", let number?): try get(vault, number, size)
     case ("update", let number?): try set("account-\(number)", size)
     case ("open", let number?): try get(Self.handle(path), number, size)

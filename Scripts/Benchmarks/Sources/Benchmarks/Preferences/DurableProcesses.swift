@@ -53,12 +53,8 @@ struct DurableProcesses {
       samples.append(Double(time - start) / 1e9)
     }
     observer.end()
-    let limit = 0.1
     return Figure(
-      group: group, name: "set until another process's observer is called", reference: "100 ms",
-      ratio: samples.median / limit, lowest: samples.least / limit,
-      highest: samples.greatest / limit, target: 1, subjectMedian: samples.median,
-      referenceMedian: limit, unit: .seconds)
+      group, "set until another process's observer is called", within: "100 ms", of: 0.1, samples)
   }
 
   private static var now: Int {

@@ -78,9 +78,37 @@ struct BenchmarkVaults {
   }
 
   private func fill(_ path: String, from first: Int, to end: Int) throws {
-    let vault = Self.handle(path)
-    for number in first..<end {
-      try vault.store(Credential(Self.identity(number)), secret: Self.secret(number))
+    try Self.handle(path).withTransaction { transaction in
+      for number in first..<end {
+        try transaction.store(Credential(Self.identity(number)), secret: Self.secret(number))
+      }
     }
+  }
+
+  /// Replaces items until one more would bring a new base, so that the log is as long as it gets.
+  func fillLog(_ vault: Vault, _ path: String, count size: Int) throws {
+    var number = 0
+    let set = {
+      number += 1
+      let item = number * 7919 % size
+      try vault.store(Credential(Self.identity(item)), secret: Self.secret(item))
+    }
+    let untilBase = {
+      let file = try Self.fileNumber(path)
+      var count = 0
+      repeat {
+        try set()
+        count += 1
+      } while try Self.fileNumber(path) == file
+      return count
+    }
+    _ = try untilBase()
+    for _ in 1..<(try untilBase()) { try set() }
+  }
+
+  /// Names the file that has the name now: a new base is another one.
+  private static func fileNumber(_ path: String) throws -> UInt64 {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return (attributes[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
   }
 }

@@ -13,35 +13,33 @@ struct LibraryBenchmarks {
     let small = try open(vaults.smallPath)
     let large = try open(vaults.largePath)
     let bare = try BareStore(path: vaults.copy(vaults.smallPath, "bare.db"))
-    return try overBareParts(small, bare) + flatness(small, large)
+    return try overBareParts(small, bare) + flatness(small, large) + limits()
   }
 
   private func overBareParts(_ vault: Vault, _ bare: BareStore) throws -> [Figure] {
-    let ids = try bare.ids(200)
     let get = try Comparison.measure(rounds: effort.rounds, batch: 100) { call in
       try self.get(vault, call * 7 % vaults.small)
     } _: { call in
-      try bare.get(ids[call % ids.count])
+      try bare.get(call)
     }
     let set = try Comparison.measure(rounds: effort.rounds, batch: 10) { call in
       try self.set(vault, call * 7 % vaults.small)
-    } _: { call in
-      try bare.set(ids[call % ids.count])
+    } _: { _ in
+      try bare.set()
     }
     let add = try Comparison.measure(rounds: effort.rounds, batch: 5) { call in
       try self.set(vault, 1_000_000 + call)
-    } _: { call in
-      try bare.add(BareStore.random(32))
+    } _: { _ in
+      try bare.set()
     }
     return [
       Figure(
-        group, "get", over: "a GRDB read of the row, a guarded allocation, two boxes opened", get,
+        group, "get", over: "bare reads of a page and a box, a guarded allocation, three boxes opened", get,
         atMost: 2),
       Figure(
-        group, "set, replacing", over: "a bare transaction that writes the same rows", set,
-        atMost: 1.15),
+        group, "set, replacing", over: "a bare lock, append, sync and record", set, atMost: 1.5),
       Figure(
-        group, "set, adding", over: "a bare transaction that writes the same rows", add, atMost: 2),
+        group, "set, adding", over: "a bare lock, append, sync and record", add, atMost: 1.5),
     ]
   }
 
@@ -68,6 +66,68 @@ struct LibraryBenchmarks {
       Figure("Size", "set at \(counts)", over: reference, set, atMost: 1.3),
       Figure("Size", "open and first get at \(counts)", over: reference, open, atMost: 1.2),
     ]
+  }
+
+  /// What the vault may take at most, whatever the machine.
+  private func limits() throws -> [Figure] {
+    // The number of items, and milliseconds of a get and of opening.
+    let limits = [(1_000, 0.025, 0.7), (10_000, 0.025, 2.0), (100_000, 0.07, 12.0)]
+    var figures: [Figure] = []
+    for (size, get, open) in limits where size <= vaults.large {
+      let path = vaults.path(size)
+      let vault = try self.open(path)
+      try vaults.fillLog(vault, path, count: size)
+      let counts = "at \(size.formatted()) items, with the longest log"
+      figures += try [
+        figure("get \(counts)", get, effort.rounds, batch: 100) {
+          try self.get(vault, $0 * 7919 % size)
+        },
+        figure("open and first get \(counts)", open, effort.rounds, batch: 5) {
+          try self.get(BenchmarkVaults.handle(path), $0 * 7919 % size)
+        },
+      ]
+    }
+    return try figures + whole()
+  }
+
+  /// What reads or writes all items.
+  private func whole() throws -> [Figure] {
+    let vault = try open(vaults.path(10_000))
+    let large = try open(vaults.largePath)
+    let counts = "of \(vaults.large.formatted()) items"
+    return try [
+      figure("list of 10,000 items", 40, effort.slowRounds) { _ in
+        guard try vault.search(CredentialQuery()).credentials.count == 10_000 else {
+          throw BenchmarkVaults.Failure()
+        }
+      },
+      figure("search of 10,000 items", 40, effort.slowRounds) { _ in
+        let query = CredentialQuery(account: "account-7")
+        guard try vault.search(query).credentials.count == 1 else {
+          throw BenchmarkVaults.Failure()
+        }
+      },
+      // Half of the pages, at least, have an item of the log.
+      figure("new base \(counts)", Double(vaults.large) / 100, effort.slowRounds) { _ in
+        try large.withTransaction { transaction in
+          for number in 0..<1_000 {
+            let item = number * 7919 % vaults.large
+            try transaction.store(
+              Credential(BenchmarkVaults.identity(item)), secret: BenchmarkVaults.secret(item))
+          }
+        }
+        try large.compact()
+      },
+    ]
+  }
+
+  private func figure(
+    _ name: String, _ milliseconds: Double, _ rounds: Int, batch: Int = 1,
+    _ body: @escaping (Int) throws -> Void
+  ) throws -> Figure {
+    let samples = try Turns.measure(rounds: rounds, batch: batch, [body])[0]
+    let limit = milliseconds / 1e3
+    return Figure(group, name, within: limit.time, of: limit, samples)
   }
 
   /// Returns a handle that has been used.

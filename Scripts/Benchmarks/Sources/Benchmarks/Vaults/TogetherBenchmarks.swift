@@ -37,7 +37,7 @@ struct TogetherBenchmarks {
           bars: [
             Bar("vault, one transaction", samples[0], isOurs: true),
             Bar(Self.single, samples[1], isOurs: true),
-            Bar("\(Self.count) bare transactions of the same rows", samples[2]),
+            Bar("\(Self.count) times a bare lock, append, sync and record", samples[2]),
           ], limit: nil)
       ])
   }
