@@ -78,14 +78,6 @@ struct DiagnosisTests {
     #expect(SlotNames.label(of: slots[0]) == "recipient 'alice'")
   }
 
-  @Test func witnessIsCounterAndDigest() {
-    var status = Self.status([])
-    #expect(VaultText.witness(status) == nil)
-    status.counter = 42
-    status.witness = "1a2b3c4d"
-    #expect(VaultText.witness(status) == "42 1a2b3c4d")
-  }
-
   @Test func lossesConsiderCodesAndIdentities() {
     let device = Self.slot(.device, .administers)
     let gone = Self.slot(.device, .administers, isThisDevice: false)

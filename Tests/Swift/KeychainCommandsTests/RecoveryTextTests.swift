@@ -75,7 +75,8 @@ struct RecoveryTextTests {
     [
       .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .read, .update, .delete,
       .abandonSource, .nameVault, .status,
-      .verify, .acceptRestored, .rekey, .export, .replaceBackup, .listSlots, .addSlotForService,
+      .verify, .acceptRestored, .acceptChecked("0a"), .giveCheck("0a"), .compact, .dropDamaged,
+      .nameAccessibility, .rekey, .export, .replaceBackup, .listSlots, .addSlotForService,
       .nameSlot, .createIdentity, .showIdentity, .nameStore, .useVault, .nameCollection, .migrate,
       .overwrite, .allowReaders(.group), .allowReaders(.others), .createVault(startingAnew: false),
       .createVault(startingAnew: true), .pinIdentity(check: nil), .pinIdentity(check: "0123"),
@@ -95,7 +96,9 @@ extension KeychainError.Recovery.Action {
     case .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders,
       .read, .update,
       .delete, .deleteItem, .abandonSource, .createVault, .nameVault, .status, .verify,
-      .acceptRestored, .rekey, .export,
+      .acceptRestored, .acceptChecked, .giveCheck, .compact, .dropDamaged, .nameAccessibility,
+      .rekey,
+      .export,
       .replaceBackup, .listSlots, .addSlot, .addSlotForService, .nameSlot, .removeSlot,
       .createIdentity, .showIdentity, .pinIdentity, .nameStore, .useVault, .nameCollection,
       .migrate, .overwrite:
