@@ -11,7 +11,7 @@ enum KeychainManual {
   }
 
   static let environment: [(name: String, meaning: String)] = [
-    ("KEYCHAIN_VAULT", "the path of the vault"),
+    ("KEYCHAIN_VAULT", "the path of the vault; in a container, mount its folder and not the file"),
     (
       "KEYCHAIN_PASSPHRASE_FILE, KEYCHAIN_KEY_FILE, KEYCHAIN_IDENTITY_FILE",
       "a file that unlocks; it may belong to root, and must be closed to others"

@@ -35,7 +35,6 @@ struct BaseWriter {
   private var place: Int
   private var buffer: [Data] = []
   private var bufferCount = 0
-  private var copiedCount = 0
   private var pages: [[VaultIndex.Page]] = [[], [], []]
   private var open = OpenPage()
 
@@ -90,22 +89,21 @@ struct BaseWriter {
   ) throws(KeychainError) {
     try closePage()
     let boxesPlace = place
-    // Pages that name the same boxes would make the new file much longer than the old one.
-    copiedCount += held.boxesEnd - page.boxesPlace
-    guard copiedCount <= contents.end else {
-      throw .damagedVault(contents.path, "its pages name the same secrets")
-    }
     var source = page.boxesPlace
     while source < held.boxesEnd {
       let next = min(source + Self.bufferLimit, held.boxesEnd)
       try append(contents.read(source..<next))
       source = next
     }
+    let sealed = try contents.read(page.place..<page.place + page.length)
+    guard try Derivation.hash(sealed, count: 32) == page.hash else {
+      throw .damagedVault(contents.path, "a page changed while it was copied")
+    }
     pages[Int(held.part.tier.rawValue)].append(
       VaultIndex.Page(
         first: page.first, count: page.count, place: place, length: page.length, hash: page.hash,
         boxesPlace: boxesPlace))
-    try append(contents.read(page.place..<page.place + page.length))
+    try append(sealed)
   }
 
   private mutating func closePage() throws(KeychainError) {

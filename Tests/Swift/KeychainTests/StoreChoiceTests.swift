@@ -158,7 +158,7 @@ struct StoreChoiceTests {
     try machine.vault().lock(all: true)
     #expect(try machine.vault().presence(of: CredentialQuery(service: "s")) == .present)
     #expect(try machine.vault().presence(of: CredentialQuery(service: "t")) == .absent)
-    #expect(try machine.vault().presence(of: CredentialQuery(server: "s")) == .absent)
+    #expect(try machine.vault().presence(of: CredentialQuery(server: "t")) == .absent)
   }
 
   @Test func choiceAgainstRecordIsFollowedAndReported() throws {
