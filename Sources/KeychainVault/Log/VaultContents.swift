@@ -120,7 +120,8 @@ extension VaultContents {
         switch change {
         case .remove(let id): logged[tier].set(Logged(n: commit.n, item: nil), for: id)
         case .put(let entry):
-          logged[tier].set(Logged(n: commit.n, item: VaultItem(entry, in: held, put)), for: entry.id)
+          let item = VaultItem(entry, in: held, put)
+          logged[tier].set(Logged(n: commit.n, item: item), for: entry.id)
           put += 1
         }
       }

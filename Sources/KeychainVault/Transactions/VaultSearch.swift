@@ -66,8 +66,10 @@ struct ItemMatcher {
       return isPossible ? .ofOtherDevice : .nothing
     }
     do throws(KeychainError) {
-      let credential = try sealing.credential(of: item, name: item.name)
-      return query.matches(credential) ? .credential(credential) : .nothing
+      let (metadata, index) = try item.metadata(sealing.keys, name: item.name)
+      guard let credential = metadata.credential(at: index, of: item.entry) else { return .damaged }
+      guard query.matches(credential) else { return .nothing }
+      return try sealing.isNamed(item.entry, credential) ? .credential(credential) : .damaged
     } catch {
       guard error.code == .damaged else { throw error }
       return .damaged

@@ -53,11 +53,15 @@ package struct ItemSealing {
   package func credential(
     _ metadata: PartMetadata, at index: Int, of entry: ItemEntry, name: @autoclosure () -> String
   ) throws(KeychainError) -> Credential {
-    guard let credential = metadata.credential(at: index, of: entry),
-      try id(of: credential.identity) == entry.id,
-      try service(credential.identity.serviceOrServer) == entry.service
+    guard let credential = metadata.credential(at: index, of: entry), try isNamed(entry, credential)
     else { throw .damagedItem(name()) }
     return credential
+  }
+
+  /// Whether an entry has the id and the service of a credential; it is returned only then.
+  package func isNamed(_ entry: ItemEntry, _ credential: Credential) throws(KeychainError) -> Bool {
+    try id(of: credential.identity) == entry.id
+      && service(credential.identity.serviceOrServer) == entry.service
   }
 
   /// Opens the secret of an item.

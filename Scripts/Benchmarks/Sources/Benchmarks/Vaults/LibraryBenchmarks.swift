@@ -34,7 +34,8 @@ struct LibraryBenchmarks {
     }
     return [
       Figure(
-        group, "get", over: "bare reads of a page and a box, a guarded allocation, three boxes opened", get,
+        group, "get",
+        over: "bare reads of a page and a box, a guarded allocation, three boxes opened", get,
         atMost: 2),
       Figure(
         group, "set, replacing", over: "a bare lock, append, sync and record", set, atMost: 1.5),
