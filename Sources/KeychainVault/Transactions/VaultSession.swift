@@ -110,7 +110,7 @@ extension VaultSession {
     var session = self
     var greatest = requirement
     var keys: TierKeys
-    if let atHand = try unlocker.keysAtHand(requirement, head) {
+    if let atHand = try keysAtHand(requirement) {
       keys = atHand
     } else {
       keys = try self.keys(requirement)
@@ -136,6 +136,18 @@ extension VaultSession {
     throw KeychainError(
       .busy, "the keys of the vault \(path) change faster than they can be used",
       recovery: .tryAgain)
+  }
+
+  private func keysAtHand(
+    _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) -> TierKeys? {
+    do throws(KeychainError) {
+      return try unlocker.keysAtHand(requirement, head)
+    } catch {
+      // Keys that don't fit are a sign of another file.
+      try requireKnownHead()
+      throw error
+    }
   }
 
   private func keys(
