@@ -63,13 +63,14 @@ def test_existing_named_vault_is_not_mentioned(home):
 
 def test_a_list_of_locked_items_is_not_empty(locked):
   for options in (["--account", "whenUnlocked"], ["--account", "whenUnlocked", "--json"],
-                  ["no such *"], ["--expired"]):
+                  ["no such *"], ["--account", "nobody"], ["--expired"]):
     listed = locked.run("list", *options, code=77)
     assert listed.out in (b"", b"[\n\n]\n")
     assert "nothing can be listed: " in listed.error and "locked" in listed.error
     assert hinted(listed) == "run 'prefs keychain unlock' to see them"
   assert accounts(locked, "--account", "always") == ["always"]
-  assert accounts(locked, "--account", "nobody") == []
+  # Entries have the service of an item, and none of its other names.
+  assert accounts(locked, "--service", "other") == []
   opened = ("--account", "whenUnlocked", *locked.passphrase())
   assert accounts(locked, *opened) == ["whenUnlocked"]
 
