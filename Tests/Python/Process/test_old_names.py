@@ -115,8 +115,7 @@ def typecheck(tmp_path):
   folders = [
     tmp_path,
     BUILD / "Modules",
-    ROOT / "Sources" / "CLibsodium",
-    ROOT / "Sources" / "CLibsecret",
+    *(ROOT / "Sources" / name for name in ("CFileCalls", "CLibsecret", "CLibsodium")),
     checkouts / "GRDB.swift" / "Sources" / "GRDBSQLite",
     checkouts / "swift-system" / "Sources" / "CSystem" / "include",
   ]
