@@ -29,3 +29,16 @@ package func translating<Result: ~Copyable>(
 ) throws(KeychainError) -> Result {
   do { return try body() } catch { throw KeychainError(error) }
 }
+
+/// Evaluates an expression that opens or reads something guarded; `nil` if it fails with `code`.
+package func unlessRefused<Result: ~Copyable>(
+  _ result: @autoclosure () throws(SecretsError) -> Result,
+  code: SecretsError.Code = .authenticationFailed
+) throws(KeychainError) -> Result? {
+  do throws(SecretsError) {
+    return try result()
+  } catch {
+    guard error.code == code else { throw KeychainError(error) }
+    return nil
+  }
+}

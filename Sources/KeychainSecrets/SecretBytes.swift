@@ -105,7 +105,14 @@ public struct SecretBytes: ~Copyable {
   /// - Returns: The copy, in its own guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public borrowing func copy() throws(SecretsError) -> SecretBytes {
-    try withBytes { bytes throws(SecretsError) in try SecretBytes(copying: bytes) }
+    try copy(of: 0..<count)
+  }
+
+  /// Returns a second value with the bytes of a range, which must lie within these.
+  package borrowing func copy(of range: Range<Int>) throws(SecretsError) -> SecretBytes {
+    try withBytes { bytes throws(SecretsError) in
+      try SecretBytes(copying: bytes.extracting(range))
+    }
   }
 }
 

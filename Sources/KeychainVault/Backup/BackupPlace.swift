@@ -13,13 +13,7 @@ struct BackupPlace {
   private let session: VaultSession
   private let isReplacing: Bool
 
-  /// Finds the place.
-  ///
-  /// Nothing is opened yet.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if it is the vault itself, or
-  ///   if it is not a file of its own, or with ``KeychainError/Code/alreadyExists`` if there is a
-  ///   file that is not to be replaced.
+  /// Finds the place; nothing is opened yet.
   init(_ path: String, of session: VaultSession, replacing: Bool) throws(KeychainError) {
     self.session = session
     isReplacing = replacing
@@ -78,21 +72,35 @@ struct BackupPlace {
   ) throws(KeychainError) {
     let found: VaultContents
     do throws(KeychainError) {
-      guard older.status.size > 0 else { throw .emptyInPlaceOfBackup(path) }
+      guard older.status.size > 0 else {
+        throw KeychainError(.foreign, "the file has no vault in it: \(path)")
+      }
       let head = try VaultHead(older.file, size: older.status.size, path: path)
-      guard head.checks == vault.head.checks, head.binding == vault.head.binding else {
-        throw .backupOfAnother(path)
+      guard head.parts.checks == vault.head.parts.checks, head.binding == vault.head.binding else {
+        throw KeychainError(
+          .refused,
+          "\(path) is another vault, or a backup from before this one got new keys, and is not "
+            + "replaced", recovery: .nameNewFileOrRemoveThis)
       }
       found = try VaultContents(
         ofCopy: older.file, size: older.status.size, path: path, head: head, keys)
     } catch {
       throw error.inPlaceOfBackup(path)
     }
+    let reason: String
     switch try vault.digest(found.newest.n, keys) {
-    case .known(found.newest.digest): break
-    case .known, .none: throw .backupIsNotOlder(path, found.newest.n, vault: vault.newest.n)
-    case .tooOld: throw .backupIsTooOld(path, found.newest.n, vault: vault.newest.n)
+    case .known(found.newest.digest): return
+    case .known, .none: reason = "has changes that the vault lacks, and is"
+    case .tooOld:
+      reason =
+        "is so old that the vault no longer shows whether it has changes of its own, and is"
     }
+    throw KeychainError(
+      .refused,
+      "\(path) \(reason) not replaced: it is at change \(found.newest.n), and the vault at "
+        + "\(vault.newest.n)",
+      recovery: "look at it with \(.nameVault), and name a new file, or remove this one if it is not "
+        + "needed")
   }
 }
 
@@ -110,8 +118,6 @@ extension VaultContents {
   /// Copies the file up to the newest commit, and reads the copy as a vault of its own.
   ///
   /// Others may append meanwhile: nothing in the file before its end changes.
-  ///
-  /// - Throws: ``KeychainError/Code/inputOutput`` if the copy is another one than was written.
   func copy(
     to file: any DiskFile, path: String, _ keys: TierKeys
   ) throws(KeychainError) -> VaultContents {
@@ -145,41 +151,6 @@ extension KeychainError {
       path,
       recovery: .nameNewFile + ", or replace an older backup of the same vault with "
         + "\(.replaceBackup)")
-  }
-
-  fileprivate static func emptyInPlaceOfBackup(_ path: String) -> Self {
-    Self(.foreign, "the file has no vault in it: \(path)")
-  }
-
-  fileprivate static func backupOfAnother(_ path: String) -> Self {
-    Self(
-      .refused,
-      "\(path) is another vault, or a backup from before this one got new keys, and is not replaced",
-      recovery: .nameNewFileOrRemoveThis)
-  }
-
-  fileprivate static func backupIsNotOlder(
-    _ path: String, _ found: UInt64, vault: UInt64
-  ) -> Self {
-    Self(
-      .refused,
-      "\(path) has changes that the vault lacks, and is not replaced: it is at change \(found), and the "
-        + "vault at \(vault)",
-      recovery: Self.lookAtBackup)
-  }
-
-  fileprivate static func backupIsTooOld(
-    _ path: String, _ found: UInt64, vault: UInt64
-  ) -> Self {
-    Self(
-      .refused,
-      "\(path) is so old that the vault no longer shows whether it has changes of its own, and is not "
-        + "replaced: it is at change \(found), and the vault at \(vault)",
-      recovery: Self.lookAtBackup)
-  }
-
-  private static var lookAtBackup: Recovery {
-    "look at it with \(.nameVault), and name a new file, or remove this one if it is not needed"
   }
 
   /// Returns the same error, about what is in the place of a backup.

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainSecrets
 public import KeychainVaultFormat
 
 /// How a vault's file differs from what was seen here before, for a person who decides whether it counts.
@@ -66,4 +67,69 @@ public struct RestoredDifferences: Hashable, Sendable {
 
   /// Whether there is anything to decide.
   var exist: Bool { isRefused || isCutOff }
+}
+
+/// A file that is refused, or damaged behind its newest change, with what differs.
+struct RestoredVault: Sendable {
+  let contents: VaultContents
+  let differences: RestoredDifferences
+
+  /// What was seen, under the administration key of the file, if a person compared that and all else follows: then the record
+  /// alone changes.
+  let followed: SeenRecord?
+
+  init(
+    _ session: VaultSession, _ keys: TierKeys,
+    isCompared: (VaultHead) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    let (opened, record) = (session.opened, session.opened.seen.record)
+    let list = try session.file.list(opened.head, keys.open)
+    contents = try session.file.contentsAsFarAsGood(opened, keys)
+    let isOther = record.map { $0.id != opened.head.id } ?? false
+    var relation = try contents.relation(to: record, keys)
+    var isAdministrationKeyChanged = false
+    if let record, !isOther { isAdministrationKeyChanged = try !record.leads(to: opened.head) }
+    var followed: SeenRecord?
+    if isAdministrationKeyChanged, !contents.isCutOff, var record, try isCompared(opened.head) {
+      (record.administration, record.nextAdministration) = (opened.head.administration, nil)
+      let failure = relation.failure
+      relation = try contents.relation(to: record, keys)
+      if relation.failure == nil, list.serial > record.serial, list.epoch > record.epoch {
+        followed = record
+      }
+      relation.failure = failure
+    }
+    self.followed = followed
+    let sealing = try session.sealing(keys)
+    let report = try VaultVerification(contents: contents, sealing: sealing).run()
+    let own = try session.unlocker.device.slot(opened.head)?.number
+    let known = isOther ? nil : record
+    var otherDevices = 0
+    try contents.forEachItem(keys) { visited throws(KeychainError) in
+      guard case .item(let item) = visited, sealing.isOfOtherDevice(item.entry) else { return }
+      otherDevices += 1
+    }
+    differences = RestoredDifferences(
+      fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
+      fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
+      seenSerial: known?.serial, isOtherVault: isOther,
+      isAdministrationKeyChanged: isAdministrationKeyChanged, isRecordAloneChanged: followed != nil,
+      isOtherList: try known.map { known throws(KeychainError) in
+        try known.listHash != list.hash()
+      } ?? false,
+      isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
+      isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
+      otherDeviceItemCount: otherDevices,
+      slots: list.members.compactMap { member in
+        opened.head.slots.first { $0.number == member.number }?.described(
+          isThisDevice: member.number == own, member: member)
+      },
+      problems: report.problems)
+  }
+
+  func requireUnchanged(_ contents: VaultContents) throws(KeychainError) {
+    guard contents.newest.digest == self.contents.newest.digest else {
+      throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
+    }
+  }
 }

@@ -1,5 +1,5 @@
 public import KeychainCredentials
-internal import KeychainVaultFormat
+public import KeychainVaultFormat
 
 extension Vault {
   /// Copies the vault into a file, as it is at one moment.
@@ -55,4 +55,19 @@ extension Vault {
       deviceItemCount: counts.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +), slots: slots,
       needsThisDevice: !slots.contains { $0.grant.opensEverything && $0.kind != .device })
   }
+}
+
+/// What a backup contains.
+public struct BackupReport: Hashable, Sendable {
+  /// The number of items.
+  public var itemCount: Int
+
+  /// The number of items that open only with the device secret of this machine or another one.
+  public var deviceItemCount: Int
+
+  /// The slots that open it.
+  public var slots: [VaultSlot]
+
+  /// Whether only this machine's device secret opens it.
+  public var needsThisDevice: Bool
 }

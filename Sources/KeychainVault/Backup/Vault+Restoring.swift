@@ -79,9 +79,7 @@ extension Vault {
   ) throws(KeychainError) {
     let session = admin.session
     let record = try admin.locked { vault, change throws(KeychainError) -> SeenRecord in
-      guard change.contents.newest.digest == found.contents.newest.digest else {
-        throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
-      }
+      try found.requireUnchanged(change.contents)
       change.accepting = max(change.list.serial, found.differences.seenSerial ?? 0) + 1
       try vault.replaceBase(change.base())
       return try vault.contents.record(admin.keys)
@@ -100,9 +98,7 @@ extension Vault {
       admin: admin,
       floor: (found.differences.seenEpoch ?? 0, found.differences.seenSerial ?? 0))
     _ = try rekey.run { change throws(KeychainError) in
-      guard change.contents.newest.digest == found.contents.newest.digest else {
-        throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
-      }
+      try found.requireUnchanged(change.contents)
       return try RekeyDecision(change, request)
     }
   }
@@ -120,66 +116,5 @@ extension Vault {
       if !isKept { removed.insert(slot.number) }
     }
     return removed
-  }
-}
-
-/// A file that is refused, or damaged behind its newest change, with what differs.
-struct RestoredVault: Sendable {
-  let contents: VaultContents
-  let differences: RestoredDifferences
-
-  /// What was seen, under the administration key of the file, if a person compared that and all else follows: then the record
-  /// alone changes.
-  let followed: SeenRecord?
-
-  init(
-    _ session: VaultSession, _ keys: TierKeys,
-    isCompared: (VaultHead) throws(KeychainError) -> Bool
-  ) throws(KeychainError) {
-    let (opened, record) = (session.opened, session.opened.seen.record)
-    let list = try session.file.list(opened.head, keys.open)
-    contents = try session.file.contentsAsFarAsGood(opened, keys)
-    let isOther = record.map { $0.id != opened.head.id } ?? false
-    var relation = try contents.relation(to: record, keys)
-    var isAdministrationKeyChanged = false
-    if let record, !isOther { isAdministrationKeyChanged = try !record.leads(to: opened.head) }
-    var followed: SeenRecord?
-    if isAdministrationKeyChanged, !contents.isCutOff, var record, try isCompared(opened.head) {
-      (record.administration, record.nextAdministration) = (opened.head.administration, nil)
-      let failure = relation.failure
-      relation = try contents.relation(to: record, keys)
-      if relation.failure == nil, list.serial > record.serial, list.epoch > record.epoch {
-        followed = record
-      }
-      relation.failure = failure
-    }
-    self.followed = followed
-    let report = try VaultVerification(
-      contents: contents, sealing: try session.sealing(keys)
-    ).run()
-    let own = try session.unlocker.device.slot(opened.head)?.number
-    let known = isOther ? nil : record
-    var otherDevices = 0
-    let sealing = try session.sealing(keys)
-    try contents.forEachItem(keys) { visited throws(KeychainError) in
-      guard case .item(let item) = visited, sealing.isOfOtherDevice(item.entry) else { return }
-      otherDevices += 1
-    }
-    differences = RestoredDifferences(
-      fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
-      fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
-      seenSerial: known?.serial, isOtherVault: isOther,
-      isAdministrationKeyChanged: isAdministrationKeyChanged, isRecordAloneChanged: followed != nil,
-      isOtherList: try known.map { known throws(KeychainError) in
-        try known.listHash != list.hash()
-      } ?? false,
-      isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
-      isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
-      otherDeviceItemCount: otherDevices,
-      slots: list.members.compactMap { member in
-        opened.head.slots.first { $0.number == member.number }?.described(
-          isThisDevice: member.number == own, member: member)
-      },
-      problems: report.problems)
   }
 }

@@ -54,15 +54,84 @@ struct ExportFile: ~Copyable {
     return survey
   }
 
-  /// Reads the whole export again, item by item.
-  ///
-  /// When this returns, the export was complete.
+  /// Reads the whole export again, item by item; when this returns, it was complete.
   borrowing func forEachItem(
-    _ body: (borrowing ExportedItem) throws(KeychainError) -> Void
+    _ body: (borrowing OpenedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     try translated(input.rewind())
     _ = try translated(input.read(key.beginning.count))
     var content = try ExportContent(ExportReader(input, key))
     while let item = try content.next() { try body(item) }
+  }
+}
+
+/// The content of an export, item by item.
+struct ExportContent: ~Copyable {
+  let itemCount: UInt64
+  let leftOutCount: UInt64
+
+  private var reader: ExportReader
+  private var readCount: UInt64 = 0
+
+  init(_ reader: consuming ExportReader) throws(KeychainError) {
+    _ = try reader.integer(as: Int64.self)
+    let itemCount: UInt64 = try reader.integer()
+    let leftOutCount: UInt64 = try reader.integer()
+    self.itemCount = itemCount
+    self.leftOutCount = leftOutCount
+    self.reader = reader
+  }
+
+  /// Returns the next item; `nil` after the last one, if the export is complete.
+  mutating func next() throws(KeychainError) -> OpenedItem? {
+    guard let accessibility = try nextClass() else { return nil }
+    let metadata = try reader.withByteString(limit: Self.maximumMetadataCount, Self.copy)
+    let secret = try reader.withByteString(limit: Credential.maximumSecretCount, Self.copy)
+    let credential = try metadata.withBytes { bytes throws(KeychainError) in
+      try Self.credential(bytes, accessibility)
+    }
+    return OpenedItem(credential: credential, metadata: metadata, secret: secret)
+  }
+
+  /// Returns the next credential without its secret; `nil` as ``next()``.
+  mutating func nextCredential() throws(KeychainError) -> Credential? {
+    guard let accessibility = try nextClass() else { return nil }
+    let credential = try reader.withByteString(limit: Self.maximumMetadataCount) {
+      bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
+    }
+    try reader.withByteString(limit: Credential.maximumSecretCount) { _ in }
+    return credential
+  }
+
+  private static func copy(_ bytes: RawSpan) throws(KeychainError) -> SecretBytes {
+    try translated(secrets: SecretBytes(copying: bytes))
+  }
+
+  private mutating func nextClass() throws(KeychainError) -> Accessibility? {
+    guard readCount < itemCount else {
+      try reader.end()
+      return nil
+    }
+    readCount += 1
+    guard let accessibility = Accessibility(rawValue: try reader.integer()),
+      !accessibility.isThisDeviceOnly
+    else { throw .damagedExport("an item has an invalid class") }
+    return accessibility
+  }
+
+  // The limits of the format of exports, in bytes. What stores take is less.
+  private static let maximumTextCount = 1 << 20
+  private static let maximumMetadataCount = 4 << 20
+
+  private static func credential(
+    _ metadata: RawSpan, _ accessibility: Accessibility
+  ) throws(KeychainError) -> Credential {
+    guard
+      let credential = try? MetadataCoding.decode(
+        metadata, accessibility, textLimit: maximumTextCount)
+    else {
+      throw .damagedExport("the metadata of an item breaks the rules")
+    }
+    return credential
   }
 }

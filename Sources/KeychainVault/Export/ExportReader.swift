@@ -14,7 +14,7 @@ struct ExportReader: ~Copyable {
   private var offset = 0
   private var isLast = false
 
-  private static let sealedCount = ExportStream.chunkCount + SecretStream.overhead
+  private static let sealedCount = ExportWriter.chunkCount + SecretStream.overhead
 
   /// Reads the stream's header, which must be next in the input.
   init(_ input: ReplayableInput, _ key: borrowing ExportKey) throws(KeychainError) {
@@ -34,50 +34,18 @@ struct ExportReader: ~Copyable {
   mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
     as type: Value.Type = Value.self
   ) throws(KeychainError) -> Value {
-    try bytes(Value.bitWidth / 8).withBytes { $0.littleEndian(at: 0, as: type) }
+    try withBytes(Value.bitWidth / 8) { $0.littleEndian(at: 0, as: type) }
   }
 
-  /// Reads `bytes x`.
+  /// Reads `bytes x`, and passes `x` to `body`.
   ///
   /// A length above the limit fails before memory is allocated.
-  mutating func byteString(limit: Int) throws(KeychainError) -> SecretBytes {
-    try bytes(try byteStringCount(limit: limit))
-  }
-
-  /// Reads `bytes x` as ``byteString(limit:)`` does, and passes it to `body` without a copy if
-  /// possible.
-  mutating func withByteString<Result>(
+  mutating func withByteString<Result: ~Copyable>(
     limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let count = try byteStringCount(limit: limit)
-    if offset == chunk.count, count > 0 { try advance() }
-    guard count <= chunk.count - offset else { return try bytes(count).withBytes(body) }
-    let range = offset..<(offset + count)
-    offset += count
-    return try chunk.withBytes { bytes throws(KeychainError) in
-      try body(bytes.extracting(range))
-    }
-  }
-
-  /// Skips `bytes x`.
-  ///
-  /// - Returns: The length of `x`.
-  mutating func skipByteString(limit: Int) throws(KeychainError) -> Int {
-    let count = try byteStringCount(limit: limit)
-    var rest = count
-    while rest > 0 {
-      if offset == chunk.count { try advance() }
-      let part = min(rest, chunk.count - offset)
-      offset += part
-      rest -= part
-    }
-    return count
-  }
-
-  private mutating func byteStringCount(limit: Int) throws(KeychainError) -> Int {
     let count = Int(try integer(as: UInt32.self))
     guard count <= limit else { throw .damagedExport("an item is too large") }
-    return count
+    return try withBytes(count, body)
   }
 
   /// Checks that nothing follows.
@@ -85,19 +53,21 @@ struct ExportReader: ~Copyable {
     guard isLast, offset == chunk.count else { throw .damagedExport("something follows its items") }
   }
 
-  private mutating func bytes(_ count: Int) throws(KeychainError) -> SecretBytes {
+  /// Passes the next bytes to `body`, without a copy if they lie in one chunk.
+  private mutating func withBytes<Result: ~Copyable>(
+    _ count: Int, _ body: (RawSpan) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
     if offset == chunk.count, count > 0 { try advance() }
-    guard count <= chunk.count - offset else { return try bytesOfSeveralChunks(count) }
+    guard count <= chunk.count - offset else { return try joined(count).withBytes(body) }
     let range = offset..<(offset + count)
     offset += count
-    return try translating { () throws(SecretsError) in
-      try chunk.withBytes { bytes throws(SecretsError) in
-        try SecretBytes(copying: bytes.extracting(range))
-      }
+    return try chunk.withBytes { bytes throws(KeychainError) in
+      try body(bytes.extracting(range))
     }
   }
 
-  private mutating func bytesOfSeveralChunks(_ count: Int) throws(KeychainError) -> SecretBytes {
+  /// Returns bytes that lie in several chunks.
+  private mutating func joined(_ count: Int) throws(KeychainError) -> SecretBytes {
     var buffer = try translated(secrets: SecretBuffer())
     while buffer.count < count {
       if offset == chunk.count { try advance() }
@@ -117,15 +87,11 @@ struct ExportReader: ~Copyable {
     guard !isLast else { throw .damagedExport("its items end too early") }
     let sealed = try translated(input.read(Self.sealedCount))
     guard sealed.count > SecretStream.overhead else { throw .damagedExport("it ends too early") }
-    let tag: SecretStream.Tag
-    do throws(SecretsError) {
-      let message = try unsafe opener.open(sealed.span.bytes, additionalData: additionalData)
-      tag = message.tag
-      chunk = message.takeBytes()
-    } catch {
-      guard error.code == .authenticationFailed else { throw KeychainError(error) }
-      throw .damagedExport("it was changed or cut off")
-    }
+    let opened = try unlessRefused(
+      unsafe opener.open(sealed.span.bytes, additionalData: additionalData))
+    guard let message = opened else { throw .damagedExport("it was changed or cut off") }
+    let tag = message.tag
+    chunk = message.takeBytes()
     additionalData = []
     offset = 0
     switch tag {

@@ -1,19 +1,17 @@
+internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// The stream of an export.
-enum ExportStream {
-  /// The number of bytes of content in each chunk except the last.
-  static let chunkCount = 65536
-}
-
 /// Writes the content of an export, chunk by chunk.
 ///
 /// It uses the memory of one chunk, however long the content is.
 final class ExportWriter {
+  /// The number of bytes of content in each chunk except the last.
+  static let chunkCount = 65536
+
   private let output: FileDescriptor
   private var sealer: SecretStream.Sealer
   private var pending: SecretBuffer
@@ -34,16 +32,30 @@ final class ExportWriter {
     try unsafe append(fields.span.bytes)
   }
 
-  /// Appends `bytes x` to the content.
-  func append(byteString secret: borrowing SecretBytes) throws(KeychainError) {
+  /// Writes everything before the items.
+  func begin(itemCount: Int, leftOutCount: Int) throws(KeychainError) {
+    let time = Date().microseconds ?? 0
+    try append {
+      $0.integer(time)
+      $0.integer(UInt64(itemCount))
+      $0.integer(UInt64(leftOutCount))
+    }
+  }
+
+  func append(_ item: borrowing OpenedItem) throws(KeychainError) {
+    let accessibility = item.credential.accessibility.rawValue
+    try append { $0.integer(accessibility) }
+    try append(byteString: item.metadata)
+    try append(byteString: item.secret)
+  }
+
+  private func append(byteString secret: borrowing SecretBytes) throws(KeychainError) {
     let count = UInt32(truncatingIfNeeded: secret.count)
     try append { $0.integer(count) }
     try secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
   }
 
-  /// Ends the content.
-  ///
-  /// Without this, the export is incomplete.
+  /// Ends the content, which is incomplete without.
   func finish() throws(KeychainError) {
     try seal(.final)
   }
@@ -52,8 +64,8 @@ final class ExportWriter {
     var offset = 0
     while offset < bytes.byteCount {
       // Sealed only when more follows, because the last chunk may be full.
-      if pending.count == ExportStream.chunkCount { try seal(.message) }
-      let end = min(bytes.byteCount, offset + ExportStream.chunkCount - pending.count)
+      if pending.count == Self.chunkCount { try seal(.message) }
+      let end = min(bytes.byteCount, offset + Self.chunkCount - pending.count)
       try translated(secrets: pending.append(bytes.extracting(offset..<end)))
       offset = end
     }

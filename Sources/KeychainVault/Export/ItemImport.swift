@@ -21,7 +21,7 @@ enum ItemMeeting {
 extension ItemSealing {
   /// Compares an exported item with the item of the same identity in the vault.
   func meeting(
-    of item: borrowing ExportedItem, in contents: VaultContents
+    of item: borrowing OpenedItem, in contents: VaultContents
   ) throws(KeychainError) -> ItemMeeting {
     let identity = item.credential.identity
     let name = "\(identity)"
@@ -42,11 +42,11 @@ extension ItemSealing {
 extension VaultWriter {
   /// Seals an exported item with its dates, in place of the one that the vault has.
   mutating func put(
-    _ item: borrowing ExportedItem, replacing old: VaultItem?
+    _ item: borrowing OpenedItem, replacing old: VaultItem?
   ) throws(KeychainError) {
     var credential = item.credential
     if let old, sealing.isOfOtherDevice(old.entry) { throw .otherDevice("\(credential.identity)") }
-    credential.version = try ItemVersion.random()
+    credential.version = ItemEntry.newVersion()
     try put(credential, secret: item.secret)
   }
 }
@@ -67,12 +67,7 @@ struct ImportCourse {
     self.progress = progress
   }
 
-  /// Whether anything is written.
-  var changesSomething: Bool {
-    !added.isEmpty || (report.isOverwriting && !report.differing.isEmpty)
-  }
-
-  mutating func note(_ item: borrowing ExportedItem, _ meeting: ItemMeeting) {
+  mutating func note(_ item: borrowing OpenedItem, _ meeting: ItemMeeting) {
     switch meeting {
     case .nothing:
       report.addedCount += 1

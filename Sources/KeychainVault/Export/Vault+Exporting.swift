@@ -92,63 +92,102 @@ extension Vault {
     let (report, requirement) = try session.read(.nothing) {
       contents, sealing throws(KeychainError)
         -> VaultSession.Attempt<(ExportReport, Accessibility.UnlockRequirement)> in
-      let export = try VaultExport(contents, sealing, ExportSelection(queries: queries))
-      if let missing = export.missingRequirement { return .again(missing) }
-      let report = try export.write(ExportWriter(key, to: output), progress)
-      return .done((report, export.requirement))
+      let counts = try contents.itemCounts(matching: queries, sealing)
+      let exported = counts.filter { !$0.key.isThisDeviceOnly }
+      let requirements = exported.keys.map(\.unlockRequirement)
+      if let missing = requirements.filter({ !sealing.keys.satisfies($0) }).max() {
+        return .again(missing)
+      }
+      let count = exported.values.reduce(0, +)
+      let report = ExportReport(
+        itemCount: count, leftOutCount: counts.values.reduce(0, +) - count)
+      let verification = VaultVerification(
+        contents: contents, sealing: sealing, progress: progress)
+      try Self.write(report, queries, verification, ExportWriter(key, to: output))
+      return .done((report, counts.requirementOfExport))
     }
     if requirement == .unlockedNow { prolong(session) }
     return report
   }
-}
-
-/// An export of one state of the vault.
-private struct VaultExport {
-  private let contents: VaultContents
-  private let sealing: ItemSealing
-  private let selection: ExportSelection
-  private let counts: [Accessibility: Int]
-
-  init(
-    _ contents: VaultContents, _ sealing: ItemSealing, _ selection: ExportSelection
-  ) throws(KeychainError) {
-    self.contents = contents
-    self.sealing = sealing
-    self.selection = selection
-    counts = try selection.counts(contents, sealing)
-  }
-
-  var requirement: Accessibility.UnlockRequirement { counts.requirementOfExport }
-
-  /// The requirement that must still be met.
-  var missingRequirement: Accessibility.UnlockRequirement? {
-    exported.keys.map(\.unlockRequirement).filter { !sealing.keys.satisfies($0) }.max()
-  }
-
-  private var exported: [Accessibility: Int] { counts.filter { !$0.key.isThisDeviceOnly } }
 
   /// Writes everything and verifies the vault, opening each item once for both.
-  func write(
-    _ writer: ExportWriter, _ progress: ((VaultProgress) -> Void)?
-  ) throws(KeychainError) -> ExportReport {
-    let count = exported.values.reduce(0, +)
-    let leftOut = counts.values.reduce(0, +) - count
-    try writer.begin(itemCount: count, leftOutCount: leftOut)
+  private static func write(
+    _ report: ExportReport, _ queries: [CredentialQuery]?, _ verification: VaultVerification,
+    _ writer: ExportWriter
+  ) throws(KeychainError) {
+    try writer.begin(itemCount: report.itemCount, leftOutCount: report.leftOutCount)
     var written = 0
-    let report = try VaultVerification(contents: contents, sealing: sealing, progress: progress)
-      .run { item throws(KeychainError) in
-        guard !item.credential.accessibility.isThisDeviceOnly, selection.contains(item.credential)
-        else { return }
-        try writer.append(item)
-        written += 1
-      }
-    try report.requireIntact()
-    guard written == count else {
+    let verified = try verification.run { item throws(KeychainError) in
+      let credential = item.credential
+      guard !credential.accessibility.isThisDeviceOnly,
+        queries?.contains(where: { $0.matches(credential) }) ?? true
+      else { return }
+      try writer.append(item)
+      written += 1
+    }
+    try verified.requireIntact()
+    guard written == report.itemCount else {
       throw KeychainError(
-        .damaged, "the vault has \(count) items to export, and \(written) were found",
+        .damaged, "the vault has \(report.itemCount) items to export, and \(written) were found",
         recovery: .verify)
     }
     try writer.finish()
-    return ExportReport(itemCount: count, leftOutCount: leftOut)
   }
+
+  /// Returns the number of items that match one of several searches, by accessibility.
+  ///
+  /// Locked and device-bound items count. If no key of this device is at hand, this may ask for what
+  /// unlocks the vault.
+  ///
+  /// - Parameter queries: The searches; `nil` for every item.
+  /// - Returns: The numbers, without entries of 0.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
+  package func itemCounts(
+    matching queries: [CredentialQuery]?
+  ) throws(KeychainError) -> [Accessibility: Int] {
+    try existingSession().read(.nothing) { contents, sealing throws(KeychainError) in
+      .done(try contents.itemCounts(matching: queries, sealing))
+    }
+  }
+}
+
+extension VaultContents {
+  /// Returns the number of items that match one of several searches, by accessibility, including items
+  /// that are locked, damaged, or bound to another device: they may match.
+  ///
+  /// Items on damaged pages are not among them.
+  fileprivate func itemCounts(
+    matching queries: [CredentialQuery]?, _ sealing: ItemSealing
+  ) throws(KeychainError) -> [Accessibility: Int] {
+    guard let queries else { return try itemCounts(sealing.keys).known }
+    let matchers = try queries.map { query throws(KeychainError) in
+      try ItemMatcher(query, sealing)
+    }
+    var counts: [Accessibility: Int] = [:]
+    try forEachItem(sealing.keys) { visited throws(KeychainError) in
+      guard case .item(let item) = visited else { return }
+      for matcher in matchers {
+        if case .nothing = try matcher.match(item) { continue }
+        counts[item.accessibility, default: 0] += 1
+        return
+      }
+    }
+    return counts
+  }
+}
+
+extension [Accessibility: Int] {
+  /// The requirement that must be met to export the items that may leave the machine.
+  package var requirementOfExport: Accessibility.UnlockRequirement {
+    keys.filter { !$0.isThisDeviceOnly }.map(\.unlockRequirement).max() ?? .nothing
+  }
+}
+
+/// What an export contains.
+public struct ExportReport: Hashable, Sendable {
+  /// The number of items.
+  public var itemCount: Int
+
+  /// The number of items that were left out because they are bound to a device.
+  public var leftOutCount: Int
 }

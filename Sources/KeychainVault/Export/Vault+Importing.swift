@@ -182,3 +182,23 @@ extension KeychainError {
       recovery: "check whether the program that makes it failed; \(.export) makes one")
   }
 }
+
+/// What an import did, or would do.
+public struct ImportReport: Hashable, Sendable {
+  /// The number of new items.
+  public var addedCount = 0
+
+  /// The number of items that the vault already has, equal in every detail.
+  public var unchangedCount = 0
+
+  /// The items that the vault has with other contents.
+  ///
+  /// They were overwritten if that was requested, and otherwise left unchanged.
+  public var differing: [CredentialIdentity] = []
+
+  /// Whether the differing items were overwritten.
+  public var isOverwriting: Bool
+
+  /// The number of items that the export left out because they are bound to a device.
+  public var leftOutCount = 0
+}

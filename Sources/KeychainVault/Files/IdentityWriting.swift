@@ -43,20 +43,28 @@ struct IdentityWriting {
   func pin(
     _ check: VaultCheck, name: String, dropping isDropped: (VaultCheck) -> Bool
   ) throws(KeychainError) {
-    try replace(
-      SecretFile.named(path, name: name, policy: nil), pin: check, dropping: isDropped)
-  }
-
-  /// Makes sure that the text of an identity file has a pin, and removes the pins for which
-  /// `isDropped` returns `true`.
-  func replace(
-    _ text: borrowing SecretBytes, pin: VaultCheck, dropping isDropped: (VaultCheck) -> Bool
-  ) throws(KeychainError) {
+    let text = try SecretFile.named(path, name: name, policy: nil)
     let old = try IdentityFile(text: text, name: path)
-    guard !old.pins.contains(pin) || old.pins.contains(where: { $0 != pin && isDropped($0) }) else {
-      return
+    guard !old.pins.contains(check) || old.pins.contains(where: { $0 != check && isDropped($0) })
+    else { return }
+    let lines = try IdentityFile.lines(of: text, name: path)
+    let kept = lines.enumerated().filter { index, line in
+      // What follows the last line feed is not a line if it is empty.
+      if index == lines.count - 1, line.isEmpty { return false }
+      guard case .pin(let pin) = IdentityFile.content(of: text, line) else { return true }
+      return pin != check && !isDropped(pin)
     }
-    let new = try Self.text(text, pin: pin, dropping: isDropped, name: path)
+    let new = try translating { () throws(SecretsError) in
+      var buffer = try SecretBuffer()
+      for (_, line) in kept {
+        try text.withBytes { bytes throws(SecretsError) in
+          try buffer.append(bytes.extracting(line))
+        }
+        try buffer.append("\n")
+      }
+      try buffer.append(IdentityFile.pinPrefix + "\(check)\n")
+      return try buffer.finish()
+    }
     try translated(
       PrivateFile.replace(path) { descriptor throws(Errno) in try new.write(to: descriptor) })
   }
@@ -72,34 +80,6 @@ struct IdentityWriting {
       try identity.text().withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
       try buffer.append("\n")
       for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
-      return try buffer.finish()
-    }
-  }
-
-  private static func text(
-    _ text: borrowing SecretBytes, pin: VaultCheck, dropping isDropped: (VaultCheck) -> Bool,
-    name: String
-  ) throws(KeychainError) -> SecretBytes {
-    var kept: [Range<Int>] = []
-    for line in try IdentityFile.lines(of: text, name: name) {
-      if case .pin(let check) = try IdentityFile.content(of: text, line),
-        check == pin || isDropped(check)
-      {
-        continue
-      }
-      kept.append(line)
-    }
-    // What follows the last line feed is not a line if it is empty.
-    if kept.last?.isEmpty == true { kept.removeLast() }
-    return try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      for line in kept {
-        try text.withBytes { bytes throws(SecretsError) in
-          try buffer.append(bytes.extracting(line))
-        }
-        try buffer.append("\n")
-      }
-      try buffer.append(IdentityFile.pinPrefix + "\(pin)\n")
       return try buffer.finish()
     }
   }

@@ -7,9 +7,7 @@ internal import SystemPackage
 enum SecretFile {
   static let passphraseLimit = 65536
 
-  /// Reads a whole file.
-  ///
-  /// - Returns: The bytes, or `nil` if there are more than `limit`.
+  /// Reads a whole file; `nil` if it has more than `limit` bytes.
   static func contents(
     of path: String, limit: Int, within timeout: Duration = .seconds(10)
   ) throws(KeychainError) -> SecretBytes? {
@@ -23,12 +21,9 @@ enum SecretFile {
     }
   }
 
-  /// Reads a passphrase or key file that the user named.
+  /// Reads a passphrase or key file that the user named, which may belong to root.
   ///
-  /// It may belong to root.
-  ///
-  /// `name` is how errors name the source. Without a policy, nobody else may be able to read the
-  /// file.
+  /// `name` is how errors name the source. Without a policy, nobody else may be able to read it.
   static func named(
     _ path: String, name: String, policy: SecretFilePolicy?
   ) throws(KeychainError) -> SecretBytes {
@@ -69,9 +64,8 @@ enum SecretFile {
 
   /// Returns who may read the file.
   ///
-  /// In and below the folder of the system's credentials, the system sets group permissions.
-  ///
-  /// Kubernetes puts links there that lead to a folder of the same volume.
+  /// In and below the folder of the system's credentials, the system sets group permissions. Kubernetes
+  /// puts links there that lead to a folder of the same volume.
   private static func readers(
     of file: TrustedPath, _ policy: SecretFilePolicy?
   ) throws(KeychainError) -> SecretFileReaders {
@@ -101,9 +95,7 @@ enum SecretFile {
 }
 
 extension KeychainError {
-  /// Creates the error of a file with a secret.
-  ///
-  /// Only for such files, other readers can be allowed.
+  /// The error of a file with a secret: only for such files, other readers can be allowed.
   fileprivate init(ofSecretFile error: FileError) {
     self.init(error)
     guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {
@@ -120,14 +112,22 @@ extension KeychainError {
       underlying: underlying)
   }
 
-  /// Creates the error of a new file with a secret.
-  ///
-  /// Only for such files, a file system without modes can be accepted.
+  /// The error of a new file with a secret: only for it, a file system without modes can be accepted.
   package init(ofNewSecretFile error: FileError) {
     self.init(error)
     guard case .insecure(.mediumWithoutModes(let mode)) = error.kind else { return }
     let way: Recovery = "or accept it with \(.allowReaders(mode & 0o007 == 0 ? .group : .others))"
     self.init(
       code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "))
+  }
+}
+
+extension EnvironmentVariables {
+  /// Returns the value of a variable that holds a secret, copied once, into guarded memory.
+  func secret(_ name: String) throws(KeychainError) -> SecretBytes? {
+    try translated(
+      secrets: withBytes(of: name) { bytes throws(SecretsError) in
+        try SecretBytes(copying: bytes)
+      })
   }
 }

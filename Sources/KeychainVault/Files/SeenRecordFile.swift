@@ -84,10 +84,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Replaces the record, durably.
-  ///
-  /// The state of the same vault is never lowered, except from a record that a person has
-  /// discarded.
+  /// Replaces the record, durably; it is never lowered, except from one that a person has discarded.
   func replace(
     by record: SeenRecord, lettingGo known: SeenRecord? = nil
   ) throws(KeychainError) {
@@ -101,9 +98,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Writes the record that `body` returns; `nil` leaves it unchanged.
-  ///
-  /// `body` receives `nil` if the record is missing or damaged.
+  /// Writes what `body` returns for the record, which is `nil` if it is missing or damaged.
   private func change(
     synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
   ) throws(KeychainError) {
@@ -142,9 +137,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Creates the record whole or not at all.
-  ///
-  /// Returns `false` if another process was faster.
+  /// Creates the record whole or not at all; `false` if another process was faster.
   private func make(_ record: SeenRecord) throws(FileError) -> Bool {
     // It holds no secret.
     try PrivateFile.createIfAbsent(path, openTo: PrivateFile.everybody) {
@@ -153,9 +146,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Writes a record in place.
-  ///
-  /// It lies within one sector, so it is never half written.
+  /// Writes a record in place: it lies within one sector, so it is never half written.
   private static func write(
     _ record: SeenRecord, to descriptor: FileDescriptor
   ) throws(Errno) {

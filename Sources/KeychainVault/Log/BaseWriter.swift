@@ -51,11 +51,11 @@ struct BaseWriter {
   static func write(
     _ new: some NewBase, to file: any DiskFile, path: String
   ) throws(KeychainError) -> VaultHead {
-    let count = try new.head.encoded(VaultHead.Lengths(head: 0, index: 0, spine: 0, log: 0)).count
+    let count = try new.head.encoded().count
     var writer = BaseWriter(
       file, path, new.keys, from: count, pageCount: new.hasManyItems ? 16384 : 4096)
     try new.putItems(into: &writer)
-    return try writer.finish(new, headCount: count)
+    return try writer.finish(new)
   }
 
   private init(
@@ -99,7 +99,7 @@ struct BaseWriter {
     guard try Derivation.hash(sealed, count: 32) == page.hash else {
       throw .damagedVault(contents.path, "a page changed while it was copied")
     }
-    pages[Int(held.part.tier.rawValue)].append(
+    pages[held.part.tier].append(
       VaultIndex.Page(
         first: page.first, count: page.count, place: place, length: page.length, hash: page.hash,
         boxesPlace: boxesPlace))
@@ -110,7 +110,7 @@ struct BaseWriter {
     guard let first = open.items.first else { return }
     let tier = first.entry.tier
     let box = try Part(tier, puts: open.items, removes: [], keys: keys).sealedPage(keys: keys)
-    pages[Int(tier.rawValue)].append(
+    pages[tier].append(
       VaultIndex.Page(
         first: first.entry.id, count: open.items.count, place: place, length: box.count,
         hash: try Derivation.hash(box, count: 32), boxesPlace: open.boxesPlace))
@@ -135,17 +135,14 @@ struct BaseWriter {
     bufferCount = 0
   }
 
-  private mutating func finish(
-    _ new: some NewBase, headCount: Int
-  ) throws(KeychainError) -> VaultHead {
+  private mutating func finish(_ new: some NewBase) throws(KeychainError) -> VaultHead {
     try closePage()
     let spine = try new.spine.sealed(keys: keys)
     let index = try VaultIndex(pages: pages, spineHash: Derivation.hash(spine, count: 32))
       .sealed(keys: keys)
     try append(index)
     try append(spine)
-    let bytes = try new.head.encoded(
-      VaultHead.Lengths(head: headCount, index: index.count, spine: spine.count, log: place))
+    let bytes = try new.head.encoded(index: index.count, spine: spine.count, log: place)
     let head = try VaultHead(bytes, path: path)
     let base = Commit.Base(
       serial: new.serial, headHash: try head.hash(),
@@ -167,31 +164,6 @@ struct BaseWriter {
   }
 }
 
-/// What a head says, but for the lengths of what follows it.
-struct HeadParts {
-  var identity: HeadIdentity
-  var checks: VaultChecks
-  var slots: [Data]
-  var list: Data
-  var administrationBox: Data
-  var successions: [Data]
-
-  func encoded(_ lengths: VaultHead.Lengths) -> Data {
-    VaultHead.encode(
-      id: identity.id, epoch: identity.epoch, checks: checks,
-      administration: identity.administration, slots: slots, list: list,
-      administrationBox: administrationBox, successions: successions, lengths: lengths)
-  }
-}
-
-extension HeadParts {
-  init(_ head: VaultHead) {
-    self.init(
-      identity: head.identity, checks: head.checks, slots: head.storedSlots, list: head.list,
-      administrationBox: head.administrationBox, successions: head.successions)
-  }
-}
-
 /// A new base of the same keys, with what the log or a transaction changed, and perhaps with another list of members.
 struct CarriedBase: NewBase {
   let contents: VaultContents
@@ -203,7 +175,7 @@ struct CarriedBase: NewBase {
   init(_ contents: VaultContents, _ keys: TierKeys) {
     self.contents = contents
     self.keys = keys
-    head = HeadParts(contents.head)
+    head = contents.head.parts
     serial = contents.list.serial
     administration = nil
   }
@@ -240,8 +212,8 @@ struct CarriedBase: NewBase {
   private func putItems(
     of tier: Tier, hiddenBy hidden: Set<ItemID>, into writer: inout BaseWriter, noting: Bool
   ) throws(KeychainError) -> [ItemID] {
-    let logged = contents.logged[Int(tier.rawValue)].all
-    let pages = contents.index.pages[Int(tier.rawValue)]
+    let logged = contents.logged[tier].all
+    let pages = contents.index.pages[tier]
     var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
     var ids = noting ? new.map(\.id) : []
     var boxesCount = 0
@@ -290,8 +262,7 @@ struct CarriedBase: NewBase {
 extension VaultContents {
   /// The spine of a base that follows the newest commit.
   func spineOfNextBase(_ keys: TierKeys) throws(KeychainError) -> Spine {
-    let commits = (0..<bodyHashes.count).map { (n: base.n + UInt64($0), bodyHash: bodyHashes[$0]) }
-    return try spine.known(self, keys).spine.following(commits: commits)
+    try spine.known(self, keys).spine.following((0..<bodyHashes.count).map { bodyHashes[$0] })
   }
 
   /// More than 10,000 items, about.

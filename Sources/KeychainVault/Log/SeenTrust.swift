@@ -3,12 +3,6 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 
 extension SeenRecord {
-  init(_ list: MemberList, proved: [SeenCommit?]) throws(KeychainError) {
-    self.init(
-      id: list.id, administration: list.administration, recoveryKey: list.recoveryKey,
-      epoch: list.epoch, serial: list.serial, listHash: try list.hash(), proved: proved)
-  }
-
   /// Why a head is refused by who saw this record; `nil` if nothing speaks against it before it is unlocked.
   func failure(of head: VaultHead, at path: String) throws(KeychainError) -> KeychainError? {
     guard id == head.id else { return .anotherVault(path) }
@@ -22,7 +16,7 @@ extension SeenRecord {
     guard id == head.id else { return false }
     if trusts(head.administration) { return true }
     return try Succession.lead(
-      from: trusts, in: head.successions, to: head, trustingRecovery: recoveryKey)
+      from: trusts, in: head.parts.successions, to: head.identity, trustingRecovery: recoveryKey)
   }
 
   /// Whether it vouches for its administration key: T0 alone, which a stolen device key gives, doesn't.

@@ -18,9 +18,8 @@ struct VaultEpoch: Sendable {
   ) throws(KeychainError) {
     identity = try HeadIdentity(
       id: id, epoch: epoch, administration: administration.publicKey)
-    root = SharedSecret(try RootKey.random())
-    var keys = try TierKeys(
-      root: root.bytes, id: id, epoch: epoch, binding: identity.binding)
+    root = SharedSecret(try translated(secrets: SecretBytes.random(count: 32)))
+    var keys = try TierKeys(root: root.bytes, of: identity)
     keys.signer = signer
     self.keys = keys
     self.administration = administration
@@ -61,31 +60,25 @@ struct VaultEpoch: Sendable {
   /// If its secret was presented, the slot names the present administration key.
   func reseal(
     _ slot: SlotRow, of member: Member, grant: SlotGrant, inputKey: SharedSecret?
-  ) throws(KeychainError) -> SlotSealing.Sealed {
-    if let inputKey {
-      return try SlotSealing.renew(
-        slot, of: member, inputKey: inputKey, grant: grant, granted: granted(grant),
-        head: identity)
-    }
-    return try SlotSealing.reseal(
-      slot, of: member, grant: grant, granted: granted(grant), head: identity)
+  ) throws(KeychainError) -> ListedSlot {
+    try SlotSealing.reseal(
+      slot, of: member, granted: granted(grant), head: identity, inputKey: inputKey)
   }
 
   func seal(
     _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant = .administers,
     name: String = ""
-  ) throws(KeychainError) -> SlotSealing.Sealed {
+  ) throws(KeychainError) -> ListedSlot {
     try SlotSealing.seal(
-      input, number: number, grant: grant, granted: granted(grant), head: identity, name: name)
+      input, number: number, granted: granted(grant), head: identity, name: name)
   }
 
   func seal(
     to recipient: VaultRecipient, number: UInt32, grant: SlotGrant = .administers,
     name: String = ""
-  ) throws(KeychainError) -> SlotSealing.Sealed {
+  ) throws(KeychainError) -> ListedSlot {
     try SlotSealing.seal(
-      to: recipient, number: number, grant: grant, granted: granted(grant), head: identity,
-      name: name)
+      to: recipient, number: number, granted: granted(grant), head: identity, name: name)
   }
 }
 
@@ -94,20 +87,17 @@ struct SignedMembers {
   let list: MemberList
   let head: HeadParts
 
-  /// Signs a list.
-  ///
-  /// `list` makes it, for the hashes of the administration key's box and of the successions.
+  /// Signs a list with these slots.
   init(
-    _ epoch: VaultEpoch, _ slots: [SlotRow], successions: [Data],
-    _ list: (_ administrationHash: Data, _ successions: Data) -> MemberList
+    _ epoch: VaultEpoch, _ list: MemberList, _ slots: [ListedSlot], successions: [Data]
   ) throws(KeychainError) {
     let box = try epoch.administration.sealed(under: epoch.root.bytes)
-    self.list = list(
-      try Derivation.hash(box, count: 32), try Succession.hash(of: successions))
+    self.list = try list.of(
+      epoch.identity, slots, administrationBox: box, successions: successions)
     head = HeadParts(
       identity: epoch.identity, checks: epoch.keys.checks,
-      slots: slots.sorted { $0.number < $1.number }.map { Data($0.fields) },
-      list: try self.list.sealed(by: epoch.administration, epoch.keys.boxKeys.members),
+      slots: slots.map(\.slot).sorted { $0.number < $1.number }.map { Data($0.fields) },
+      list: try self.list.sealed(by: epoch.administration, epoch.keys),
       administrationBox: box, successions: successions)
   }
 }
@@ -118,18 +108,12 @@ struct FirstBase: NewBase {
   let members: SignedMembers
 
   init(
-    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [SlotSealing.Sealed]
+    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot]
   ) throws(KeychainError) {
     let first = try Commit.first(epoch.identity.id)
     self.epoch = epoch
-    members = try SignedMembers(epoch, slots.map(\.slot), successions: []) { box, successions in
-      MemberList(
-        id: epoch.identity.id, epoch: epoch.identity.epoch,
-        administration: epoch.identity.administration, administrationHash: box, serial: 1,
-        accepted: 0, first: 1, before: first,
-        nextNumber: (slots.map(\.slot.number).max() ?? 0) + 1, vaultKind: kind,
-        successions: successions, members: slots.map(\.member))
-    }
+    members = try SignedMembers(
+      epoch, MemberList(first: epoch.identity, kind, before: first), slots, successions: [])
   }
 
   var keys: TierKeys { epoch.keys }

@@ -20,7 +20,7 @@ final class VaultFile: Sendable {
 
   /// With what a read found nothing to say against the contents, and nothing to record.
   private struct Approval {
-    let keys: TierKeysIdentity
+    let keys: DerivedKeys
     let seen: SeenRecord
   }
 
@@ -180,7 +180,7 @@ final class VaultFile: Sendable {
     known.withLock { known in
       guard let known, known.status == opened.status, !opened.isLocked,
         known.contents?.hasUnfinishedWrite == false, let approval = known.approval,
-        approval.keys === keys.identity, approval.seen == opened.seen.record
+        approval.keys === keys.derived, approval.seen == opened.seen.record
       else { return nil }
       return known.contents
     }
@@ -191,7 +191,7 @@ final class VaultFile: Sendable {
     guard let seen = opened.seen.record else { return }
     known.withLock { known in
       guard known?.status == opened.status else { return }
-      known?.approval = Approval(keys: keys.identity, seen: seen)
+      known?.approval = Approval(keys: keys.derived, seen: seen)
     }
   }
 

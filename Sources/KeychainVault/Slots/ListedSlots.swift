@@ -1,24 +1,12 @@
 package import KeychainCredentials
 internal import KeychainVaultFormat
 
-/// A slot's row with its entry in the signed list of members.
-struct ListedSlot: Hashable, Sendable {
-  let slot: SlotRow
-  let member: Member
-
-  var number: UInt32 { slot.number }
-  var kind: SlotKind { slot.kind }
-  var grant: SlotGrant { slot.grant }
-
+extension ListedSlot {
   /// Whether it opens everything and is for daily use, unlike a recovery code.
   var isDailyKey: Bool { kind != .device && kind != .recoveryCode }
 
   /// Whether a device secret alone opens everything with it.
   var isFullDevice: Bool { kind == .device && grant == .administers }
-
-  func described(own: UInt32?, grant: SlotGrant? = nil) -> VaultSlot {
-    slot.described(isThisDevice: number == own, member: member, grant: grant)
-  }
 }
 
 extension MemberList {

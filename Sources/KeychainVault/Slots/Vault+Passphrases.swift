@@ -98,7 +98,7 @@ extension Vault {
       guard let slot = change.slots.first(where: { $0.slot == old }) else { throw .slotsChanged }
       let sealed = try change.seal(input, number: old.number, name: slot.member.name)
       change.put(sealed)
-      return sealed.summary(isThisDevice: nil)
+      return sealed.described(own: nil)
     }
   }
 

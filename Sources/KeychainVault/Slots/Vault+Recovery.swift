@@ -36,7 +36,7 @@ extension Vault {
     return try admin.change { change throws(KeychainError) in
       let sealed = try change.seal(input, number: try change.numberForRecoveryCode(), name: name)
       change.put(sealed)
-      return sealed.summary(isThisDevice: nil)
+      return sealed.described(own: nil)
     }
   }
 
@@ -79,7 +79,7 @@ extension Vault {
       let sealed = try change.epoch.seal(
         to: recipient, number: try change.freeNumber(for: .recipient), grant: grant, name: name)
       change.put(sealed)
-      return sealed.summary(isThisDevice: nil)
+      return sealed.described(own: nil)
     }
   }
 }

@@ -124,7 +124,7 @@ extension Vault {
       let grant: SlotGrant = change.slots.contains(where: \.isDailyKey) ? .openTier : .administers
       let sealed = try change.seal(input, number: number, grant: grant, name: name)
       change.put(sealed)
-      return sealed.summary(isThisDevice: true)
+      return sealed.described(own: sealed.number)
     }
   }
 
@@ -170,7 +170,7 @@ extension Vault {
     guard let added = outcome.added else {
       throw KeychainError(.internalFailure, "a slot was not added")
     }
-    return added.summary(isThisDevice: nil)
+    return added.described(own: nil)
   }
 
   /// Adds a slot without new keys, if no device slot opens everything.
@@ -183,7 +183,7 @@ extension Vault {
       let sealed = try change.seal(
         input, number: try change.freeNumber(for: input.kind), name: name)
       change.put(sealed)
-      return sealed.summary(isThisDevice: nil)
+      return sealed.described(own: nil)
     }
   }
 
@@ -224,11 +224,5 @@ extension Vault {
         recovery: "add a member with \(.addSlot(.identity))")
     }
     return admin
-  }
-}
-
-extension SlotSealing.Sealed {
-  func summary(isThisDevice: Bool?) -> VaultSlot {
-    slot.described(isThisDevice: isThisDevice, member: member)
   }
 }

@@ -26,7 +26,7 @@ struct VaultAdministration: Sendable {
     self.session = session
     self.opener = opener
     let key = try AdministrationKey(
-      box: session.head.administrationBox, root: root.bytes,
+      box: session.head.parts.administrationBox, root: root.bytes,
       expected: session.head.administration)
     var keys = opener.opened.keys
     if opener.opened.list.vaultKind == .shared { keys.signer = opener.opened.signer }
@@ -89,7 +89,7 @@ struct SlotChange {
 
   /// What the vault holds, without the items that go.
   private(set) var contents: VaultContents
-  private var sealed: [UInt32: SlotSealing.Sealed] = [:]
+  private var sealed: [UInt32: ListedSlot] = [:]
   private var removed: Set<UInt32> = []
 
   /// The serial of the list, where it has to be above the next one; such a list accepts a restored file.
@@ -109,7 +109,7 @@ struct SlotChange {
   }
 
   /// Puts a slot into the next list, in the place of that of its number.
-  mutating func put(_ slot: SlotSealing.Sealed) { sealed[slot.slot.number] = slot }
+  mutating func put(_ slot: ListedSlot) { sealed[slot.slot.number] = slot }
 
   mutating func removeSlot(_ number: UInt32) { removed.insert(number) }
 
@@ -118,34 +118,29 @@ struct SlotChange {
 
   func seal(
     _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant = .administers, name: String
-  ) throws(KeychainError) -> SlotSealing.Sealed {
+  ) throws(KeychainError) -> ListedSlot {
     try epoch.seal(input, number: number, grant: grant, name: name)
   }
 
   /// The base that brings the new list.
   func base() throws(KeychainError) -> CarriedBase {
     let presented = try admin.presented()
-    var all: [SlotSealing.Sealed] = []
+    var all: [ListedSlot] = []
     for slot in slots where !removed.contains(slot.number) && sealed[slot.number] == nil {
       if let inputKey = presented[slot.number], slot.slot.made != epoch.identity.administration {
         all.append(
           try epoch.reseal(slot.slot, of: slot.member, grant: slot.grant, inputKey: inputKey))
       } else {
-        all.append(SlotSealing.Sealed(slot: slot.slot, member: slot.member))
+        all.append(slot)
       }
     }
     all += sealed.values
     let (newest, list) = (contents.newest, list)
-    let numbers = all.map(\.slot.number).max() ?? 0
     let signed = try SignedMembers(
-      epoch, all.map(\.slot), successions: contents.head.successions
-    ) { box, successions in
+      epoch,
       list.next(
-        members: all.map(\.member), first: newest.n + 1, before: newest.digest,
-        nextNumber: max(list.nextNumber, numbers + 1), administrationHash: box,
-        successions: successions, serial: accepting ?? list.serial + 1,
-        accepted: accepting ?? list.accepted)
-    }
+        first: newest.n + 1, before: newest.digest, serial: accepting, accepted: accepting),
+      all, successions: contents.head.parts.successions)
     return CarriedBase(contents, epoch.keys, signed, signedBy: epoch.administration)
   }
 

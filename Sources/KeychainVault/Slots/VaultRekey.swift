@@ -26,7 +26,7 @@ struct VaultRekey {
   struct Outcome {
     let decision: RekeyDecision
     let check: VaultCheck
-    let added: SlotSealing.Sealed?
+    let added: ListedSlot?
   }
 
   /// Gives new keys to what `decide` lets stay, which looks under the lock at what is there then.
@@ -80,14 +80,10 @@ struct VaultRekey {
     let serial = max(list.serial, floor?.serial ?? 0) + 1
     let accepted = floor == nil ? list.accepted : serial
     let signed = try SignedMembers(
-      epoch, slots.map(\.slot), successions: successions(change, decision, epoch)
-    ) { box, successions in
+      epoch,
       list.next(
-        members: slots.map(\.member), first: newest.n + 1, before: newest.digest,
-        nextNumber: max(list.nextNumber, (slots.map(\.slot.number).max() ?? 0) + 1),
-        epoch: epoch.identity.epoch, administration: epoch.identity.administration,
-        administrationHash: box, successions: successions, serial: serial, accepted: accepted)
-    }
+        first: newest.n + 1, before: newest.digest, serial: serial, accepted: accepted),
+      slots, successions: successions(change, decision, epoch))
     let base = RekeyedBase(
       contents: change.contents, old: change.sealing, epoch: epoch, signed: signed,
       dropping: decision.dropped, droppingPages: decision.droppedPages, progress: progress)
@@ -99,11 +95,12 @@ struct VaultRekey {
   private func successions(
     _ change: borrowing SlotChange, _ decision: RekeyDecision, _ epoch: VaultEpoch
   ) throws(KeychainError) -> [Data] {
-    let old = change.contents.head.successions
+    let old = change.contents.head.parts.successions
     guard decision.changesKey, let signer = decision.recoverySigner(admin) else { return old }
     let succession = try Succession(
-      id: epoch.identity.id, epoch: epoch.identity.epoch, from: admin.epoch.administration,
-      to: epoch.administration, after: change.list, recovery: signer)
+      id: epoch.identity.id, epoch: epoch.identity.epoch,
+      oldKey: admin.epoch.administration.publicKey, newKey: epoch.administration.publicKey,
+      lastList: change.list.hash(), recovery: signer)
     return old + [succession.encoded]
   }
 

@@ -29,7 +29,7 @@ extension VaultWriter {
     let requirement = new.accessibility.unlockRequirement
     guard sealing.keys.satisfies(requirement) else { return .again(requirement) }
     new.stamp(
-      version: try ItemVersion.random(), created: old?.credential?.created, keepsDates: keepsDates)
+      version: ItemEntry.newVersion(), created: old?.credential?.created, keepsDates: keepsDates)
     try put(new, old?.item, &self)
     return .done(MergedCredential(credential: new, replaced: old?.credential))
   }
@@ -93,7 +93,7 @@ extension VaultWriter {
     let id = try sealing.id(of: newIdentity)
     guard try item(id, name: "\(newIdentity)") == nil else { throw .alreadyExists(newIdentity) }
     var new = try credential.renamed(newIdentity)
-    new.stamp(version: try ItemVersion.random(), created: credential.created)
+    new.stamp(version: ItemEntry.newVersion(), created: credential.created)
     let secret = try sealing.secret(of: old.item, in: contents, name: "\(identity)")
     try remove(old.item.id)
     try put(new, secret: secret)

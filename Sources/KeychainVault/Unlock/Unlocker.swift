@@ -63,7 +63,7 @@ final class Unlocker: Sendable {
     let open: SharedSecret? = if let own { own.open } else { try cache.key(.open, of: head) }
     guard let open else { return nil }
     let keys = TierKeys(
-      binding: head.binding, checks: head.checks, open: open,
+      binding: head.binding, checks: head.parts.checks, open: open,
       first: try cache.key(.first, of: head),
       unlocked: try cache.key(.unlocked, of: head))
     return keys.satisfies(requirement) ? keys : nil

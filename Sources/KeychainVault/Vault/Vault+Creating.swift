@@ -171,7 +171,7 @@ extension Vault {
   ///
   /// Returns `false` if another process was faster.
   func create(
-    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [SlotSealing.Sealed], hasDeviceSlot: Bool
+    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot], hasDeviceSlot: Bool
   ) throws(KeychainError) -> Bool {
     let path = try file.path()
     let seenFile = try file.seenFile()
@@ -221,8 +221,8 @@ private struct NewSlots: ~Copyable {
   /// Seals the slots.
   ///
   /// The device slot opens everything only if nothing else does.
-  borrowing func sealed(_ epoch: VaultEpoch) throws(KeychainError) -> [SlotSealing.Sealed] {
-    var slots: [SlotSealing.Sealed] = []
+  borrowing func sealed(_ epoch: VaultEpoch) throws(KeychainError) -> [ListedSlot] {
+    var slots: [ListedSlot] = []
     var number: UInt32 { UInt32(slots.count + 1) }
     switch deviceInput {
     case .some(let input):

@@ -17,29 +17,21 @@ package struct Spine: Hashable, Sendable {
   package static let maximumCount = 1024
 
   /// The maximum number of bytes of a spine's box.
-  package static let maximumBoxCount = sealedCount(hashes: maximumCount)
-
-  package init(m: UInt64, digest: Data, hashes: [Data]) {
-    self.m = m
-    self.digest = digest
-    self.hashes = hashes
-  }
+  package static let maximumBoxCount = SecretBox.overhead + 44 + 32 * maximumCount
 
   /// Returns the spine of the first base of a vault.
   package static func first(_ id: VaultID) throws(KeychainError) -> Spine {
     Spine(m: 0, digest: try Commit.first(id), hashes: [])
   }
 
-  /// Opens the spine of the base with a number.
-  ///
-  /// - Returns: The spine, or `nil` if it does not open, breaks the format, or has not exactly the
-  ///   hashes that this base needs.
+  /// Opens the spine of the base with a number; `nil` if it does not open, breaks the format, or has
+  /// not exactly the hashes that this base needs.
   package static func open(
     _ box: Data, before n: UInt64, of id: VaultID, keys: TierKeys
   ) throws(KeychainError) -> Spine? {
     guard box.count <= maximumBoxCount,
       let plain = try Sealing.openFields(box, with: keys.boxKey("pk3/spine").bytes),
-      let spine = try? Spine(unsafe plain.span.bytes), n > 0,
+      let spine = try? read(unsafe plain.span.bytes), n > 0,
       UInt64(spine.hashes.count) == min(n - 1, UInt64(maximumCount)),
       spine.m == n - 1 - UInt64(spine.hashes.count)
     else { return nil }
@@ -47,35 +39,27 @@ package struct Spine: Hashable, Sendable {
     return spine.m > 0 || spine.digest == first ? spine : nil
   }
 
-  private init(_ bytes: RawSpan) throws(FieldReader.Malformed) {
+  private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> Spine {
     var reader = FieldReader()
-    m = try reader.integer(bytes)
-    digest = try reader.data(bytes, count: 32)
-    let count = try reader.count(bytes, ofSize: 32)
-    var hashes: [Data] = []
-    hashes.reserveCapacity(count)
-    for _ in 0..<count { hashes.append(try reader.data(bytes, count: 32)) }
+    let spine = Spine(
+      m: try reader.integer(bytes), digest: try reader.data(bytes, count: 32),
+      hashes: try reader.list(bytes, ofSize: 32) { reader, bytes throws(FieldReader.Malformed) in
+        try reader.data(bytes, count: 32)
+      })
     try reader.end(bytes)
-    self.hashes = hashes
+    return spine
   }
 
-  /// Seals the spine.
   package func sealed(keys: TierKeys) throws(KeychainError) -> Data {
     try Sealing.seal(fields: fields, with: keys.boxKey("pk3/spine").bytes)
   }
 
   var fields: [UInt8] {
-    FieldWriter.fields(capacity: Self.sealedCount(hashes: hashes.count)) {
+    FieldWriter.fields(capacity: 44 + 32 * hashes.count) {
       $0.integer(m)
       $0.append(digest)
-      $0.integer(UInt32(truncatingIfNeeded: hashes.count))
-      for hash in hashes { $0.append(hash) }
+      $0.list(hashes) { $0.append($1) }
     }
-  }
-
-  /// Returns the number of bytes of the box of a spine with a number of hashes.
-  package static func sealedCount(hashes: Int) -> Int {
-    SecretBox.overhead + 8 + 32 + 4 + 32 * hashes
   }
 
   /// Returns the digests of the commits from ``m`` to the one before the base.
@@ -90,14 +74,8 @@ package struct Spine: Hashable, Sendable {
   }
 
   /// Returns the spine of a base that comes after more commits, the old base among them.
-  package func following(
-    commits: [(n: UInt64, bodyHash: Data)]
-  ) throws(KeychainError) -> Spine {
-    let next = m + UInt64(hashes.count) + 1
-    guard commits.enumerated().allSatisfy({ $1.n == next + UInt64($0) }) else {
-      throw KeychainError(.internalFailure, "commits of a vault do not follow each other")
-    }
-    let all = hashes + commits.map(\.bodyHash)
+  package func following(_ bodyHashes: [Data]) throws(KeychainError) -> Spine {
+    let all = hashes + bodyHashes
     let dropped = max(0, all.count - Self.maximumCount)
     var digest = digest
     for hash in all.prefix(dropped) {

@@ -5,19 +5,13 @@ internal import KeychainSecrets
 /// The index of a base: where its pages lie, by tier and id, and what they are.
 package struct VaultIndex: Sendable {
   package struct Page: Hashable, Sendable {
-    /// The id of the page's first entry.
+    /// The id of its first entry, and the number of its entries.
     package let first: ItemID
-
-    /// The number of entries.
     package let count: Int
 
-    /// The place of the page's box in the file.
+    /// Of the page's box.
     package let place: Int
-
-    /// The number of bytes of the page's box.
     package let length: Int
-
-    /// The hash of the page's box.
     package let hash: Data
 
     /// The place of the boxes of the secrets, which lie together in the order of the entries.
@@ -54,9 +48,8 @@ package struct VaultIndex: Sendable {
     self.spineHash = spineHash
   }
 
-  /// Opens an index, whose pages and boxes must lie in a range of the file.
-  ///
-  /// - Returns: The index, or `nil` if it does not open or breaks the format.
+  /// Opens an index, whose pages and boxes must lie in a range of the file; `nil` if it does not open
+  /// or breaks the format.
   package static func open(
     _ box: Data, keys: TierKeys, file: Range<Int>
   ) throws(KeychainError) -> VaultIndex? {
@@ -71,47 +64,33 @@ package struct VaultIndex: Sendable {
     spineHash = try reader.data(bytes, count: 32)
     var tiers: [[Page]] = []
     for _ in Tier.allCases {
-      let count = try reader.count(bytes, ofSize: Page.encodedCount)
-      var pages: [Page] = []
-      pages.reserveCapacity(count)
-      for _ in 0..<count {
-        let page = try Page(&reader, bytes)
-        guard page.lies(in: file), pages.last.map({ $0.first < page.first }) ?? true else {
-          throw FieldReader.Malformed()
-        }
-        pages.append(page)
+      let pages = try reader.list(bytes, ofSize: Page.encodedCount) {
+        reader, bytes throws(FieldReader.Malformed) in try Page(&reader, bytes)
       }
+      guard pages.allSatisfy({ $0.lies(in: file) }),
+        zip(pages, pages.dropFirst()).allSatisfy({ $0.first < $1.first })
+      else { throw FieldReader.Malformed() }
       tiers.append(pages)
     }
     try reader.end(bytes)
     pages = tiers
   }
 
-  /// Seals the index.
   package func sealed(keys: TierKeys) throws(KeychainError) -> Data {
     try Sealing.seal(fields: fields, with: keys.boxKey("pk3/index").bytes)
   }
 
   var fields: [UInt8] {
-    FieldWriter.fields(capacity: Self.sealedCount(pages: pages)) {
+    FieldWriter.fields(capacity: 44 + pages.joined().count * Page.encodedCount) {
       $0.append(spineHash)
-      for pages in pages {
-        $0.integer(UInt32(truncatingIfNeeded: pages.count))
-        for page in pages { page.write(to: &$0) }
-      }
+      for pages in pages { $0.list(pages) { $1.write(to: &$0) } }
     }
-  }
-
-  /// Returns the number of bytes of the box of an index with these pages.
-  package static func sealedCount(pages: [[Page]]) -> Int {
-    SecretBox.overhead + 32
-      + pages.reduce(0) { $0 + 4 + $1.count * Page.encodedCount }
   }
 
   /// Whether a part is the page with a number: it begins with the page's first id, has as many
   /// entries, and ends before the next page.
   package func describes(_ part: Part, page number: Int) -> Bool {
-    let pages = pages[Int(part.tier.rawValue)]
+    let pages = pages[part.tier]
     guard pages.indices.contains(number), let first = part.changes.first,
       let last = part.changes.last
     else { return false }
@@ -121,7 +100,7 @@ package struct VaultIndex: Sendable {
 
   /// Returns the number of the page of a tier that has an id if any has; `nil` if none can.
   package func page(of id: ItemID, in tier: Tier) -> Int? {
-    let pages = pages[Int(tier.rawValue)]
+    let pages = pages[tier]
     var range = pages.startIndex..<pages.endIndex
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
@@ -139,21 +118,12 @@ extension VaultIndex.Page {
   fileprivate init(
     _ reader: inout FieldReader, _ bytes: RawSpan
   ) throws(FieldReader.Malformed) {
-    first = ItemID(bytes, at: try reader.fixed(bytes, ItemID.count).lowerBound)
+    first = try ItemID(&reader, bytes)
     count = Int(try reader.integer(bytes, as: UInt32.self))
-    place = try Self.place(&reader, bytes)
+    place = Int(clamping: try reader.integer(bytes, as: UInt64.self))
     length = Int(try reader.integer(bytes, as: UInt32.self))
     hash = try reader.data(bytes, count: 32)
-    boxesPlace = try Self.place(&reader, bytes)
-  }
-
-  private static func place(
-    _ reader: inout FieldReader, _ bytes: RawSpan
-  ) throws(FieldReader.Malformed) -> Int {
-    guard let place = Int(exactly: try reader.integer(bytes, as: UInt64.self)) else {
-      throw FieldReader.Malformed()
-    }
-    return place
+    boxesPlace = Int(clamping: try reader.integer(bytes, as: UInt64.self))
   }
 
   fileprivate func lies(in file: Range<Int>) -> Bool {

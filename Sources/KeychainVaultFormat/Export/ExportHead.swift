@@ -1,11 +1,11 @@
-internal import Foundation
+package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
 /// The beginning of an export: how the passphrase is hashed.
 package struct ExportHead: Hashable, Sendable {
   package let parameters: PasswordHash.Parameters
-  package let salt: [UInt8]
+  package let salt: Data
 
   package static let count = signature.count + 4 + 12 + 4 + saltCount
 
@@ -14,35 +14,25 @@ package struct ExportHead: Hashable, Sendable {
   private static let signature = name + version + [lineFeed]
   private static let lineFeed = UInt8(ascii: "\n")
   private static let saltCount = 32
+}
 
+extension ExportHead {
   /// Creates the head of a new export.
   package init(parameters: PasswordHash.Parameters) throws(KeychainError) {
-    self.parameters = parameters
-    salt = try translated(secrets: SecretBytes.random(count: Self.saltCount).withBytes { $0.array })
-  }
-
-  package init(parameters: PasswordHash.Parameters, salt: [UInt8]) {
-    self.parameters = parameters
-    self.salt = salt
+    self.init(parameters: parameters, salt: try .random(count: Self.saltCount))
   }
 
   /// Reads the head of an existing export, and checks that its cost is acceptable.
   package init(_ bytes: [UInt8]) throws(KeychainError) {
     guard bytes.starts(with: Self.signature) else { throw Self.foreign(bytes) }
     guard bytes.count == Self.count else { throw .damagedExport("it ends too early") }
+    let fields = Data(bytes.dropFirst(Self.signature.count))
     var reader = FieldReader()
-    let fields = Array(bytes.dropFirst(Self.signature.count))
-    do throws(FieldReader.Malformed) {
-      let encoded = try unsafe reader.byteString(fields.span.bytes)
-      salt = try unsafe reader.byteString(fields.span.bytes)
-      try unsafe reader.end(fields.span.bytes)
-      guard salt.count == Self.saltCount,
-        let parameters = PasswordHash.Parameters(encoded: Data(encoded)), parameters.isAcceptable
-      else { throw FieldReader.Malformed() }
-      self.parameters = parameters
-    } catch {
-      throw .damagedExport("it asks for an absurd password hash")
-    }
+    guard let encoded = try? reader.data(fields.bytes), let salt = try? reader.data(fields.bytes),
+      salt.count == Self.saltCount,
+      let parameters = PasswordHash.Parameters(encoded: encoded), parameters.isAcceptable
+    else { throw .damagedExport("it asks for an absurd password hash") }
+    self.init(parameters: parameters, salt: salt)
   }
 
   package var encoded: [UInt8] {
@@ -91,15 +81,14 @@ package struct ExportKey: ~Copyable {
   /// Hashes the passphrase, which takes time.
   package init(_ head: ExportHead, passphrase: borrowing SecretBytes) throws(KeychainError) {
     let input = try SlotSealing.passphraseKey(
-      passphrase, salt: Data(head.salt), parameters: head.parameters)
+      passphrase, salt: head.salt, parameters: head.parameters)
     try self.init(head, inputKey: input)
   }
 
   package init(_ head: ExportHead, inputKey: borrowing SecretBytes) throws(KeychainError) {
     let commitment = Array(try Derivation.tag(inputKey, "pk1/export.check", head.encoded))
     let key = try Derivation.key(inputKey, "pk1/export.kek", head.encoded)
-    self.head = head
-    self.commitment = commitment
+    (self.head, self.commitment) = (head, commitment)
     self.key = key
   }
 

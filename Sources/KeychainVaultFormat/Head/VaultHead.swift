@@ -1,35 +1,19 @@
 package import Foundation
 package import KeychainCredentials
-internal import KeychainSecrets
+package import KeychainSecrets
 
-/// The head of a vault's file: which vault it is, which keys it has, and who may open it.
-///
-/// Nothing in it is proven before the vault is unlocked: a base names it by its hash.
-package struct VaultHead: Hashable, Sendable {
-  /// The bytes of the head.
-  package let bytes: Data
-  package let lengths: Lengths
+/// What a head says, but for the lengths of what follows it.
+package struct HeadParts: Hashable, Sendable {
   package let identity: HeadIdentity
-  package let checks: VaultChecks
 
-  /// The slots that this release can try, in the order of the file.
-  package let slots: [SlotRow]
+  /// The checks of the tiers, which show whether a key belongs to this vault as it is now.
+  package let checks: [Data]
 
-  /// The kinds of the slots that break the format or have an unknown grant; `nil` for one whose kind
-  /// cannot be read.
-  ///
-  /// If no slot opens and a slot of the presented kind is malformed, the vault is damaged, and the
-  /// passphrase or key may be right.
-  package let malformed: Set<SlotKind?>
-
-  /// All slots as the file has them, those of unknown kinds included, in the order of the file.
-  package let storedSlots: [Data]
-
-  /// The hashes of ``storedSlots``.
-  package let slotHashes: [Data]
+  /// All slots, those of unknown kinds included, in the order in which they are tried.
+  package var slots: [Data]
 
   /// The box of the list of members.
-  package let list: Data
+  package var list: Data
 
   /// The box of the administration key.
   package let administrationBox: Data
@@ -37,18 +21,100 @@ package struct VaultHead: Hashable, Sendable {
   /// The changes of the administration key; see ``Succession``.
   package let successions: [Data]
 
+  package init(
+    identity: HeadIdentity, checks: [Data], slots: [Data], list: Data, administrationBox: Data,
+    successions: [Data]
+  ) {
+    self.identity = identity
+    self.checks = checks
+    self.slots = slots
+    self.list = list
+    self.administrationBox = administrationBox
+    self.successions = successions
+  }
+
+  /// Returns the bytes of a head before an index and a spine of these lengths, and the place of the log;
+  /// at most ``VaultHead/maximumCount``.
+  package func encoded(index: Int = 0, spine: Int = 0, log: Int = 0) -> Data {
+    let rest = FieldWriter.fields(capacity: 4096) { writer in
+      writer.append(identity.id.bytes)
+      writer.integer(identity.epoch)
+      for field in checks + [identity.administration] { writer.append(field) }
+      // Format 3 defines no features.
+      writer.integer(UInt32(0))
+      writer.list(slots) { $0.byteString($1) }
+      writer.byteString(list)
+      writer.byteString(administrationBox)
+      writer.list(successions) { $0.byteString($1) }
+    }
+    let prefix = FieldWriter.fields { writer in
+      writer.integer(VaultHead.format)
+      for length in [VaultHead.prefixCount + rest.count, index, spine] {
+        writer.integer(UInt32(truncatingIfNeeded: length))
+      }
+      writer.integer(UInt64(truncatingIfNeeded: log))
+    }
+    return Data(copying: VaultHead.magic + prefix + rest)
+  }
+
+  /// Opens the list of members with T0, and checks all of it but the slots.
+  func signedList(_ open: SharedSecret) throws(KeychainError) -> MemberList {
+    let boxKey = try Derivation.key(open.bytes, MemberList.label)
+    guard let plain = try Sealing.openFields(list, with: boxKey), plain.count > Signature.count
+    else { throw .damagedMembers("it does not open") }
+    let fields = Array(plain.dropLast(Signature.count))
+    guard
+      Signing.isRight(
+        Data(plain.suffix(Signature.count)), of: fields, label: MemberList.label,
+        publicKey: identity.administration)
+    else { throw .damagedMembers("its signature is not the administration key's") }
+    guard let list = unsafe MemberList(fields.span.bytes) else {
+      throw .damagedMembers("it breaks the format")
+    }
+    guard list.id == identity.id, list.epoch == identity.epoch,
+      list.administration == identity.administration
+    else { throw .damagedMembers("it is of another vault or an older epoch") }
+    guard try list.administrationHash == Derivation.hash(administrationBox) else {
+      throw .damagedMembers("the box of its administration key is not the one it names")
+    }
+    guard try list.successions == Succession.hash(of: successions) else {
+      throw .damagedMembers("the successions of the administration key are not those it names")
+    }
+    try Succession.requireOrder(successions, identity)
+    return list
+  }
+}
+
+/// The head of a vault's file: which vault it is, which keys it has, and who may open it.
+///
+/// Nothing in it is proven before the vault is unlocked: a base names it by its hash.
+package struct VaultHead: Hashable, Sendable {
+  package let bytes: Data
+  package let lengths: Lengths
+  package let parts: HeadParts
+
+  /// The slots that this release can try, in the order of the file.
+  package private(set) var slots: [SlotRow] = []
+
+  /// The kinds of the slots that break the format or have an unknown grant; `nil` for one whose kind
+  /// cannot be read.
+  ///
+  /// If no slot opens and a slot of the presented kind is malformed, the vault is damaged, and the
+  /// passphrase or key may be right.
+  private(set) var malformed: Set<SlotKind?> = []
+
   /// The maximum number of bytes of a head.
   package static let maximumCount = 262_144
-  package static let greatestEpoch = HeadIdentity.greatestEpoch
 
+  package var identity: HeadIdentity { parts.identity }
   package var id: VaultID { identity.id }
   package var epoch: UInt64 { identity.epoch }
 
   /// The public key that signs the list of members.
   package var administration: Data { identity.administration }
 
-  /// The vault, epoch and administration key that every key must be bound to.
-  package var binding: KeyBinding { identity.binding }
+  /// What every key must be bound to.
+  package var binding: Data { identity.binding }
 
   /// Reads a head.
   ///
@@ -57,38 +123,221 @@ package struct VaultHead: Hashable, Sendable {
   package init(_ bytes: Data, path: String) throws(KeychainError) {
     lengths = try Self.lengths(prefix: bytes, fileLength: .max, path: path)
     guard lengths.head == bytes.count else { throw .damagedHead(path) }
-    let fields: Fields
-    do throws(FieldReader.Malformed) {
-      fields = try Fields(bytes.bytes)
+    self.bytes = bytes
+    do {
+      parts = try Self.parts(bytes.bytes, path)
+      try readSlots()
     } catch {
-      throw .damagedHead(path)
+      throw error as? KeychainError ?? .damagedHead(path)
     }
-    guard !fields.hasFeatures else {
+  }
+
+  private static func parts(_ bytes: RawSpan, _ path: String) throws -> HeadParts {
+    var reader = FieldReader()
+    _ = try reader.fixed(bytes, prefixCount)
+    let id = VaultID(bytes: try reader.data(bytes, count: VaultID.count))
+    let epoch: UInt64 = try reader.integer(bytes)
+    var checks: [Data] = []
+    for _ in Tier.allCases { checks.append(try reader.data(bytes, count: 16)) }
+    let administration = try reader.data(bytes, count: 32)
+    let features = try reader.list(bytes, ofSize: 4) {
+      reader, bytes throws(FieldReader.Malformed) in try reader.text(bytes)
+    }
+    let byteString = {
+      (reader: inout FieldReader, bytes: RawSpan) throws(FieldReader.Malformed) in
+      try reader.data(bytes)
+    }
+    let parts = HeadParts(
+      identity: try HeadIdentity(id: id, epoch: epoch, administration: administration),
+      checks: checks, slots: try reader.list(bytes, ofSize: 4, byteString),
+      list: try reader.data(bytes), administrationBox: try reader.data(bytes),
+      successions: try reader.list(bytes, ofSize: 4, byteString))
+    try reader.end(bytes)
+    guard 1...HeadIdentity.greatestEpoch ~= epoch, parts.slots.count <= MemberList.maximumCount
+    else { throw FieldReader.Malformed() }
+    guard features.isEmpty else {
       throw KeychainError(
         .unsupportedFormat, "the vault \(path) needs a feature that this release does not know",
         recovery: "use a newer release")
     }
-    guard let slots = StoredSlots(fields.slots) else { throw .damagedHead(path) }
-    self.bytes = bytes
-    identity = try HeadIdentity(
-      id: fields.id, epoch: fields.epoch, administration: fields.administration)
-    checks = fields.checks
-    self.slots = slots.known
-    malformed = slots.malformed
-    storedSlots = fields.slots
-    var hashes: [Data] = []
-    for slot in fields.slots {
-      hashes.append(try Derivation.hash("pk3/slot", of: slot.bytes))
+    return parts
+  }
+
+  /// Fails if there are too many passphrases, or two slots of one number.
+  private mutating func readSlots() throws(FieldReader.Malformed) {
+    var numbers: Set<UInt32> = []
+    var passphraseCount = 0
+    for slot in parts.slots {
+      guard let start = SlotStart(slot) else {
+        malformed.insert(nil)
+        continue
+      }
+      let kind = SlotKind(rawValue: start.kindNumber)
+      if kind == .passphrase { passphraseCount += 1 }
+      guard numbers.insert(start.number).inserted,
+        passphraseCount <= MemberList.maximumPassphraseCount
+      else { throw FieldReader.Malformed() }
+      if let row = SlotRow(encoded: slot) {
+        slots.append(row)
+      } else if let kind {
+        malformed.insert(kind)
+      }
     }
-    slotHashes = hashes
-    list = fields.list
-    administrationBox = fields.administrationBox
-    successions = fields.successions
   }
 
   /// `H(head)`, by which a base names the head.
-  package func hash() throws(KeychainError) -> Data { try Derivation.hash(of: bytes) }
+  package func hash() throws(KeychainError) -> Data { try Derivation.hash(bytes) }
 
   /// The check of the vault, which people compare and identities are pinned to.
   package func check() throws(KeychainError) -> VaultCheck { try identity.check() }
+
+  /// The slots of a kind, in the order in which they are tried.
+  package func slots(of kind: SlotKind) -> [SlotRow] { slots.filter { $0.kind == kind } }
+
+  /// Fails if a slot that breaks the format may be the one that a secret of this kind opens.
+  package func requireWellFormed(_ kind: SlotKind, path: String) throws(KeychainError) {
+    guard malformed.isDisjoint(with: [kind, nil]) else {
+      throw .damagedVault(path, "a slot that may be the right one is damaged")
+    }
+  }
+
+  /// Opens the list of members with T0, and checks all of it: it must name exactly the slots of the head.
+  package func openList(_ open: SharedSecret) throws(KeychainError) -> MemberList {
+    let list = try parts.signedList(open)
+    var isExact = parts.slots.count == list.members.count
+    // Numbers are unique on both sides, so every member is met once.
+    for slot in parts.slots where isExact {
+      let hash = try Derivation.hash("pk3/slot", of: slot.bytes)
+      isExact = list.members.contains { $0.slotHash == hash && SlotStart($0) == SlotStart(slot) }
+    }
+    guard isExact else {
+      throw .damagedMembers("the slots of the vault are not those it names")
+    }
+    return list
+  }
+}
+
+/// The fields at the beginning of every slot, whatever its kind.
+private struct SlotStart: Equatable {
+  let number: UInt32
+  let kindNumber: UInt8
+  let grantNumber: UInt8
+
+  /// `nil` if the slot is too short.
+  init?(_ slot: Data) {
+    guard slot.count >= 6 else { return nil }
+    number = slot.bytes.littleEndian(at: 0, as: UInt32.self)
+    (kindNumber, grantNumber) = (slot.bytes.byte(at: 4), slot.bytes.byte(at: 5))
+  }
+
+  init(_ member: Member) {
+    number = member.number
+    (kindNumber, grantNumber) = (member.kindNumber, member.grantNumber)
+  }
+}
+
+// The one place that decides whether a key belongs to a vault.
+extension VaultHead {
+  /// Whether a key is the key of a tier of this vault, as far as its check shows.
+  package func owns(_ key: borrowing SecretBytes, _ tier: Tier) throws(KeychainError) -> Bool {
+    try TierKeys.check(of: key) == parts.checks[tier]
+  }
+
+  /// Whether keys are those of this vault now, as far as checks and binding show; if not, they are old.
+  package func owns(_ keys: TierKeys) -> Bool {
+    keys.binding == binding && keys.checks == parts.checks
+  }
+}
+
+extension GrantedKey {
+  /// Returns the tier keys that follow, if they are those of a head; `nil` if not.
+  package func tierKeys(of head: VaultHead) throws(KeychainError) -> TierKeys? {
+    let keys: TierKeys
+    switch grant {
+    case .administers: keys = try TierKeys(root: parts[0].bytes, of: head.identity)
+    case .openTier:
+      keys = TierKeys(
+        binding: head.binding, checks: head.parts.checks, open: parts[0], first: nil,
+        unlocked: nil)
+    case .readsAndWrites, .reads: keys = try TierKeys(all: parts, binding: head.binding)
+    }
+    guard try head.owns(keys.open.bytes, .open), head.owns(keys) else { return nil }
+    return keys
+  }
+}
+
+extension VaultHead {
+  /// Where the parts of a file lie: head, pages and boxes, index, spine, log.
+  package struct Lengths: Hashable, Sendable {
+    // The numbers of bytes of the head and of the boxes of index and spine; the place of the first frame.
+    package let head: Int
+    package let index: Int
+    package let spine: Int
+    package let log: Int
+
+    /// Where pages and boxes of secrets may lie.
+    package var pagesRange: Range<Int> { head..<max(head, log - spine - index) }
+
+    package var indexRange: Range<Int> { pagesRange.upperBound..<pagesRange.upperBound + index }
+
+    package var spineRange: Range<Int> { indexRange.upperBound..<indexRange.upperBound + spine }
+  }
+
+  /// The number of bytes at the beginning of a file that give the lengths.
+  package static let prefixCount = 32
+
+  static let magic = Array("PKVAULT\n".utf8)
+  static let format: UInt32 = 3
+
+  private static let database = Array("SQLite format 3".utf8)
+
+  /// Reads the lengths in the first ``prefixCount`` bytes of a file, in which they must fit.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
+  ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged``.
+  package static func lengths(
+    prefix: Data, fileLength: Int, path: String
+  ) throws(KeychainError) -> Lengths {
+    let prefix = Array(prefix.prefix(prefixCount))
+    guard !prefix.starts(with: database) else {
+      throw KeychainError(
+        .unsupportedFormat,
+        "the vault \(path) has format 2, which only development versions read",
+        recovery: "export it with that version, move the file away, and import the export here")
+    }
+    guard prefix.starts(with: magic) else {
+      throw KeychainError(
+        .foreign, "the file \(path) is not a vault, or its beginning is damaged",
+        recovery: "name another path, for example with KEYCHAIN_VAULT, or restore a backup")
+    }
+    guard prefix.count == prefixCount else { throw .damagedHead(path) }
+    let bytes = unsafe prefix.span.bytes
+    let found = bytes.littleEndian(at: 8, as: UInt32.self)
+    guard found == format else {
+      throw KeychainError(
+        .unsupportedFormat,
+        "the vault \(path) has format \(found); this release reads format \(format)",
+        recovery: found > format ? "use a newer release" : .restoreBackup)
+    }
+    guard
+      let log = Int(exactly: bytes.littleEndian(at: 24, as: UInt64.self)), log <= fileLength
+    else { throw .damagedHead(path) }
+    let lengths = Lengths(
+      head: Int(bytes.littleEndian(at: 12, as: UInt32.self)),
+      index: Int(bytes.littleEndian(at: 16, as: UInt32.self)),
+      spine: Int(bytes.littleEndian(at: 20, as: UInt32.self)), log: log)
+    guard prefixCount...maximumCount ~= lengths.head, lengths.index <= VaultIndex.maximumBoxCount,
+      lengths.spine <= Spine.maximumBoxCount, lengths.head + lengths.index + lengths.spine <= log
+    else { throw .damagedHead(path) }
+    return lengths
+  }
+}
+
+extension KeychainError {
+  /// Returns the error for a file that is damaged as a whole.
+  package static func damagedVault(_ path: String, _ reason: String) -> Self {
+    Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: .restoreBackup)
+  }
+
+  static func damagedHead(_ path: String) -> Self { .damagedVault(path, "its head is damaged") }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
@@ -20,13 +20,18 @@ package struct IdentityFile: ~Copyable, Sendable {
     var identity: VaultIdentity?
     var pins: [VaultCheck] = []
     for (number, line) in try Self.lines(of: text, name: name).enumerated() {
-      switch try Self.content(of: text, line) {
+      switch Self.content(of: text, line) {
       case .nothing: continue
       case .pin(let check): pins.append(check)
       case .identity:
         guard identity == nil else { throw Self.refused(name, "it holds two identities") }
         identity = try Self.identity(in: text, line, number + 1, name)
-      case nil: throw Self.unknownLine(name, number + 1)
+      case nil:
+        throw KeychainError(
+          .unsupportedFormat,
+          "line \(number + 1) of \(name) is neither an identity nor a pin that this release knows",
+          recovery: "use the release that wrote it, or a newer one; or make an identity with "
+            + "\(.createIdentity)")
       }
     }
     guard let identity else { throw Self.refused(name, "it holds no identity") }
@@ -44,7 +49,7 @@ package struct IdentityFile: ~Copyable, Sendable {
   /// Returns the content of a line; `nil` if it is not allowed.
   package static func content(
     of text: borrowing SecretBytes, _ line: Range<Int>
-  ) throws(KeychainError) -> Line? {
+  ) -> Line? {
     text.withBytes { bytes in
       var line = bytes.extracting(line)
       line = line.extracting(TextBytes.trimmed(line))
@@ -62,11 +67,10 @@ package struct IdentityFile: ~Copyable, Sendable {
   package static func lines(
     of text: borrowing SecretBytes, name: String
   ) throws(KeychainError) -> [Range<Int>] {
-    let isText = text.withBytes { bytes in
-      (try? UTF8Span(validating: Span<UInt8>(_bytes: bytes))) != nil
-    }
-    guard isText else { throw refused(name, "it is not text in UTF-8") }
-    return text.withBytes { bytes in
+    try text.withBytes { bytes throws(KeychainError) in
+      guard (try? UTF8Span(validating: Span<UInt8>(_bytes: bytes))) != nil else {
+        throw refused(name, "it is not text in UTF-8")
+      }
       var lines: [Range<Int>] = []
       var start = 0
       for end in 0...bytes.byteCount
@@ -93,17 +97,48 @@ package struct IdentityFile: ~Copyable, Sendable {
     return try VaultIdentity(seed: seed)
   }
 
-  private static func unknownLine(_ name: String, _ number: Int) -> KeychainError {
-    KeychainError(
-      .unsupportedFormat,
-      "line \(number) of \(name) is neither an identity nor a pin that this release knows",
-      recovery: "use the release that wrote it, or a newer one; or make an identity with "
-        + "\(.createIdentity)")
-  }
-
   private static func refused(_ name: String, _ reason: String) -> KeychainError {
     KeychainError(
       .incorrectSecret, "\(name) is not an identity file: \(reason)",
       recovery: "make one with \(.createIdentity)")
   }
+}
+
+/// Identifies a vault and who administers it: a hash of its id and of its administration key.
+///
+/// It is not secret. It stays when the vault gets a new root key, and changes when an administrator
+/// leaves. An identity file with checks opens only the vaults that have them.
+public struct VaultCheck: Hashable, Sendable {
+  /// The 16 bytes of the check.
+  package let bytes: Data
+}
+
+extension VaultCheck {
+  /// Reads a check.
+  ///
+  /// - Parameter text: 32 hexadecimal digits in lower case. Other text returns `nil`.
+  public init?(text: String) {
+    let digits = Array(text)
+    guard digits.count == 32 else { return nil }
+    let pairs = stride(from: 0, to: 32, by: 2).map { String(digits[$0...$0 + 1]) }
+    bytes = Data(pairs.compactMap { UInt8($0, radix: 16) })
+    // There is one way to write it.
+    guard bytes.hexadecimal == text else { return nil }
+  }
+}
+
+extension HeadIdentity {
+  /// The check of the vault, which people compare and identities are pinned to.
+  package func check() throws(KeychainError) -> VaultCheck {
+    let fields = FieldWriter.fields {
+      $0.byteString(id.bytes)
+      $0.byteString(administration)
+    }
+    return VaultCheck(bytes: try Derivation.hash("pk2/vault.check", fields).prefix(16))
+  }
+}
+
+extension VaultCheck: CustomStringConvertible {
+  /// 32 hexadecimal digits in lower case.
+  public var description: String { bytes.hexadecimal }
 }

@@ -42,11 +42,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   /// - Returns: 8 groups of 4 characters with hyphens between them, in guarded memory.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text() throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      try Text32.append(bytes, sumCount: Self.sumCount, .grouped, to: &buffer)
-      return try buffer.finish()
-    }
+    try translated(secrets: Text32.text(bytes, sumCount: Self.sumCount, .grouped))
   }
 
   /// Returns whether two codes are equal, in constant time.

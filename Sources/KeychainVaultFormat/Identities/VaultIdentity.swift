@@ -1,6 +1,94 @@
-internal import Foundation
-package import KeychainCredentials
+package import Foundation
+public import KeychainCredentials
 package import KeychainSecrets
+
+/// The public half of an identity, to which a vault can be opened.
+///
+/// It is not secret.
+///
+/// Its text begins with `pkpub2-`. Whoever has the identity opens the vaults that have a slot
+/// for it.
+public struct VaultRecipient: Hashable, Sendable {
+  private static let prefix = "pkpub2-"
+  private static let sumCount = 6
+
+  /// The X25519 public key, to which keys are sealed: 32 bytes.
+  package let boxKey: Data
+
+  /// The Ed25519 public key, which checks what the identity signs: 32 bytes.
+  package let signingKey: Data
+
+}
+
+extension VaultRecipient {
+  /// Reads the text of a recipient.
+  ///
+  /// Case, hyphens and white space after the prefix are ignored.
+  ///
+  /// - Parameter text: The text, such as ``description``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is not a
+  ///   recipient, is mistyped, or if nobody can have the private half.
+  public init(text: String) throws(KeychainError) {
+    do throws(Text32.Fault) {
+      let keys = try unsafe Text32.key(
+        text.utf8Span.span.bytes, after: Self.prefix,
+        count: SealedBox.keyCount + Signature.publicKeyCount, sumCount: Self.sumCount)
+      self = keys.withBytes {
+        Self(
+          boxKey: Data(copying: $0.extracting(0..<SealedBox.keyCount)),
+          signingKey: Data(copying: $0.extracting(SealedBox.keyCount..<$0.byteCount)))
+      }
+    } catch {
+      throw Self.error(error)
+    }
+    guard isUsable else { throw Self.refused("no identity belongs to it") }
+  }
+
+  /// Whether an identity can belong to it.
+  package var isUsable: Bool {
+    SealedBox.isPublicKey(Array(boxKey)) && Signature.isPublicKey(Array(signingKey))
+  }
+
+  /// The fingerprint, by which people compare recipients: 32 hexadecimal digits in lower case.
+  ///
+  /// It covers both public keys.
+  public var fingerprint: String {
+    let fields = FieldWriter.fields {
+      $0.byteString(boxKey)
+      $0.byteString(signingKey)
+    }
+    return (try? Derivation.hash("pk2/fingerprint", fields).prefix(16).hexadecimal) ?? ""
+  }
+
+  private static func error(_ fault: Text32.Fault) -> KeychainError {
+    let reason: String
+    switch fault {
+    case .prefix: reason = "it does not begin with \(prefix)"
+    case .character: reason = "it has a character that no recipient has"
+    case .length(let found, let expected):
+      reason = "it has \(found) letters and digits after its beginning, and needs \(expected)"
+    case .mistyped: reason = "its checksum is wrong, so something in it is mistyped"
+    case .memory(let error): return KeychainError(error)
+    }
+    return refused(reason)
+  }
+
+  private static func refused(_ reason: String) -> KeychainError {
+    KeychainError(
+      .invalidArgument, "that is not a recipient: \(reason)",
+      recovery: "show it again on the machine that has the identity, with \(.showIdentity)")
+  }
+}
+
+extension VaultRecipient: CustomStringConvertible {
+  /// The text of the recipient.
+  public var description: String {
+    let keys = boxKey + signingKey
+    let text = try? Text32.text(
+      SecretBytes(copying: keys.bytes), prefix: Self.prefix, sumCount: Self.sumCount)
+    return text?.withBytes { $0.text } ?? Self.prefix
+  }
+}
 
 /// A key pair that opens the vaults which have a slot for its public half, and signs what its owner
 /// writes into shared vaults.

@@ -20,8 +20,6 @@ package struct ItemSealing {
   }
 
   /// Returns what entries have for a service or server.
-  ///
-  /// If no entry of a tier that is locked has it, nothing of the service is locked.
   package func service(_ text: String) throws(KeychainError) -> UInt64 {
     try Derivation.tag(keys.open.bytes, "pk3/service", FieldWriter.fields { $0.text(text) })
       .bytes.littleEndian(at: 0, as: UInt64.self)
@@ -38,18 +36,16 @@ package struct ItemSealing {
     let entry = ItemEntry(
       id: id, accessibility: accessibility,
       device: accessibility.isThisDeviceOnly ? device?.id : nil, version: credential.version,
-      boxCount: box.count, boxHash: try Derivation.hash(of: box),
+      boxCount: box.count, boxHash: try Derivation.hash(box),
       service: try service(credential.identity.serviceOrServer))
     return SealedItem(
       entry: entry, metadata: SharedSecret(try MetadataCoding.encode(credential)), box: box)
   }
 
-  /// Returns the credential of an item, which may be bound to another device.
+  /// Returns the credential of an item, which may be bound to another device; damaged if the metadata
+  /// breaks the format, or is not that of the entry's id and service.
   ///
   /// `index` is the number of the entry among the puts of the part with the metadata.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the metadata breaks the
-  ///   format, or is not that of the entry's id and service.
   package func credential(
     _ metadata: PartMetadata, at index: Int, of entry: ItemEntry, name: @autoclosure () -> String
   ) throws(KeychainError) -> Credential {
@@ -60,21 +56,17 @@ package struct ItemSealing {
 
   /// Whether an entry has the id and the service of a credential; it is returned only then.
   package func isNamed(_ entry: ItemEntry, _ credential: Credential) throws(KeychainError) -> Bool {
-    guard try id(of: credential.identity) == entry.id else { return false }
-    return try service(credential.identity.serviceOrServer) == entry.service
+    let service = try service(credential.identity.serviceOrServer)
+    return try id(of: credential.identity) == entry.id && service == entry.service
   }
 
-  /// Opens the secret of an item.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/otherDevice``,
-  ///   ``KeychainError/Code/locked``, or ``KeychainError/Code/damaged`` if the box is not the one
-  ///   that the entry names, or does not open.
+  /// Opens the secret of an item; damaged if the box is not the one that the entry names.
   package func secret(
     in box: Data, of entry: ItemEntry, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {
     guard !isOfOtherDevice(entry) else { throw .otherDevice(name()) }
     let key = try itemKey(entry.accessibility, entry.id, version: entry.version, name: name())
-    guard box.count == entry.boxCount, try Derivation.hash(of: box) == entry.boxHash,
+    guard box.count == entry.boxCount, try Derivation.hash(box) == entry.boxHash,
       let secret = try Sealing.openPadded(box, with: key, limit: Credential.maximumSecretCount)
     else { throw .damagedItem(name()) }
     return secret
@@ -91,7 +83,19 @@ package struct ItemSealing {
     guard let classKey = try keys.classKey(accessibility, device: device) else {
       throw .locked(name())
     }
-    return try ItemKey.derive(from: classKey.bytes, id, version: version)
+    return try Self.key(of: id, version: version, classKey: classKey.bytes)
+  }
+
+  /// Returns the key of one version of a secret.
+  static func key(
+    of id: ItemID, version: UInt64, classKey: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes {
+    try Derivation.key(
+      classKey, "pk3/item",
+      FieldWriter.fields {
+        id.write(to: &$0)
+        $0.integer(version)
+      })
   }
 }
 

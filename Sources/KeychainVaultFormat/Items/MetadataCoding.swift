@@ -9,9 +9,7 @@ package enum MetadataCoding {
   /// attributes have different names.
   package static let maximumCount = 5 * Credential.maximumMetadataCount
 
-  /// Returns the identity's fields in the order of the format.
-  ///
-  /// The item's id is derived from them.
+  /// Returns the identity's fields, from which the item's id is derived.
   package static func identityFields(_ identity: CredentialIdentity) -> [UInt8] {
     FieldWriter.fields { writer in
       switch identity.kind {
@@ -20,31 +18,30 @@ package enum MetadataCoding {
         for text in [identity.accessGroup, service, account] { writer.text(text) }
       case .internetPassword(let password):
         writer.integer(UInt8(1))
-        for text in [identity.accessGroup, password.server, password.protocol] {
-          writer.text(text)
-        }
+        writer.text(identity.accessGroup)
+        writer.text(password.server)
+        writer.text(password.protocol)
         writer.integer(UInt32(password.port))
-        for text in [
-          password.path, password.account, password.securityDomain, password.authenticationType,
-        ] {
-          writer.text(text)
-        }
+        writer.text(password.path)
+        writer.text(password.account)
+        writer.text(password.securityDomain)
+        writer.text(password.authenticationType)
       }
     }
   }
 
   package static func encode(_ credential: Credential) throws(KeychainError) -> SecretBytes {
-    let times = [credential.created, credential.modified].map { $0.microseconds ?? 0 }
     let fields =
       identityFields(credential.identity)
       + FieldWriter.fields { writer in
         for text in [credential.label, credential.comment, credential.contentType] {
           writer.optional(text) { $0.text($1) }
         }
-        for time in times { writer.integer(time) }
+        for date in [credential.created, credential.modified] {
+          writer.integer(date.microseconds ?? 0)
+        }
         writer.optional(credential.expires?.microseconds) { $0.integer($1) }
-        writer.integer(UInt32(credential.attributes.count))
-        for pair in credential.attributes {
+        writer.list(Array(credential.attributes)) { writer, pair in
           writer.text(pair.name)
           writer.text(pair.value)
         }
@@ -54,12 +51,7 @@ package enum MetadataCoding {
 
   /// Returns a credential without a version.
   ///
-  /// - Parameters:
-  ///   - bytes: The plaintext.
-  ///   - accessibility: The accessibility of the item.
-  ///   - textLimit: The maximum number of bytes of all texts together. Exports have another one.
-  /// - Returns: The credential.
-  /// - Throws: ``FieldReader/Malformed``.
+  /// `textLimit` is the maximum number of bytes of all texts together. Exports have another one.
   package static func decode(
     _ bytes: RawSpan, _ accessibility: Accessibility,
     textLimit: Int = Credential.maximumMetadataCount

@@ -3,9 +3,6 @@ package import KeychainCredentials
 internal import KeychainSecrets
 
 /// What a commit changes in one tier, and what a page of the base has of it.
-///
-/// The outer half, the changes, is readable with T0; the inner half, the metadata, with the tier's
-/// key.
 package struct Part: Sendable {
   package enum Change: Hashable, Sendable {
     case remove(ItemID)
@@ -32,7 +29,6 @@ package struct Part: Sendable {
   /// The box of the metadata of all puts; empty if there are none.
   package let inner: Data
 
-  /// A part without changes.
   package static func empty(_ tier: Tier) -> Part { Part(tier, changes: [], inner: Data()) }
 
   private init(_ tier: Tier, changes: [Change], inner: Data) {
@@ -58,55 +54,40 @@ extension Part {
   package init(
     _ reader: inout FieldReader, _ bytes: RawSpan, tier: Tier
   ) throws(FieldReader.Malformed) {
-    let count = try reader.count(bytes, ofSize: 1 + ItemID.count)
-    var changes: [Change] = []
-    changes.reserveCapacity(count)
-    var hasPuts = false
-    for _ in 0..<count {
-      let change: Change
+    let changes = try reader.list(bytes, ofSize: 1 + ItemID.count) {
+      reader, bytes throws(FieldReader.Malformed) -> Change in
       switch try reader.integer(bytes, as: UInt8.self) {
-      case 0: change = .remove(ItemID(bytes, at: try reader.fixed(bytes, ItemID.count).lowerBound))
-      case 1:
-        change = .put(try ItemEntry(&reader, bytes, tier: tier))
-        hasPuts = true
+      case 0: .remove(try ItemID(&reader, bytes))
+      case 1: .put(try ItemEntry(&reader, bytes, tier: tier))
       default: throw FieldReader.Malformed()
       }
-      if let last = changes.last, last.id >= change.id { throw FieldReader.Malformed() }
-      changes.append(change)
     }
     let inner = try reader.data(bytes)
-    guard inner.isEmpty == !hasPuts else { throw FieldReader.Malformed() }
+    guard changes.areInOrder, inner.isEmpty == changes.allSatisfy({ $0.entry == nil }) else {
+      throw FieldReader.Malformed()
+    }
     self.init(tier, changes: changes, inner: inner)
   }
 
   package func write(to writer: inout FieldWriter) {
-    writer.integer(UInt32(truncatingIfNeeded: changes.count))
-    for change in changes {
+    writer.list(changes) { writer, change in
+      writer.integer(UInt8(change.entry == nil ? 0 : 1))
       switch change {
-      case .remove(let id):
-        writer.integer(UInt8(0))
-        id.write(to: &writer)
-      case .put(let entry):
-        writer.integer(UInt8(1))
-        entry.write(to: &writer)
+      case .remove(let id): id.write(to: &writer)
+      case .put(let entry): entry.write(to: &writer)
       }
     }
     writer.byteString(inner)
   }
 
   /// Makes a part of items and removals in any order, and seals the metadata.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if an item is put and the tier's
-  ///   key is not at hand.
   package init(
     _ tier: Tier, puts: [SealedItem], removes: [ItemID], keys: TierKeys
   ) throws(KeychainError) {
     let puts = puts.sorted { $0.entry.id < $1.entry.id }
     let changes = (puts.map { .put($0.entry) } + removes.map { Change.remove($0) })
       .sorted { $0.id < $1.id }
-    guard puts.allSatisfy({ $0.entry.tier == tier }),
-      zip(changes, changes.dropFirst()).allSatisfy({ $0.id < $1.id })
-    else {
+    guard puts.allSatisfy({ $0.entry.tier == tier }), changes.areInOrder else {
       throw KeychainError(.internalFailure, "a change of a vault was made twice or misplaced")
     }
     guard let first = puts.first else {
@@ -117,11 +98,7 @@ extension Part {
     self.init(tier, changes: changes, inner: try PartMetadata.seal(puts.map(\.metadata), with: key))
   }
 
-  /// Opens the metadata of the items that are put.
-  ///
-  /// - Returns: The metadata, or `nil` if the tier's key is not at hand.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if it does not open, or is of
-  ///   another number of items.
+  /// Opens the metadata of the items that are put; `nil` if the tier's key is not at hand.
   package func metadata(_ keys: TierKeys) throws(KeychainError) -> PartMetadata? {
     guard let key = try keys.namesKey(tier) else { return nil }
     let count = changes.count { $0.entry != nil }
@@ -134,12 +111,14 @@ extension Part {
   }
 }
 
+extension [Part.Change] {
+  /// Whether the ids rise, so that each is there once.
+  fileprivate var areInOrder: Bool { zip(self, dropFirst()).allSatisfy { $0.id < $1.id } }
+}
+
 // Pages of the base.
 extension Part {
-  /// Opens a page.
-  ///
-  /// - Returns: The page, or `nil` if it does not open, breaks the format, is empty, or removes
-  ///   something.
+  /// Opens a page; `nil` if it does not open, breaks the format, is empty, or removes something.
   package static func openPage(
     _ box: Data, tier: Tier, keys: TierKeys
   ) throws(KeychainError) -> Part? {
@@ -162,5 +141,85 @@ extension Part {
     try Sealing.seal(
       fields: FieldWriter.fields(capacity: count, write(to:)),
       with: keys.boxKey("pk3/page").bytes)
+  }
+}
+
+/// The metadata of the items that a part puts.
+///
+/// It lies in ordinary memory: what is read from it are strings of a ``Credential``, and guarded
+/// memory for each part would take most of the time of a search.
+package final class PartMetadata: Sendable {
+  private let bytes: [UInt8]
+  private let ranges: [Range<Int>]
+
+  /// No part has more bytes of metadata: neither a commit nor a page is longer.
+  private static let maximumCount = 1 << 20
+
+  /// Opens the inner half of a part; `nil` if it does not open or is not of `count` items.
+  init?(_ inner: Data, count: Int, with key: SharedSecret) throws(KeychainError) {
+    guard count > 0 else {
+      guard inner.isEmpty else { return nil }
+      (bytes, ranges) = ([], [])
+      return
+    }
+    guard inner.count <= Sealing.greatestBoxCount(limit: Self.maximumCount),
+      let plain = try Sealing.openFields(inner, with: key.bytes),
+      let ranges = try? Self.ranges(unsafe plain.span.bytes, count: count)
+    else { return nil }
+    bytes = plain
+    self.ranges = ranges
+  }
+
+  /// The metadata of one item, as they are sealed.
+  package init(_ metadata: SharedSecret) {
+    bytes = metadata.bytes.withBytes { $0.array }
+    ranges = [0..<bytes.count]
+  }
+
+  private static func ranges(
+    _ padded: RawSpan, count: Int
+  ) throws(FieldReader.Malformed) -> [Range<Int>] {
+    guard let content = Padding.range(in: padded) else { throw FieldReader.Malformed() }
+    // The ranges are those of the padded text.
+    let bytes = padded.extracting(0..<content.upperBound)
+    var reader = FieldReader()
+    _ = try reader.fixed(bytes, content.lowerBound)
+    var ranges: [Range<Int>] = []
+    for _ in 0..<count { ranges.append(try reader.range(bytes)) }
+    try reader.end(bytes)
+    return ranges
+  }
+
+  static func seal(
+    _ metadata: [SharedSecret], with key: SharedSecret
+  ) throws(KeychainError) -> Data {
+    let fields = FieldWriter.fields(capacity: 256 * metadata.count) { writer in
+      for item in metadata { item.bytes.withBytes { writer.byteString($0) } }
+    }
+    return try Sealing.seal(fields: Sealing.padded(fields: fields), with: key.bytes)
+  }
+
+  /// Returns a copy of the metadata of the put with a number from 0, to seal it again as it is.
+  package func copy(at index: Int) throws(KeychainError) -> SharedSecret {
+    let bytes = bytes
+    let plain = unsafe bytes.span.bytes
+    return SharedSecret(
+      try translated(secrets: SecretBytes(copying: plain.extracting(range(index)))))
+  }
+
+  /// Returns the credential of the put with a number from 0; `nil` if its metadata breaks the format.
+  package func credential(at index: Int, of entry: ItemEntry) -> Credential? {
+    let range = range(index)
+    guard range.count <= MetadataCoding.maximumCount else { return nil }
+    let bytes = bytes
+    let plain = unsafe bytes.span.bytes
+    var credential = try? MetadataCoding.decode(plain.extracting(range), entry.accessibility)
+    credential?.version = entry.version
+    return credential
+  }
+
+  /// Nothing for a number that no put has, which then does not decode.
+  private func range(_ index: Int) -> Range<Int> {
+    ranges.indices.contains(index) ? ranges[index] : 0..<0
   }
 }

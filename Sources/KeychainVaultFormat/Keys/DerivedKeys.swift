@@ -6,9 +6,8 @@ internal import Synchronization
 /// Keys that were derived from tier keys, so that each is derived once.
 ///
 /// They live in guarded memory, and no longer than the tier keys: whoever has those has these, too.
-final class DerivedKeys: Sendable {
-  /// What names a derived key among those of some tier keys.
-  enum Name: Hashable {
+package final class DerivedKeys: Sendable {
+  fileprivate enum Name: Hashable {
     case box(String)
     case names(Tier)
 
@@ -19,7 +18,7 @@ final class DerivedKeys: Sendable {
   private let known = Mutex<[Name: SharedSecret]>([:])
 
   /// Returns a key; `derive` makes it the first time.
-  func key(
+  fileprivate func key(
     _ name: Name, _ derive: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> SharedSecret {
     if let known = known.withLock({ $0[name] }) { return known }
@@ -29,36 +28,9 @@ final class DerivedKeys: Sendable {
   }
 }
 
-/// The keys below T0 that open the boxes of a vault, one for each kind of box.
-package struct BoxKeys: Sendable {
-  /// The list of members.
-  package let members: SharedSecret
-
-  /// Commits.
-  package let commit: SharedSecret
-
-  /// The index of the base.
-  package let index: SharedSecret
-
-  /// The digests before the base.
-  package let spine: SharedSecret
-
-  /// Pages of the base.
-  package let page: SharedSecret
-}
-
 extension TierKeys {
-  /// The keys of boxes, which are derived once.
-  package var boxKeys: BoxKeys {
-    get throws(KeychainError) {
-      BoxKeys(
-        members: try boxKey("pk3/members"), commit: try boxKey("pk3/commit"),
-        index: try boxKey("pk3/index"), spine: try boxKey("pk3/spine"),
-        page: try boxKey("pk3/page"))
-    }
-  }
-
-  func boxKey(_ label: String) throws(KeychainError) -> SharedSecret {
+  /// Returns the key of one kind of box below T0, by its label.
+  package func boxKey(_ label: String) throws(KeychainError) -> SharedSecret {
     try derived.key(.box(label)) { () throws(KeychainError) in
       try Derivation.key(open.bytes, label)
     }
@@ -87,7 +59,26 @@ extension TierKeys {
     let device = accessibility.isThisDeviceOnly ? device : nil
     return try derived.key(.accessibility(accessibility, device: device?.id)) {
       () throws(KeychainError) in
-      try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
+      let key = try Derivation.key(tierKey.bytes, "pk3/class", [accessibility.rawValue])
+      guard accessibility.isThisDeviceOnly else { return key }
+      guard let device else {
+        throw KeychainError(
+          .internalFailure, "a device-bound class key was asked for without a device")
+      }
+      return try translated(secrets: Self.bind(key, to: device.secret.bytes))
+    }
+  }
+
+  private static func bind(
+    _ classKey: borrowing SecretBytes, to device: borrowing SecretBytes
+  ) throws(SecretsError) -> SecretBytes {
+    // Guarded, because the fields contain the device secret.
+    var fields = try SecretBuffer(capacity: 64)
+    let count = UInt32(device.count)
+    for byte in FieldWriter.fields({ $0.integer(count) }) { try fields.append(byte) }
+    try device.withBytes { bytes throws(SecretsError) in try fields.append(bytes) }
+    return try fields.withBytes { fields throws(SecretsError) in
+      try KeyDerivation.key(from: classKey, label: "pk3/class.device", fields: fields)
     }
   }
 }

@@ -2,7 +2,65 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// Boxes with the errors of this module.
+// The functions of libsodium, with the errors of this module: the only one is a lack of memory.
+
+/// The derivations of the vault format, `D(key, label, fields)`, with their labels.
+package enum Derivation {
+  package static func key(
+    _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
+  ) throws(KeychainError) -> SecretBytes {
+    try translated(
+      secrets: unsafe KeyDerivation.key(from: key, label: label, fields: fields.span.bytes))
+  }
+
+  package static func tag(
+    _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
+  ) throws(KeychainError) -> Data {
+    try translated(
+      secrets: Data(
+        copying: unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes)))
+  }
+
+  /// Returns the first 16 bytes of a tag.
+  package static func shortTag(
+    _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
+  ) throws(KeychainError) -> Data {
+    try tag(key, label, fields).prefix(16)
+  }
+
+  /// Returns `H(count, bytes)`: a hash without a label.
+  package static func hash(_ bytes: Data, count: Int = 32) throws(KeychainError) -> Data {
+    try translated(secrets: Data(copying: Blake2b.digest(bytes.bytes, count: count)))
+  }
+
+  /// Returns `HL(label, fields)`: a hash of 32 bytes for one purpose.
+  package static func hash(_ label: String, _ fields: [UInt8]) throws(KeychainError) -> Data {
+    try unsafe hash(label, of: fields.span.bytes)
+  }
+
+  static func hash(_ label: String, of bytes: RawSpan) throws(KeychainError) -> Data {
+    try translated(secrets: Data(copying: Blake2b.digest(bytes, label: label)))
+  }
+}
+
+/// Signatures under a label.
+package enum Signing {
+  package static func sign(
+    _ message: [UInt8], label: String, seed: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    try translated(
+      secrets: Data(copying: unsafe Signature.sign(message.span.bytes, label: label, seed: seed)))
+  }
+
+  package static func isRight(
+    _ signature: Data, of message: [UInt8], label: String, publicKey: Data
+  ) -> Bool {
+    unsafe Signature.isRight(
+      Array(signature), of: message.span.bytes, label: label, publicKey: Array(publicKey))
+  }
+}
+
+/// Boxes.
 package enum Sealing {
   package static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
@@ -22,24 +80,14 @@ package enum Sealing {
   package static func open(
     _ box: Data, with key: borrowing SecretBytes
   ) throws(KeychainError) -> SecretBytes? {
-    do throws(SecretsError) {
-      return try SecretBox.open(box.bytes, with: key)
-    } catch {
-      guard error.code == .authenticationFailed else { throw KeychainError(error) }
-      return nil
-    }
+    try unlessRefused(SecretBox.open(box.bytes, with: key))
   }
 
   /// Opens a box that contains no secret of a person into ordinary memory; `nil` as ``open(_:with:)``.
   static func openFields(
     _ box: Data, with key: borrowing SecretBytes
   ) throws(KeychainError) -> [UInt8]? {
-    do throws(SecretsError) {
-      return try SecretBox.openUnguarded(box.bytes, with: key)
-    } catch {
-      guard error.code == .authenticationFailed else { throw KeychainError(error) }
-      return nil
-    }
+    try unlessRefused(SecretBox.openUnguarded(box.bytes, with: key))
   }
 
   /// Pads fields as ``Padding`` does, in ordinary memory.
@@ -50,7 +98,7 @@ package enum Sealing {
     return padded
   }
 
-  package static func sealPadded(
+  static func sealPadded(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
     try translated(secrets: Data(SecretBox.seal(Padding.pad(message), with: key)))
@@ -58,21 +106,15 @@ package enum Sealing {
 
   /// Opens a box and removes the padding; `nil` if either breaks the format, or if there are more
   /// bytes than `limit`.
-  package static func openPadded(
+  static func openPadded(
     _ box: Data, with key: borrowing SecretBytes, limit: Int
   ) throws(KeychainError) -> SecretBytes? {
     // No memory is allocated for a box that is too long.
-    guard box.count <= greatestBoxCount(limit: limit),
-      let padded = try open(box, with: key)
+    guard box.count <= greatestBoxCount(limit: limit), let padded = try open(box, with: key),
+      let message = try unlessRefused(Padding.unpad(padded), code: .invalidLength),
+      message.count <= limit
     else { return nil }
-    do throws(SecretsError) {
-      let message = try Padding.unpad(padded)
-      guard message.count <= limit else { return nil }
-      return message
-    } catch {
-      guard error.code == .invalidLength else { throw KeychainError(error) }
-      return nil
-    }
+    return message
   }
 
   /// Returns the maximum number of bytes of a box that contains a padded message.

@@ -1,11 +1,23 @@
 package import Foundation
 package import KeychainCredentials
-package import KeychainSecrets
+internal import KeychainSecrets
+
+/// What signs the commits of a shared vault: the key of a slot.
+package struct CommitSigner: Sendable {
+  /// The number of the slot.
+  package let number: UInt32
+  let seed: SharedSecret
+
+  func sign(_ message: Data, label: String) throws(KeychainError) -> Data {
+    try Signing.sign(Array(message), label: label, seed: seed.bytes)
+  }
+
+  package func publicKey() throws(KeychainError) -> Data {
+    try translated(secrets: Data(copying: Signature.publicKey(of: seed.bytes)))
+  }
+}
 
 /// The two key pairs of a slot: one opens its box, the other one signs.
-///
-/// They depend on the slot and on what opens it, and neither on the epoch nor on the granted keys. So
-/// whoever has the list of members can give a slot new keys without the secret that opens it.
 package struct SlotKeys: Sendable {
   /// `X`: the public key to which new keys are sealed.
   package let boxKey: Data
@@ -20,22 +32,8 @@ package struct SlotKeys: Sendable {
     self.signingSeed = SharedSecret(signingSeed)
   }
 
-  /// Derives the keys of a slot that is opened by an input key.
-  ///
-  /// The key that opens its box is bound to the fields of the slot's header; the key that signs, to
-  /// those of them that never change, so that a recovery code keeps it.
-  package init(
-    inputKey: borrowing SecretBytes, header: [UInt8], signing: [UInt8]
-  ) throws(KeychainError) {
-    try self.init(
-      boxSecret: try Derivation.key(inputKey, "pk3/slot.box", header),
-      signingSeed: try Derivation.key(inputKey, "pk3/slot.sign", signing))
-  }
-
   /// `E`: the public key that checks signatures.
-  package func signingKey() throws(KeychainError) -> Data {
-    try translated(secrets: Data(copying: Signature.publicKey(of: signingSeed.bytes)))
-  }
+  package func signingKey() throws(KeychainError) -> Data { try signer(0).publicKey() }
 
   /// What signs in the name of the slot.
   package func signer(_ number: UInt32) -> CommitSigner {
@@ -44,11 +42,7 @@ package struct SlotKeys: Sendable {
 
   /// Opens a sealed box; `nil` if it was sealed to another key or changed.
   func open(_ box: Data) throws(KeychainError) -> SecretBytes? {
-    do throws(SecretsError) {
-      return try SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey))
-    } catch {
-      guard error.code == .authenticationFailed else { throw KeychainError(error) }
-      return nil
-    }
+    try unlessRefused(
+      SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey)))
   }
 }

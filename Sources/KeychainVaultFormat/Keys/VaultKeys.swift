@@ -2,6 +2,47 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
+/// What a vault is called for ever: 16 random bytes, from which every key is derived.
+package struct VaultID: Hashable, Sendable {
+  package static let count = 16
+
+  package let bytes: Data
+
+  package static func random() throws(KeychainError) -> VaultID {
+    VaultID(bytes: try .random(count: count))
+  }
+}
+
+/// The vault, epoch and administration key of a head, which slots are sealed for.
+///
+/// It exists before the head, whose bytes contain the slots.
+package struct HeadIdentity: Hashable, Sendable {
+  package let id: VaultID
+  package let epoch: UInt64
+
+  /// The public key that signs the list of members.
+  package let administration: Data
+
+  /// What every key must be bound to: a key of another vault, epoch or administration key is never used.
+  package let binding: Data
+
+  package static let greatestEpoch: UInt64 = 1 << 31
+  static let bindingCount = 32
+
+  package init(id: VaultID, epoch: UInt64, administration: Data) throws(KeychainError) {
+    self.id = id
+    self.epoch = epoch
+    self.administration = administration
+    binding = try Derivation.hash(
+      "pk3/binding",
+      FieldWriter.fields {
+        $0.byteString(id.bytes)
+        $0.integer(epoch)
+        $0.byteString(administration)
+      })
+  }
+}
+
 /// The three tiers of keys below the root key.
 package enum Tier: UInt8, CaseIterable, Sendable {
   /// Commits, the index and its pages, the list of members, and items that need no unlock.
@@ -22,50 +63,30 @@ package enum Tier: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// The checks of the tiers, which are not encrypted in the head.
-///
-/// They show whether a key belongs to this vault as it is now.
-package struct VaultChecks: Hashable, Sendable {
-  package let open: Data
-  package let first: Data
-  package let unlocked: Data
-
-  package init(open: Data, first: Data, unlocked: Data) {
-    self.open = open
-    self.first = first
-    self.unlocked = unlocked
-  }
-
-  package subscript(tier: Tier) -> Data {
-    switch tier {
-    case .open: open
-    case .first: first
-    case .unlocked: unlocked
-    }
-  }
-
-  package static func of(_ tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try Derivation.shortTag(tierKey, "pk3/check")
+extension Array {
+  /// The element of a tier, of three in the order of the tiers.
+  package subscript(tier: Tier) -> Element {
+    get { self[Int(tier.rawValue)] }
+    set { self[Int(tier.rawValue)] = newValue }
   }
 }
 
 /// The tier keys at hand: always T0, and the others as far as the vault is unlocked.
 package struct TierKeys: Sendable {
-  /// The vault, epoch and administration key to which they belong.
-  package let binding: KeyBinding
-  package let checks: VaultChecks
+  /// The binding of the head to which they belong.
+  package let binding: Data
+
+  /// The checks of the tiers, which the head has.
+  package let checks: [Data]
   package let open: SharedSecret
   package let first: SharedSecret?
   package let unlocked: SharedSecret?
 
-  /// Tells copies of these keys from others, without comparing them.
-  package let identity = TierKeysIdentity()
-
   /// What signs the commits of a shared vault; `nil` if only keys from the cache are at hand.
   package var signer: CommitSigner?
 
-  /// What was derived from these keys before.
-  let derived: DerivedKeys
+  /// What was derived from these keys before. Only copies of them share the object.
+  package let derived = DerivedKeys()
 
   package func key(_ tier: Tier) -> SharedSecret? {
     switch tier {
@@ -88,33 +109,29 @@ package struct TierKeys: Sendable {
 
   /// Derives all tiers of a root key.
   package init(
-    root: borrowing SecretBytes, id: VaultID, epoch: UInt64, binding: KeyBinding
+    root: borrowing SecretBytes, of head: HeadIdentity
   ) throws(KeychainError) {
     var keys: [SharedSecret] = []
     for tier in Tier.allCases {
       let fields = FieldWriter.fields {
-        $0.byteString(id.bytes)
-        $0.integer(epoch)
+        $0.byteString(head.id.bytes)
+        $0.integer(head.epoch)
         $0.integer(tier.rawValue)
       }
       keys.append(SharedSecret(try Derivation.key(root, "pk3/tier", fields)))
     }
-    try self.init(all: keys, binding: binding)
+    try self.init(all: keys, binding: head.binding)
   }
 
   /// Creates keys from all three tier keys, in their order.
-  package init(all keys: [SharedSecret], binding: KeyBinding) throws(KeychainError) {
+  init(all keys: [SharedSecret], binding: Data) throws(KeychainError) {
+    let checks = try keys.map { key throws(KeychainError) in try Self.check(of: key.bytes) }
     self.init(
-      binding: binding,
-      checks: VaultChecks(
-        open: try VaultChecks.of(keys[0].bytes),
-        first: try VaultChecks.of(keys[1].bytes),
-        unlocked: try VaultChecks.of(keys[2].bytes)),
-      open: keys[0], first: keys[1], unlocked: keys[2])
+      binding: binding, checks: checks, open: keys[0], first: keys[1], unlocked: keys[2])
   }
 
   package init(
-    binding: KeyBinding, checks: VaultChecks, open: SharedSecret, first: SharedSecret?,
+    binding: Data, checks: [Data], open: SharedSecret, first: SharedSecret?,
     unlocked: SharedSecret?, signer: CommitSigner? = nil
   ) {
     self.binding = binding
@@ -123,7 +140,11 @@ package struct TierKeys: Sendable {
     self.first = first
     self.unlocked = unlocked
     self.signer = signer
-    derived = DerivedKeys()
+  }
+
+  /// Returns what shows that a key is the one of a vault and epoch.
+  static func check(of tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
+    try Derivation.shortTag(tierKey, "pk3/check")
   }
 
   /// T0 alone, with which a verification checks everything but opens only items that need no unlock.
@@ -131,11 +152,6 @@ package struct TierKeys: Sendable {
     TierKeys(
       binding: binding, checks: checks, open: open, first: nil, unlocked: nil, signer: signer)
   }
-}
-
-/// An object that only copies of some keys share; it has no keys itself.
-package final class TierKeysIdentity: Sendable {
-  init() {}
 }
 
 /// The secret of this machine, without which its ThisDeviceOnly items stay closed.
@@ -156,6 +172,6 @@ package struct DeviceSecret: Sendable {
 
 /// This machine as one vault knows it: each vault has another id for it.
 package struct VaultDevice: Sendable {
-  package let secret: SharedSecret
+  let secret: SharedSecret
   package let id: Data
 }

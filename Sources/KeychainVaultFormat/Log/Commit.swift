@@ -22,7 +22,6 @@ package struct Commit: Sendable {
 
   /// What a commit changes.
   package struct Changes: Sendable {
-    /// The hash of the boxes of all secrets, as they lie one after the other.
     package let boxesHash: Data
 
     /// One part for each tier, in their order.
@@ -40,6 +39,8 @@ package struct Commit: Sendable {
   package enum Content: Sendable {
     case base(Base)
     case changes(Changes)
+
+    fileprivate var isBase: Bool { if case .base = self { true } else { false } }
 
     /// The number of bytes of a commit's body with this content; at most
     /// ``Commit/maximumBodyCount``.
@@ -64,12 +65,6 @@ package struct Commit: Sendable {
     package let writer: Data?
 
     static let maximumCount = 3 * (1 + 32) + 2 * (1 + Signature.count)
-
-    package init(macs: [Data?], list: Data?, writer: Data?) {
-      self.macs = macs
-      self.list = list
-      self.writer = writer
-    }
   }
 
   /// The maximum number of bytes of a body; what is larger is written as a new base.
@@ -95,12 +90,10 @@ package struct Commit: Sendable {
   /// `d_n`: names this commit and all before it.
   package let digest: Data
 
-  /// The base, if the commit is one.
   package var base: Base? {
     if case .base(let base) = content { base } else { nil }
   }
 
-  /// The changes; `nil` for a base.
   package var changes: Changes? {
     if case .changes(let changes) = content { changes } else { nil }
   }
@@ -110,16 +103,15 @@ package struct Commit: Sendable {
     try Derivation.hash("pk3/first", FieldWriter.fields { $0.byteString(id.bytes) })
   }
 
-  /// Returns the witness of a state, which people compare: the first 160 bits of its digest, in 32
-  /// characters of the alphabet of recovery codes.
+  /// Returns the witness of a state, which people compare: 32 characters.
   package static func witness(_ digest: Data) throws(KeychainError) -> String {
     let text = try translating { () throws(SecretsError) in
-      try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), prefix: "", sumCount: 0)
+      try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), sumCount: 0)
     }
     return text.withBytes { $0.text ?? "" }.uppercased()
   }
 
-  /// Returns the digest of a commit from the digest before and the hash of its body.
+  /// Returns `d_n`.
   package static func digest(
     after previous: Data, bodyHash: Data
   ) throws(KeychainError) -> Data {
@@ -134,17 +126,8 @@ package struct Commit: Sendable {
   static let listLabel = "pk3/base"
   static let writerLabel = "pk3/commit"
 
-  /// Whether the proof of a tier is right; `nil` if the key is not at hand or there is no proof.
-  package func hasProof(_ tier: Tier, _ keys: TierKeys) throws(KeychainError) -> Bool? {
-    guard let mac = proofs.macs[Int(tier.rawValue)], let right = try keys.proof(tier, of: digest)
-    else { return nil }
-    return ConstantTime.equal(mac.bytes, right.bytes)
-  }
-
   /// Whether the commit has the kinds of proofs that one of its number and kind has in a vault with a
-  /// list of members, and no others.
-  ///
-  /// Whether they are right, the other functions say.
+  /// list of members, and no others; whether they are right, others say.
   package func hasExpectedProofs(in list: MemberList) -> Bool {
     guard (proofs.list != nil) == (base != nil && n == list.first) else { return false }
     switch list.vaultKind {
@@ -172,11 +155,8 @@ package struct Commit: Sendable {
 }
 
 extension Commit {
-  /// Makes a commit and seals it.
-  ///
-  /// In a shared vault, `signer` proves it, and `writer` is the number of the signer's slot; in a local
-  /// one, `signer` is `nil`, `writer` 0, and macs prove it under all keys at hand, which a base needs
-  /// all. `administration` signs the base that brings a list. Returns the box of the frame as well.
+  /// Makes a commit and seals it. `signer` proves it in a shared vault; in a local one, macs under all
+  /// keys at hand do, of which a base needs all. `administration` signs the base that brings a list.
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?
@@ -189,8 +169,8 @@ extension Commit {
     let digest = try digest(after: previous, bodyHash: bodyHash)
     var macs: [Data?] = [nil, nil, nil]
     if signer == nil {
-      for tier in Tier.allCases { macs[Int(tier.rawValue)] = try keys.proof(tier, of: digest) }
-      if case .base = content, macs.contains(nil) {
+      for tier in Tier.allCases { macs[tier] = try keys.proof(tier, of: digest) }
+      if content.isBase, macs.contains(nil) {
         throw KeychainError(.internalFailure, "a base of a vault was made without all keys")
       }
     }
@@ -211,10 +191,9 @@ extension Commit {
     return (commit, box)
   }
 
-  /// Opens the box of a frame with a number.
+  /// Opens the box of a frame; `nil` if it does not open, breaks the format, or is of another number.
   ///
-  /// - Returns: The commit, or `nil` if the box does not open or breaks the format. Its digest and
-  ///   its proofs are for the caller to compare.
+  /// Digest and proofs are for the caller to compare.
   package static func open(
     _ box: Data, n: UInt64, keys: TierKeys
   ) throws(KeychainError) -> Commit? {
@@ -222,5 +201,91 @@ extension Commit {
       return nil
     }
     return try read(unsafe padded.span.bytes, n: n)
+  }
+}
+
+extension Commit {
+  static func body(n: UInt64, time: Int64, writer: UInt32, content: Content) -> [UInt8] {
+    FieldWriter.fields(capacity: content.bodyCount) {
+      $0.integer(n)
+      $0.integer(UInt8(content.isBase ? 0 : 1))
+      $0.integer(time)
+      $0.integer(writer)
+      switch content {
+      case .base(let base):
+        $0.integer(base.serial)
+        $0.append(base.headHash)
+        $0.append(base.indexHash)
+      case .changes(let changes):
+        $0.append(changes.boxesHash)
+        for part in changes.parts { part.write(to: &$0) }
+      }
+    }
+  }
+
+  static func plaintext(previous: Data, body: [UInt8], proofs: Proofs) -> [UInt8] {
+    FieldWriter.fields(capacity: 32 + 4 + body.count + Proofs.maximumCount) {
+      $0.append(previous)
+      $0.byteString(body)
+      for proof in proofs.macs + [proofs.list, proofs.writer] {
+        $0.optional(proof) { $0.append($1) }
+      }
+    }
+  }
+
+  /// Reads the padded plaintext of a box; `nil` if it breaks the format or is of another number.
+  static func read(_ padded: RawSpan, n: UInt64) throws(KeychainError) -> Commit? {
+    guard let range = Padding.range(in: padded),
+      let fields = try? Fields(padded.extracting(range), n: n)
+    else { return nil }
+    let body = padded.extracting(range).extracting(fields.bodyRange)
+    let bodyHash = try Derivation.hash("pk3/body", of: body)
+    return Commit(
+      n: n, previous: fields.previous, time: fields.time, writer: fields.writer,
+      content: fields.content, proofs: fields.proofs, bodyHash: bodyHash,
+      digest: try digest(after: fields.previous, bodyHash: bodyHash))
+  }
+
+  private struct Fields {
+    let previous: Data
+    let bodyRange: Range<Int>
+    let time: Int64
+    let writer: UInt32
+    let content: Content
+    let proofs: Proofs
+
+    init(_ bytes: RawSpan, n: UInt64) throws(FieldReader.Malformed) {
+      var reader = FieldReader()
+      previous = try reader.data(bytes, count: 32)
+      bodyRange = try reader.range(bytes)
+      var macs: [Data?] = []
+      for _ in Tier.allCases { macs.append(try reader.optionalData(bytes, count: 32)) }
+      proofs = Proofs(
+        macs: macs, list: try reader.optionalData(bytes, count: Signature.count),
+        writer: try reader.optionalData(bytes, count: Signature.count))
+      try reader.end(bytes)
+      let body = bytes.extracting(bodyRange)
+      reader = FieldReader()
+      let (number, kind): (UInt64, UInt8) = (try reader.integer(body), try reader.integer(body))
+      guard number == n, bodyRange.count <= Commit.maximumBodyCount else {
+        throw FieldReader.Malformed()
+      }
+      time = try reader.integer(body)
+      writer = try reader.integer(body)
+      switch kind {
+      case 0:
+        content = .base(
+          Base(
+            serial: try reader.integer(body), headHash: try reader.data(body, count: 32),
+            indexHash: try reader.data(body, count: 32)))
+      case 1:
+        let boxesHash = try reader.data(body, count: 32)
+        var parts: [Part] = []
+        for tier in Tier.allCases { parts.append(try Part(&reader, body, tier: tier)) }
+        content = .changes(Changes(boxesHash: boxesHash, parts: parts))
+      default: throw FieldReader.Malformed()
+      }
+      try reader.end(body)
+    }
   }
 }

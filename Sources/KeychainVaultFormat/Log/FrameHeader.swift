@@ -2,10 +2,7 @@ package import Foundation
 package import KeychainCredentials
 internal import KeychainSecrets
 
-/// The beginning of a frame: the number of a commit, and the lengths of its box and of the boxes of
-/// secrets.
-///
-/// A mac under T0 shows that a writer of this epoch made it.
+/// The beginning of a frame; a mac under T0 shows that a writer of this epoch made it.
 package struct FrameHeader: Hashable, Sendable {
   package static let count = fieldsCount + macCount
   private static let fieldsCount = 8 + 4 + 4
@@ -61,11 +58,7 @@ package struct FrameHeader: Hashable, Sendable {
   package static func firstOffset(
     in bytes: RawSpan, _ numbers: ClosedRange<UInt64>
   ) -> Int? {
-    guard bytes.byteCount >= count else { return nil }
-    for offset in 0...bytes.byteCount - count where isPossible(bytes, at: offset, numbers) {
-      return offset
-    }
-    return nil
+    (0..<max(0, bytes.byteCount - count + 1)).first { isPossible(bytes, at: $0, numbers) }
   }
 
   private static func isPossible(
@@ -73,15 +66,10 @@ package struct FrameHeader: Hashable, Sendable {
   ) -> Bool {
     guard numbers.contains(bytes.littleEndian(at: offset, as: UInt64.self)) else { return false }
     let boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
+    let padded = boxCount - SecretBox.overhead
     return minimumBoxCount...maximumBoxCount ~= boxCount
       && bytes.littleEndian(at: offset + 12, as: UInt32.self) <= maximumBoxesCount
-      && isBoxCount(boxCount)
-  }
-
-  /// Whether a box of a padded text can have this length.
-  private static func isBoxCount(_ count: Int) -> Bool {
-    let padded = count - SecretBox.overhead
-    return Padding.paddedCount(for: padded - Padding.headerCount) == padded
+      && Padding.paddedCount(for: padded - Padding.headerCount) == padded
   }
 
   /// The number of bytes of header and commit's box.
@@ -90,7 +78,6 @@ package struct FrameHeader: Hashable, Sendable {
   /// The number of bytes of the frame with the boxes of secrets.
   package var totalCount: Int { frameCount + boxesCount }
 
-  /// Returns the bytes of the header.
   package func encoded(epoch: UInt64, open: SharedSecret) throws(KeychainError) -> Data {
     Data(copying: FieldWriter.fields(capacity: Self.count, write(to:)))
       + (try mac(epoch: epoch, open: open))

@@ -1,5 +1,6 @@
 package import Foundation
 package import KeychainCredentials
+internal import KeychainSecrets
 
 /// Whether one reader has a vault to himself, or members share it.
 public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
@@ -13,34 +14,35 @@ public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
 /// The list of everything that opens a vault, which the administration key signs.
 package struct MemberList: Hashable, Sendable {
   package let id: VaultID
-  package let epoch: UInt64
-  package let administration: Data
+  package private(set) var epoch: UInt64
+  package private(set) var administration: Data
 
   /// The hash of the box of the administration key.
-  package let administrationHash: Data
+  private(set) var administrationHash: Data
 
   /// Counts the lists, through all epochs.
-  package let serial: UInt64
+  package private(set) var serial: UInt64
 
   /// The serial of the newest list that was made to accept a restored file; 0 if there was none.
-  package let accepted: UInt64
+  package private(set) var accepted: UInt64
 
   /// The number of the base that brought this list.
-  package let first: UInt64
+  package private(set) var first: UInt64
 
   /// The digest of the commit before ``first``.
-  package let before: Data
+  package private(set) var before: Data
 
   /// The number of the next slot.
-  package let nextNumber: UInt32
+  package var nextNumber: UInt32
   package let vaultKind: VaultKind
 
   /// The hash of all successions.
-  package let successions: Data
+  private(set) var successions: Data
 
   /// The slots, in the order of their numbers.
-  package let members: [Member]
+  package var members: [Member]
 
+  static let label = "pk3/members"
   package static let maximumCount = 32
   package static let maximumPassphraseCount = 8
   package static let greatestSerial: UInt64 = 1 << 48
@@ -48,39 +50,28 @@ package struct MemberList: Hashable, Sendable {
   /// More commits than any vault has, so that numbers can be added without overflow.
   package static let greatestFirst: UInt64 = 1 << 62
 
-  package init(
-    id: VaultID, epoch: UInt64, administration: Data, administrationHash: Data, serial: UInt64,
-    accepted: UInt64, first: UInt64, before: Data, nextNumber: UInt32, vaultKind: VaultKind,
-    successions: Data, members: [Member]
-  ) {
-    self.id = id
-    self.epoch = epoch
-    self.administration = administration
-    self.administrationHash = administrationHash
-    self.serial = serial
-    self.accepted = accepted
-    self.first = first
-    self.before = before
-    self.nextNumber = nextNumber
-    self.vaultKind = vaultKind
-    self.successions = successions
-    self.members = members.sorted { $0.number < $1.number }
+  /// Returns the list that follows this one, with the base `first` after the digest `before`.
+  package func next(
+    first: UInt64, before: Data, serial: UInt64? = nil, accepted: UInt64? = nil
+  ) -> MemberList {
+    var next = self
+    (next.first, next.before) = (first, before)
+    next.serial = serial ?? self.serial + 1
+    next.accepted = accepted ?? self.accepted
+    return next
   }
 
-  /// Returns the list that follows this one, with the base `first` after the digest `before`.
-  ///
-  /// What is not given stays, and the serial rises by one.
-  package func next(
-    members: [Member], first: UInt64, before: Data, nextNumber: UInt32? = nil,
-    epoch: UInt64? = nil, administration: Data? = nil, administrationHash: Data? = nil,
-    successions: Data? = nil, serial: UInt64? = nil, accepted: UInt64? = nil
-  ) -> MemberList {
-    MemberList(
-      id: id, epoch: epoch ?? self.epoch, administration: administration ?? self.administration,
-      administrationHash: administrationHash ?? self.administrationHash,
-      serial: serial ?? self.serial + 1, accepted: accepted ?? self.accepted, first: first,
-      before: before, nextNumber: nextNumber ?? self.nextNumber, vaultKind: vaultKind,
-      successions: successions ?? self.successions, members: members)
+  /// Returns the list with the slots, keys and successions of a head.
+  package func of(
+    _ head: HeadIdentity, _ slots: [ListedSlot], administrationBox: Data, successions: [Data]
+  ) throws(KeychainError) -> MemberList {
+    var new = self
+    (new.epoch, new.administration) = (head.epoch, head.administration)
+    new.administrationHash = try Derivation.hash(administrationBox)
+    new.successions = try Succession.hash(of: successions)
+    new.members = slots.map(\.member).sorted { $0.number < $1.number }
+    new.nextNumber = max(nextNumber, (new.members.last?.number ?? 0) + 1)
+    return new
   }
 
   /// The numbers that commits under this list may have.
@@ -91,8 +82,7 @@ package struct MemberList: Hashable, Sendable {
 
   package func member(_ number: UInt32) -> Member? { members.first { $0.number == number } }
 
-  /// Whether a slot is of a kind or grant that this release does not know, so that it can't carry
-  /// it.
+  /// A slot of a kind or grant that this release does not know, so that it can't carry it.
   package var unknown: Member? { members.first { $0.kind == nil || $0.grant == nil } }
 
   package var hasPassphrase: Bool { members.contains { $0.kind == .passphrase } }
@@ -119,16 +109,138 @@ package struct MemberList: Hashable, Sendable {
       $0.integer(nextNumber)
       $0.integer(vaultKind.rawValue)
       $0.append(successions)
-      $0.integer(UInt32(truncatingIfNeeded: members.count))
-      for member in members {
-        $0.integer(member.number)
-        $0.integer(member.kindNumber)
-        $0.integer(member.grantNumber)
-        $0.append(member.slotHash)
-        $0.append(member.boxKey)
-        $0.optional(member.signingKey.isEmpty ? nil : member.signingKey) { $0.append($1) }
-        $0.text(member.name)
+      $0.list(members) { writer, member in
+        writer.integer(member.number)
+        writer.integer(member.kindNumber)
+        writer.integer(member.grantNumber)
+        writer.append(member.slotHash)
+        writer.append(member.boxKey)
+        writer.optional(member.signingKey.isEmpty ? nil : member.signingKey) { $0.append($1) }
+        writer.text(member.name)
       }
     }
+  }
+}
+
+extension MemberList {
+  /// The first list of a vault, before ``of(_:_:administrationBox:successions:)`` gives it slots.
+  package init(first head: HeadIdentity, _ kind: VaultKind, before: Data) {
+    self.init(
+      id: head.id, epoch: head.epoch, administration: head.administration,
+      administrationHash: Data(), serial: 1, accepted: 0, first: 1, before: before, nextNumber: 1,
+      vaultKind: kind, successions: Data(), members: [])
+  }
+
+  /// Reads a list; `nil` if it breaks the format or names what no writer makes.
+  init?(_ bytes: RawSpan) {
+    guard let list = try? Self.read(bytes), list.isPossible else { return nil }
+    self = list
+  }
+
+  private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> MemberList {
+    var reader = FieldReader()
+    let list = MemberList(
+      id: VaultID(bytes: try reader.data(bytes, count: VaultID.count)),
+      epoch: try reader.integer(bytes), administration: try reader.data(bytes, count: 32),
+      administrationHash: try reader.data(bytes, count: 32), serial: try reader.integer(bytes),
+      accepted: try reader.integer(bytes), first: try reader.integer(bytes),
+      before: try reader.data(bytes, count: 32), nextNumber: try reader.integer(bytes),
+      vaultKind: try kind(&reader, bytes), successions: try reader.data(bytes, count: 32),
+      members: try reader.list(bytes, ofSize: 75) {
+        reader, bytes throws(FieldReader.Malformed) in
+        Member(
+          number: try reader.integer(bytes), kindNumber: try reader.integer(bytes),
+          grantNumber: try reader.integer(bytes), slotHash: try reader.data(bytes, count: 32),
+          boxKey: try reader.data(bytes, count: 32),
+          signingKey: try reader.optionalData(bytes, count: 32) ?? Data(),
+          name: try reader.text(bytes))
+      })
+    try reader.end(bytes)
+    return list
+  }
+
+  private static func kind(
+    _ reader: inout FieldReader, _ bytes: RawSpan
+  ) throws(FieldReader.Malformed) -> VaultKind {
+    guard let kind = VaultKind(rawValue: try reader.integer(bytes)) else {
+      throw FieldReader.Malformed()
+    }
+    return kind
+  }
+
+  /// Whether the numbers and combinations are those that the format allows.
+  var isPossible: Bool {
+    1...HeadIdentity.greatestEpoch ~= epoch && 1...Self.greatestSerial ~= serial
+      && accepted <= serial && 1...Self.greatestFirst ~= first && members.count <= Self.maximumCount
+      && zip(members, members.dropFirst()).allSatisfy { $0.number < $1.number }
+      && members.allSatisfy { $0.number > 0 && $0.number < nextNumber && isPossible($0) }
+      && members.contains { $0.kind != nil && $0.grant == .administers }
+      && members.count { $0.kind == .passphrase } <= Self.maximumPassphraseCount
+      && isPossibleForKind
+  }
+
+  private func isPossible(_ member: Member) -> Bool {
+    guard member.name.utf8.count <= Member.maximumNameCount else { return false }
+    // What an unknown kind or grant needs is not known either.
+    guard let kind = member.kind, let grant = member.grant else { return true }
+    return SealedBox.isPublicKey(Array(member.boxKey))
+      && (kind.signs
+        ? Signature.isPublicKey(Array(member.signingKey)) : member.signingKey.isEmpty)
+      && kind.mayHave(grant, in: vaultKind)
+  }
+
+  private var isPossibleForKind: Bool {
+    switch vaultKind {
+    case .local:
+      !(cutsDevices && members.contains { $0.kind == .device && $0.grant == .administers })
+    case .shared: members.count { $0.kind == .recoveryCode } <= 1
+    }
+  }
+
+  /// Signs and seals the list, for the head.
+  package func sealed(
+    by key: AdministrationKey, _ keys: TierKeys
+  ) throws(KeychainError) -> Data {
+    guard isPossible, administration == key.publicKey else {
+      throw KeychainError(.internalFailure, "a list of members was made that no reader accepts")
+    }
+    let signature = try key.sign(fields, label: Self.label)
+    return try Sealing.seal(fields: fields + signature, with: keys.boxKey(Self.label).bytes)
+  }
+
+  /// Returns the entry of a slot that was opened; fails if it isn't listed with the keys that opened it.
+  package func requireListed(
+    _ slot: SlotRow, openedBy keys: SlotKeys
+  ) throws(KeychainError) -> Member {
+    let signingKey = slot.kind.signs ? try keys.signingKey() : Data()
+    guard let member = member(slot.number), member.boxKey == keys.boxKey,
+      member.signingKey == signingKey
+    else { throw .unlistedSlot(slot.number) }
+    return member
+  }
+}
+
+extension SlotKind {
+  /// Whether a slot of this kind may have a grant in a vault of a kind.
+  func mayHave(_ grant: SlotGrant, in kind: VaultKind) -> Bool {
+    switch (kind, self, grant) {
+    case (.local, _, .administers), (.local, .device, .openTier),
+      (.shared, .recoveryCode, .administers):
+      true
+    case (.shared, .recipient, let grant): grant != .openTier
+    default: false
+    }
+  }
+}
+
+extension KeychainError {
+  package static func damagedMembers(_ reason: String) -> Self {
+    Self(.damaged, "the list of members is damaged: \(reason)", recovery: .restoreBackup)
+  }
+
+  package static func unlistedSlot(_ number: UInt32) -> Self {
+    Self(
+      .damaged, "slot \(number) opens nothing: the vault's signed list of members does not have it",
+      recovery: "somebody put it into the file; restore a backup from before")
   }
 }

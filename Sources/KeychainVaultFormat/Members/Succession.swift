@@ -1,6 +1,47 @@
 package import Foundation
 package import KeychainCredentials
-internal import KeychainSecrets
+package import KeychainSecrets
+
+/// The key that signs the list of members.
+///
+/// It survives a new root key, and changes when an administrator leaves.
+package struct AdministrationKey: Sendable {
+  private let seed: SharedSecret
+  package let publicKey: Data
+
+  init(seed: consuming SecretBytes) throws(KeychainError) {
+    publicKey = try translated(secrets: Data(Signature.publicKey(of: seed)))
+    self.seed = SharedSecret(seed)
+  }
+
+  package static func random() throws(KeychainError) -> AdministrationKey {
+    try AdministrationKey(
+      seed: translated(secrets: SecretBytes.random(count: Signature.seedCount)))
+  }
+
+  /// Opens the box of the seed with the root key; fails if it is damaged or not the key `expected`.
+  package init(
+    box: Data, root: borrowing SecretBytes, expected: Data
+  ) throws(KeychainError) {
+    let key = try Derivation.key(root, "pk3/admin")
+    guard let seed = try Sealing.open(box, with: key), seed.count == Signature.seedCount else {
+      throw .damagedMembers("its administration key does not open")
+    }
+    try self.init(seed: seed)
+    guard publicKey == expected else {
+      throw .damagedMembers("its administration key is another one than its head names")
+    }
+  }
+
+  /// Seals the seed under a root key.
+  package func sealed(under root: borrowing SecretBytes) throws(KeychainError) -> Data {
+    try Sealing.seal(seed.bytes, with: try Derivation.key(root, "pk3/admin"))
+  }
+
+  package func sign(_ message: [UInt8], label: String) throws(KeychainError) -> Data {
+    try Signing.sign(message, label: label, seed: seed.bytes)
+  }
+}
 
 /// A change of the administration key, signed by the recovery code that opened the vault.
 ///
@@ -26,15 +67,6 @@ package struct Succession: Hashable, Sendable {
 
   /// Makes a succession, which the recovery code signs.
   package init(
-    id: VaultID, epoch: UInt64, from old: AdministrationKey, to new: AdministrationKey,
-    after list: MemberList, recovery: CommitSigner
-  ) throws(KeychainError) {
-    try self.init(
-      id: id, epoch: epoch, oldKey: old.publicKey, newKey: new.publicKey, lastList: list.hash(),
-      recovery: recovery)
-  }
-
-  init(
     id: VaultID, epoch: UInt64, oldKey: Data, newKey: Data, lastList: Data, recovery: CommitSigner
   ) throws(KeychainError) {
     self.id = id
@@ -81,8 +113,7 @@ package struct Succession: Hashable, Sendable {
   /// The record, as the head has it.
   package var encoded: Data { Data(copying: body) + signature }
 
-  /// Whether somebody who trusts the old key, and a recovery code with this signing key, can trust the
-  /// new key; never if no code is trusted.
+  /// Whether it is signed by the recovery code with this signing key, which is trusted; never if none is.
   package func isFollowed(trustingRecovery recovery: Data?) -> Bool {
     recovery == recoveryKey
       && Signing.isRight(signature, of: body, label: Self.label, publicKey: recoveryKey)
@@ -94,10 +125,25 @@ package struct Succession: Hashable, Sendable {
       "pk3/successions", FieldWriter.fields { for record in records { $0.byteString(record) } })
   }
 
+  /// Whether successions that are followed lead from a trusted administration key to the head's.
+  package static func lead(
+    from isTrusted: (Data) -> Bool, in records: [Data], to head: HeadIdentity,
+    trustingRecovery recovery: Data?
+  ) throws(KeychainError) -> Bool {
+    var reached: Data?
+    for record in records {
+      let succession = try Succession(record, of: head.id)
+      guard succession.oldKey == reached || isTrusted(succession.oldKey),
+        succession.isFollowed(trustingRecovery: recovery)
+      else { continue }
+      if succession.newKey == head.administration { return true }
+      reached = succession.newKey
+    }
+    return false
+  }
+
   /// Fails unless the records are of the head's vault, in the order of rising epochs.
-  static func requireOrder(
-    _ records: [Data], _ head: HeadIdentity
-  ) throws(KeychainError) {
+  static func requireOrder(_ records: [Data], _ head: HeadIdentity) throws(KeychainError) {
     var last: UInt64 = 0
     for record in records {
       let succession = try Succession(record, of: head.id)

@@ -31,10 +31,13 @@ package enum Text32 {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
   private static let hyphen = UInt8(ascii: "-")
 
-  /// Appends a key and `sumCount` bytes of its hash; together their bits must be a multiple of five.
-  package static func append(
-    _ key: borrowing SecretBytes, sumCount: Int, _ style: Style, to buffer: inout SecretBuffer
-  ) throws(SecretsError) {
+  /// Returns a key, and `sumCount` bytes of its hash, after a prefix; their bits must be a multiple of
+  /// five.
+  package static func text(
+    _ key: borrowing SecretBytes, prefix: String = "", sumCount: Int, _ style: Style = .plain
+  ) throws(SecretsError) -> SecretBytes {
+    var buffer = try SecretBuffer()
+    for byte in prefix.utf8 { try buffer.append(byte) }
     var bits = Bits()
     var count = 0
     let sum = try Blake2b.key(hashing: key, count: 16)
@@ -47,24 +50,20 @@ package enum Text32 {
       while let value = bits.pop(5) {
         if style == .grouped, count > 0, count.isMultiple(of: 4) { try buffer.append(hyphen) }
         let capital = alphabet[Int(value)]
-        try buffer.append(style == .plain ? lowercase(capital) : capital)
+        try buffer.append(style == .plain ? TextBytes.lowercase(capital) : capital)
         count += 1
       }
     }
-  }
-
-  /// Returns a key in small letters, after a prefix.
-  package static func text(
-    _ key: borrowing SecretBytes, prefix: String, sumCount: Int
-  ) throws(SecretsError) -> SecretBytes {
-    var buffer = try SecretBuffer()
-    for byte in prefix.utf8 { try buffer.append(byte) }
-    try append(key, sumCount: sumCount, .plain, to: &buffer)
     return try buffer.finish()
   }
 
-  /// Reads a key of `count` bytes with `sumCount` bytes of its hash.
-  package static func key(_ text: RawSpan, count: Int, sumCount: Int) throws(Fault) -> SecretBytes {
+  /// Reads a key of `count` bytes with `sumCount` bytes of its hash, after a prefix in small letters.
+  package static func key(
+    _ text: RawSpan, after prefix: String = "", count: Int, sumCount: Int
+  ) throws(Fault) -> SecretBytes {
+    var text = text.extracting(TextBytes.trimmed(text))
+    guard TextBytes.begins(text, with: prefix) else { throw .prefix }
+    text = text.extracting(prefix.utf8.count..<text.byteCount)
     let expected = (count + sumCount) * 8 / 5
     guard let found = number(of: text) else { throw .character }
     guard found == expected else { throw .length(found: found, expected: expected) }
@@ -76,16 +75,6 @@ package enum Text32 {
     }
     guard let key else { throw .mistyped }
     return key
-  }
-
-  /// Reads a key after a prefix in small letters.
-  package static func key(
-    _ text: RawSpan, after prefix: String, count: Int, sumCount: Int
-  ) throws(Fault) -> SecretBytes {
-    let text = text.extracting(TextBytes.trimmed(text))
-    guard TextBytes.begins(text, with: prefix) else { throw .prefix }
-    return try key(
-      text.extracting(prefix.utf8.count..<text.byteCount), count: count, sumCount: sumCount)
   }
 
   /// Returns the number of characters, or `nil` if one of them belongs to no key.
@@ -113,9 +102,7 @@ package enum Text32 {
   private static func checked(
     _ bytes: borrowing SecretBytes, count: Int
   ) throws(SecretsError) -> SecretBytes? {
-    let key = try bytes.withBytes { bytes throws(SecretsError) in
-      try SecretBytes(copying: bytes.extracting(0..<count))
-    }
+    let key = try bytes.copy(of: 0..<count)
     let sum = try Blake2b.key(hashing: key, count: 16)
     let isRight = bytes.withBytes { bytes in
       sum.withBytes {
@@ -128,20 +115,17 @@ package enum Text32 {
   }
 
   private static func value(of character: UInt8) -> UInt8? {
-    switch uppercase(character) {
-    case UInt8(ascii: "O"): 0
-    case UInt8(ascii: "I"), UInt8(ascii: "L"): 1
-    case let capital: alphabet.firstIndex(of: capital).map { UInt8($0) }
+    switch TextBytes.lowercase(character) {
+    case UInt8(ascii: "o"): 0
+    case UInt8(ascii: "i"), UInt8(ascii: "l"): 1
+    case let letter:
+      alphabet.firstIndex { TextBytes.lowercase($0) == letter }.map { UInt8($0) }
     }
   }
 
   private static func isIgnored(_ byte: UInt8) -> Bool {
     byte == hyphen || TextBytes.isWhiteSpace(byte)
   }
-
-  private static func lowercase(_ byte: UInt8) -> UInt8 { 65...90 ~= byte ? byte + 32 : byte }
-
-  private static func uppercase(_ byte: UInt8) -> UInt8 { 97...122 ~= byte ? byte - 32 : byte }
 }
 
 /// Converts bits from groups of one size to groups of another, the first bits first.
@@ -149,15 +133,39 @@ private struct Bits {
   private var value: UInt32 = 0
   private var count: UInt32 = 0
 
-  package mutating func push(_ bits: UInt8, _ number: UInt32) {
+  mutating func push(_ bits: UInt8, _ number: UInt32) {
     value = (value << number | UInt32(bits)) & 0xFFFF
     count += number
   }
 
   /// Returns the next `number` bits, or `nil` if there are fewer.
-  package mutating func pop(_ number: UInt32) -> UInt8? {
+  mutating func pop(_ number: UInt32) -> UInt8? {
     guard count >= number else { return nil }
     count -= number
     return UInt8(truncatingIfNeeded: value >> count & ((1 << number) - 1))
+  }
+}
+
+/// Reads text as bytes, for text that must not become a string.
+enum TextBytes {
+  static func isWhiteSpace(_ byte: UInt8) -> Bool { 9...13 ~= byte || byte == 32 }
+
+  static func lowercase(_ byte: UInt8) -> UInt8 { 65...90 ~= byte ? byte + 32 : byte }
+
+  /// Returns the range of a text without the white space at its ends.
+  static func trimmed(_ text: RawSpan) -> Range<Int> {
+    var range = 0..<text.byteCount
+    while let first = range.first, isWhiteSpace(text.byte(at: first)) { range.removeFirst() }
+    while let last = range.last, isWhiteSpace(text.byte(at: last)) { range.removeLast() }
+    return range
+  }
+
+  /// Whether a text begins with a prefix in small letters, ignoring its case.
+  static func begins(_ text: RawSpan, with prefix: String) -> Bool {
+    let prefix = Array(prefix.utf8)
+    return text.byteCount >= prefix.count
+      && prefix.indices.allSatisfy { index in
+        lowercase(text.byte(at: index)) == prefix[index]
+      }
   }
 }

@@ -40,26 +40,12 @@ package struct SeenRecord: Hashable, Sendable {
   package var listHash: Data
 
   /// For each tier the newest commit that was proved under it; `nil` while there was none.
-  package var proved: [SeenCommit?]
+  package var proved: [SeenCommit?] = [nil, nil, nil]
 
   package static let count = contentCount + sumCount
   private static let contentCount = 304
   private static let sumCount = 16
   private static let noKey = Data(repeating: 0, count: 32)
-
-  package init(
-    id: VaultID, administration: Data, nextAdministration: Data? = nil, recoveryKey: Data?,
-    epoch: UInt64, serial: UInt64, listHash: Data, proved: [SeenCommit?] = [nil, nil, nil]
-  ) {
-    self.id = id
-    self.administration = administration
-    self.nextAdministration = nextAdministration
-    self.recoveryKey = recoveryKey
-    self.epoch = epoch
-    self.serial = serial
-    self.listHash = listHash
-    self.proved = proved
-  }
 
   package var encoded: Data {
     let fields = FieldWriter.fields(capacity: Self.count) {
@@ -77,6 +63,24 @@ package struct SeenRecord: Hashable, Sendable {
     }
     let bytes = Data(copying: fields)
     return bytes + ((try? Derivation.hash(bytes, count: Self.sumCount)) ?? Data())
+  }
+
+  /// Returns the name of a vault's record, from the vault's real path.
+  package static func name(of vaultPath: String) throws(KeychainError) -> String {
+    try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
+  }
+
+  /// Whether an administration key is the one that was seen, or the one that it changes to.
+  package func trusts(_ administration: Data) -> Bool {
+    administration == self.administration || administration == nextAdministration
+  }
+}
+
+extension SeenRecord {
+  package init(_ list: MemberList, proved: [SeenCommit?]) throws(KeychainError) {
+    self.init(
+      id: list.id, administration: list.administration, recoveryKey: list.recoveryKey,
+      epoch: list.epoch, serial: list.serial, listHash: try list.hash(), proved: proved)
   }
 
   /// Reads a record; `nil` if it is damaged.
@@ -108,15 +112,5 @@ package struct SeenRecord: Hashable, Sendable {
     }
     try reader.end(bytes)
     return record
-  }
-
-  /// Returns the name of a vault's record, from the vault's real path.
-  package static func name(of vaultPath: String) throws(KeychainError) -> String {
-    try Derivation.hash(Data(copying: Array(vaultPath.utf8)), count: 16).hexadecimal
-  }
-
-  /// Whether an administration key is the one that was seen, or the one that it changes to.
-  package func trusts(_ administration: Data) -> Bool {
-    administration == self.administration || administration == nextAdministration
   }
 }

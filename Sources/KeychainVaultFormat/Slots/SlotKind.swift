@@ -1,3 +1,5 @@
+public import KeychainSecrets
+
 /// How a slot is opened.
 public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
   /// By a passphrase, through Argon2id.
@@ -36,10 +38,6 @@ extension SlotKind {
 
   /// Whether a slot of this kind has a key that signs.
   package var signs: Bool { self == .recipient || self == .recoveryCode }
-
-  /// Whether the public key of the slot follows from a secret that opens it, so that a commitment to
-  /// that secret can be checked before the box is opened.
-  package var hasInputKey: Bool { self != .recipient }
 }
 
 /// What a slot gives to whoever opens it.
@@ -77,5 +75,43 @@ extension SlotGrant: CustomStringConvertible {
     case .readsAndWrites: "reads and writes"
     case .reads: "reads"
     }
+  }
+}
+
+/// One way to open a vault.
+public struct VaultSlot: Hashable, Sendable {
+  /// The number that identifies the slot; no other slot of the vault ever has it.
+  public let number: UInt32
+
+  /// How it is opened.
+  public let kind: SlotKind
+
+  /// What it gives.
+  public let grant: SlotGrant
+
+  /// The cost of the passphrase hash; `nil` for other kinds.
+  public let passwordHash: PasswordHash.Parameters?
+
+  /// Whether it is the slot of this device; `nil` for other kinds.
+  public let isThisDevice: Bool?
+
+  /// The recipient to which it opens the vault; `nil` for other kinds, and while the list of members
+  /// cannot be read.
+  public let recipient: VaultRecipient?
+
+  /// What people call it; empty if it has no name, or while the list of members cannot be read.
+  public let name: String
+
+  package init(
+    number: UInt32, kind: SlotKind, grant: SlotGrant, passwordHash: PasswordHash.Parameters?,
+    isThisDevice: Bool?, recipient: VaultRecipient? = nil, name: String = ""
+  ) {
+    self.number = number
+    self.kind = kind
+    self.grant = grant
+    self.passwordHash = passwordHash
+    self.isThisDevice = isThisDevice
+    self.recipient = recipient
+    self.name = name
   }
 }

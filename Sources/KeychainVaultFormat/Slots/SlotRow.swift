@@ -6,18 +6,20 @@ package import KeychainSecrets
 ///
 /// It opens something only if the signed list of members has it.
 package struct SlotRow: Hashable, Sendable {
-  package let header: SlotHeader
-  package let grant: SlotGrant
-  package let commitment: Data
-  package let box: Data
+  package let number: UInt32
+  package let kind: SlotKind
+  package var grant: SlotGrant
+  package var parameters = Data()
+  package let salt: Data
 
-  package init(header: SlotHeader, grant: SlotGrant, commitment: Data, box: Data) {
-    self.header = header
-    self.grant = grant
-    self.commitment = commitment
-    self.box = box
-  }
+  /// The administration key of the vault when the slot's secret was last presented in a change of
+  /// members: so nobody can give the slot keys under another one.
+  package var made: Data
+  var commitment = Data()
+  var box = Data()
+}
 
+extension SlotRow {
   /// Reads a slot; `nil` if its kind or grant is not known, or a field breaks the format.
   package init?(encoded: Data) {
     guard let slot = try? Self.read(encoded.bytes), slot.isWellFormed else { return nil }
@@ -30,12 +32,10 @@ package struct SlotRow: Hashable, Sendable {
     guard let kind = SlotKind(rawValue: try reader.integer(bytes)),
       let grant = SlotGrant(rawValue: try reader.integer(bytes))
     else { throw FieldReader.Malformed() }
-    let header = SlotHeader(
-      number: number, kind: kind, parameters: try reader.data(bytes),
-      salt: try reader.data(bytes, count: 32), made: try reader.data(bytes, count: 32))
     let slot = SlotRow(
-      header: header, grant: grant, commitment: try reader.data(bytes, count: 32),
-      box: try reader.data(bytes))
+      number: number, kind: kind, grant: grant, parameters: try reader.data(bytes),
+      salt: try reader.data(bytes, count: 32), made: try reader.data(bytes, count: 32),
+      commitment: try reader.data(bytes, count: 32), box: try reader.data(bytes))
     try reader.end(bytes)
     return slot
   }
@@ -52,38 +52,18 @@ package struct SlotRow: Hashable, Sendable {
     }
   }
 
-  package var number: UInt32 { header.number }
-  package var kind: SlotKind { header.kind }
-  package var parameters: Data { header.parameters }
-  package var salt: Data { header.salt }
-
-  /// The administration key of the vault when the slot was made.
-  package var made: Data { header.made }
-
   /// The hash by which the list of members knows the slot.
   package func hash() throws(KeychainError) -> Data { try Derivation.hash("pk3/slot", fields) }
 
-  /// Whether a device secret alone opens everything with it.
-  package var isFullDevice: Bool { grant == .administers && kind == .device }
-
-  /// Whether the fields have the lengths and values that the format requires.
-  package var isWellFormed: Bool {
-    number > 0 && hasWellFormedParameters
-      && [salt, made, commitment].allSatisfy { $0.count == 32 }
-      && box.count == grant.keyCount + KeyBinding.count + SealedBox.overhead
-  }
-
-  private var hasWellFormedParameters: Bool {
-    switch kind {
-    case .passphrase: PasswordHash.Parameters(encoded: parameters)?.isSlotCost ?? false
-    case .keyFile, .device, .recoveryCode, .recipient: parameters.isEmpty
-    }
+  private var isWellFormed: Bool {
+    let hasCost = PasswordHash.Parameters(encoded: parameters)?.isSlotCost ?? false
+    return number > 0 && (kind == .passphrase ? hasCost : parameters.isEmpty)
+      && box.count == grant.keyCount + HeadIdentity.bindingCount + SealedBox.overhead
   }
 
   /// Returns the public description of the slot.
   ///
-  /// `member` is its entry in the list of members; `nil` while the list can't be read. `grant` is what
-  /// the slot is about to get.
+  /// `member` is `nil` while the list can't be read. `grant` is what the slot is about to get.
   package func described(
     isThisDevice: Bool?, member: Member?, grant newGrant: SlotGrant? = nil
   ) -> VaultSlot {
@@ -93,31 +73,11 @@ package struct SlotRow: Hashable, Sendable {
       isThisDevice: kind == .device ? isThisDevice : nil,
       recipient: member?.recipient, name: member?.name ?? "")
   }
-}
-
-/// What stays of a slot when it gets a new box.
-package struct SlotHeader: Hashable, Sendable {
-  package let number: UInt32
-  package let kind: SlotKind
-  package let parameters: Data
-  package let salt: Data
-
-  /// The administration key of the vault when the slot's secret was last presented in a change of
-  /// members.
-  ///
-  /// A person's secret names it in this way, so that nobody can give the slot keys under another one.
-  package var made: Data
-
-  package init(number: UInt32, kind: SlotKind, parameters: Data, salt: Data, made: Data) {
-    self.number = number
-    self.kind = kind
-    self.parameters = parameters
-    self.salt = salt
-    self.made = made
-  }
 
   /// Returns the keys that an input key gives to the slot.
-  package func keys(
+  ///
+  /// The key that signs is bound to what never changes, so that a recovery code keeps it.
+  func keys(
     _ inputKey: borrowing SecretBytes, in vault: VaultID
   ) throws(KeychainError) -> SlotKeys {
     let signing = FieldWriter.fields {
@@ -125,11 +85,20 @@ package struct SlotHeader: Hashable, Sendable {
       $0.integer(number)
       $0.byteString(salt)
     }
-    return try SlotKeys(inputKey: inputKey, header: fields(in: vault), signing: signing)
+    return try SlotKeys(
+      boxSecret: try Derivation.key(inputKey, "pk3/slot.box", fields(in: vault)),
+      signingSeed: try Derivation.key(inputKey, "pk3/slot.sign", signing))
+  }
+
+  /// Returns what shows that a key is the one of this slot.
+  func commitment(
+    to key: borrowing SecretBytes, in vault: VaultID
+  ) throws(KeychainError) -> Data {
+    try Derivation.tag(key, "pk3/slot.commit", fields(in: vault))
   }
 
   /// The fields to which the slot's commitment, and the key that opens its box, are bound.
-  package func fields(in vault: VaultID) -> [UInt8] {
+  func fields(in vault: VaultID) -> [UInt8] {
     FieldWriter.fields {
       $0.byteString(vault.bytes)
       $0.integer(number)
@@ -159,5 +128,61 @@ extension PasswordHash.Parameters {
     self.init(
       memory: bytes.littleEndian(at: 0, as: UInt64.self),
       passes: bytes.littleEndian(at: 8, as: UInt32.self))
+  }
+}
+
+/// A slot as the list of members has it.
+package struct Member: Hashable, Sendable {
+  package let number: UInt32
+
+  /// The kind; `nil` if this release does not know it.
+  package var kind: SlotKind? { SlotKind(rawValue: kindNumber) }
+
+  /// What the slot grants; `nil` if this release does not know it.
+  package var grant: SlotGrant? { SlotGrant(rawValue: grantNumber) }
+
+  package let kindNumber: UInt8
+  package let grantNumber: UInt8
+
+  /// The hash of the slot.
+  package let slotHash: Data
+
+  /// The public key to which new keys are sealed.
+  package let boxKey: Data
+
+  /// The public key that checks the slot's signatures; empty for slots that sign nothing.
+  package let signingKey: Data
+
+  /// What people call the slot; often empty.
+  package let name: String
+
+  package static let maximumNameCount = 256
+
+  /// The recipient whose identity opens the slot; `nil` for other kinds.
+  package var recipient: VaultRecipient? {
+    kind == .recipient ? VaultRecipient(boxKey: boxKey, signingKey: signingKey) : nil
+  }
+
+  /// Whether its signature makes a commit of a shared vault count.
+  package var writes: Bool { grant == .administers || grant == .readsAndWrites }
+}
+
+/// A slot with its entry in the list of members.
+package struct ListedSlot: Hashable, Sendable {
+  package let slot: SlotRow
+  package let member: Member
+
+  package init(slot: SlotRow, member: Member) {
+    self.slot = slot
+    self.member = member
+  }
+
+  package var number: UInt32 { slot.number }
+  package var kind: SlotKind { slot.kind }
+  package var grant: SlotGrant { slot.grant }
+
+  /// Returns the public description of the slot; `own` is the number of this device's slot.
+  package func described(own: UInt32?, grant: SlotGrant? = nil) -> VaultSlot {
+    slot.described(isThisDevice: number == own, member: member, grant: grant)
   }
 }

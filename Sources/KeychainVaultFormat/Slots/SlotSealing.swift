@@ -2,135 +2,195 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// Seals keys into a slot, and opens it.
-package enum SlotSealing {
-  package static let saltCount = 32
+/// The secret with which a new slot is opened, as far as its kind has one.
+///
+/// It is computed before the vault is locked for writing, because a password hash takes time.
+package struct SlotInput: ~Copyable {
+  package let kind: SlotKind
+  var parameters = Data()
+  let salt: Data
+  let key: SecretBytes
 
-  /// A new slot with its entry for the list of members.
-  package struct Sealed: Sendable {
-    package let slot: SlotRow
-    package let member: Member
+  package static func passphrase(
+    _ passphrase: borrowing SecretBytes, _ parameters: PasswordHash.Parameters
+  ) throws(KeychainError) -> SlotInput {
+    guard parameters.isSlotCost else {
+      throw KeychainError(
+        .invalidArgument, "a passphrase of a vault cannot have this cost",
+        recovery: "choose 256 MiB and 3 passes, or 64 MiB and 2 passes")
+    }
+    let salt = try randomSalt()
+    return SlotInput(
+      kind: .passphrase, parameters: parameters.encoded, salt: salt,
+      key: try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters))
+  }
 
-    package init(slot: SlotRow, member: Member) {
-      self.slot = slot
-      self.member = member
+  package static func keyFile(
+    _ contents: borrowing SecretBytes
+  ) throws(KeychainError) -> SlotInput {
+    SlotInput(kind: .keyFile, salt: try randomSalt(), key: try KeyFile.inputKey(contents))
+  }
+
+  package static func device(_ device: DeviceSecret) throws(KeychainError) -> SlotInput {
+    SlotInput(kind: .device, salt: try randomSalt(), key: try device.secret.copy())
+  }
+
+  package static func recoveryCode(
+    _ code: borrowing RecoveryCode
+  ) throws(KeychainError) -> SlotInput {
+    let salt = try randomSalt()
+    return try translated(
+      secrets: SlotInput(kind: .recoveryCode, salt: salt, key: code.bytes.copy()))
+  }
+
+  fileprivate static func randomSalt() throws(KeychainError) -> Data { try .random(count: 32) }
+}
+
+/// Key files: 32 bytes to 64 KiB, all of which count.
+package enum KeyFile {
+  package static let counts = 32...65536
+
+  /// Returns the input key of a slot.
+  package static func inputKey(
+    _ contents: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes {
+    try translated(secrets: Blake2b.key(hashing: contents))
+  }
+}
+
+/// The keys that a slot yields.
+package struct GrantedKey: Sendable {
+  package let grant: SlotGrant
+
+  /// The root key, or that of T0, or those of all tiers, in their order.
+  let parts: [SharedSecret]
+
+  /// What a grant yields of a vault's keys.
+  package init(
+    _ grant: SlotGrant, root: SharedSecret, keys: TierKeys
+  ) throws(KeychainError) {
+    self.grant = grant
+    switch grant {
+    case .administers: parts = [root]
+    case .openTier: parts = [keys.open]
+    case .readsAndWrites, .reads:
+      guard let first = keys.first, let unlocked = keys.unlocked else {
+        throw KeychainError(.internalFailure, "a slot was made without all keys")
+      }
+      parts = [keys.open, first, unlocked]
     }
   }
 
+  /// Reads the keys at the beginning of what a slot held.
+  fileprivate init(
+    _ grant: SlotGrant, in bytes: borrowing SecretBytes
+  ) throws(KeychainError) {
+    var parts: [SharedSecret] = []
+    for start in stride(from: 0, to: grant.keyCount, by: 32) {
+      parts.append(SharedSecret(try translated(secrets: bytes.copy(of: start..<start + 32))))
+    }
+    self.grant = grant
+    self.parts = parts
+  }
+
+  /// The root key; `nil` if the slot did not yield it.
+  package var root: SharedSecret? { grant == .administers ? parts[0] : nil }
+}
+
+/// Seals keys into a slot, and opens it.
+package enum SlotSealing {
   /// What a slot gave, and the keys that opened it.
   package struct Opened: Sendable {
     package let granted: GrantedKey
-    package let binding: KeyBinding
+    package let binding: Data
     package let keys: SlotKeys
   }
 
   /// Creates a slot that gives keys of a head's vault to whoever has the input key.
   package static func seal(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, granted: GrantedKey,
-    head: HeadIdentity, name: String = ""
-  ) throws(KeychainError) -> Sealed {
-    let vault = head.id
-    let header = SlotHeader(
-      number: number, kind: input.kind, parameters: input.parameters, salt: input.salt,
-      made: head.administration)
-    let keys = try header.keys(input.key, in: vault)
-    let slot = SlotRow(
-      header: header, grant: grant,
-      commitment: try Derivation.tag(input.key, "pk3/slot.commit", header.fields(in: vault)),
-      box: try box(granted, head.binding, to: keys.boxKey))
-    return Sealed(
-      slot: slot,
-      member: try Member(
-        slot, boxKey: keys.boxKey, signingKey: input.kind.signs ? try keys.signingKey() : Data(),
-        name: name))
+    _ input: borrowing SlotInput, number: UInt32, granted: GrantedKey, head: HeadIdentity,
+    name: String = ""
+  ) throws(KeychainError) -> ListedSlot {
+    var slot = SlotRow(
+      number: number, kind: input.kind, grant: granted.grant, parameters: input.parameters,
+      salt: input.salt, made: head.administration)
+    let keys = try slot.keys(input.key, in: head.id)
+    slot.commitment = try slot.commitment(to: input.key, in: head.id)
+    return try listed(
+      slot, granted, head, boxKey: keys.boxKey,
+      signingKey: input.kind.signs ? try keys.signingKey() : Data(), name)
   }
 
   /// Creates a slot that gives keys of a head's vault to whoever has a recipient's identity.
   package static func seal(
-    to recipient: VaultRecipient, number: UInt32, grant: SlotGrant, granted: GrantedKey,
-    head: HeadIdentity, name: String = ""
-  ) throws(KeychainError) -> Sealed {
-    let vault = head.id
-    let header = SlotHeader(
-      number: number, kind: .recipient, parameters: Data(), salt: try SlotInput.randomSalt(),
+    to recipient: VaultRecipient, number: UInt32, granted: GrantedKey, head: HeadIdentity,
+    name: String = ""
+  ) throws(KeychainError) -> ListedSlot {
+    var slot = SlotRow(
+      number: number, kind: .recipient, grant: granted.grant, salt: try SlotInput.randomSalt(),
       made: head.administration)
-    let slot = SlotRow(
-      header: header, grant: grant, commitment: try commitment(to: granted, header, vault),
-      box: try box(granted, head.binding, to: recipient.boxKey))
-    return Sealed(
-      slot: slot,
-      member: try Member(
-        slot, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name: name))
+    slot.commitment = try slot.commitment(to: granted.parts[0].bytes, in: head.id)
+    return try listed(
+      slot, granted, head, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name)
   }
 
   /// Gives new keys to a listed slot, without the secret that opens it.
   ///
-  /// The slot must be the one that the list of members has: anybody who can write the file can put a
-  /// slot there.
+  /// If that was presented, `inputKey` is what it gave, and the slot names the present administration
+  /// key. The slot must be the one that the list of members has: anybody who can write the file can put
+  /// a slot there.
   package static func reseal(
-    _ slot: SlotRow, of member: Member, grant: SlotGrant, granted: GrantedKey, head: HeadIdentity
-  ) throws(KeychainError) -> Sealed {
-    let vault = head.id
-    var header = slot.header
+    _ old: SlotRow, of member: Member, granted: GrantedKey, head: HeadIdentity,
+    inputKey: SharedSecret? = nil
+  ) throws(KeychainError) -> ListedSlot {
+    if let inputKey {
+      let input = SlotInput(
+        kind: old.kind, parameters: old.parameters, salt: old.salt, key: try inputKey.copy())
+      return try seal(
+        input, number: old.number, granted: granted, head: head, name: member.name)
+    }
+    var slot = old
+    slot.grant = granted.grant
     // A recipient has no secret in which an older key could be named.
-    if slot.kind == .recipient { header.made = head.administration }
-    let new = SlotRow(
-      header: header, grant: grant,
-      commitment: slot.kind.hasInputKey
-        ? slot.commitment : try commitment(to: granted, header, vault),
-      box: try box(granted, head.binding, to: member.boxKey))
-    return Sealed(
-      slot: new,
-      member: try Member(
-        new, boxKey: member.boxKey, signingKey: member.signingKey, name: member.name))
+    if slot.kind == .recipient {
+      slot.made = head.administration
+      slot.commitment = try slot.commitment(to: granted.parts[0].bytes, in: head.id)
+    }
+    return try listed(
+      slot, granted, head, boxKey: member.boxKey, signingKey: member.signingKey, member.name)
   }
 
-  /// Seals a slot again whose secret was presented, so that it names the present administration key.
-  ///
-  /// `inputKey` is what the secret gave.
-  package static func renew(
-    _ slot: SlotRow, of member: Member, inputKey: SharedSecret, grant: SlotGrant,
-    granted: GrantedKey, head: HeadIdentity
-  ) throws(KeychainError) -> Sealed {
-    var header = slot.header
-    header.made = head.administration
-    let keys = try header.keys(inputKey.bytes, in: head.id)
-    let new = SlotRow(
-      header: header, grant: grant,
-      commitment: try Derivation.tag(
-        inputKey.bytes, "pk3/slot.commit", header.fields(in: head.id)),
-      box: try box(granted, head.binding, to: keys.boxKey))
-    return Sealed(
-      slot: new,
-      member: try Member(
-        new, boxKey: keys.boxKey, signingKey: member.signingKey, name: member.name))
+  private static func listed(
+    _ slot: SlotRow, _ granted: GrantedKey, _ head: HeadIdentity, boxKey: Data,
+    signingKey: Data, _ name: String
+  ) throws(KeychainError) -> ListedSlot {
+    var slot = slot
+    slot.box = try box(granted, head.binding, to: boxKey)
+    return ListedSlot(
+      slot: slot,
+      member: Member(
+        number: slot.number, kindNumber: slot.kind.rawValue, grantNumber: slot.grant.rawValue,
+        slotHash: try slot.hash(), boxKey: boxKey, signingKey: signingKey, name: name))
   }
 
-  /// Opens a slot with the input key of its kind.
-  ///
-  /// - Returns: What it gave, or `nil` if the slot needs another input key.
+  /// Opens a slot with the input key of its kind; `nil` if it needs another one.
   package static func open(
     _ slot: SlotRow, inputKey: borrowing SecretBytes, vault: VaultID
   ) throws(KeychainError) -> Opened? {
-    let header = slot.header
-    let commitment = try Derivation.tag(
-      inputKey, "pk3/slot.commit", header.fields(in: vault))
+    let commitment = try slot.commitment(to: inputKey, in: vault)
     guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else { return nil }
-    let keys = try header.keys(inputKey, in: vault)
-    guard let opened = try opened(slot, keys) else { throw .damagedSlot(slot.number) }
+    guard let opened = try opened(slot, slot.keys(inputKey, in: vault)) else {
+      throw .damagedSlot(slot.number)
+    }
     return opened
   }
 
-  /// Opens the slot of a recipient.
-  ///
-  /// - Returns: What it gave, or `nil` if the box is another recipient's.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if its key is not the committed
-  ///   one.
+  /// Opens the slot of a recipient; `nil` if it is another one's.
   package static func open(
     _ slot: SlotRow, identity: borrowing VaultIdentity, vault: VaultID
   ) throws(KeychainError) -> Opened? {
     guard let opened = try opened(slot, identity.keys) else { return nil }
-    let commitment = try commitment(to: opened.granted, slot.header, vault)
+    let commitment = try slot.commitment(to: opened.granted.parts[0].bytes, in: vault)
     guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else {
       throw .damagedSlot(slot.number)
     }
@@ -141,34 +201,24 @@ package enum SlotSealing {
     _ slot: SlotRow, _ keys: SlotKeys
   ) throws(KeychainError) -> Opened? {
     let count = slot.grant.keyCount
-    guard let plaintext = try keys.open(slot.box), plaintext.count == count + KeyBinding.count
+    guard let plaintext = try keys.open(slot.box),
+      plaintext.count == count + HeadIdentity.bindingCount
     else { return nil }
-    return try translating { () throws(SecretsError) in
-      try plaintext.withBytes { bytes throws(SecretsError) in
-        Opened(
-          granted: try GrantedKey(slot.grant, bytes),
-          binding: KeyBinding(
-            bytes: Data(bytes.extracting(count..<count + KeyBinding.count).array)),
-          keys: keys)
-      }
-    }
-  }
-
-  private static func commitment(
-    to granted: GrantedKey, _ header: SlotHeader, _ vault: VaultID
-  ) throws(KeychainError) -> Data {
-    try Derivation.tag(granted.parts[0].bytes, "pk3/slot.commit", header.fields(in: vault))
+    return Opened(
+      granted: try GrantedKey(slot.grant, in: plaintext),
+      binding: plaintext.withBytes { Data(copying: $0.extracting(count..<$0.byteCount)) },
+      keys: keys)
   }
 
   private static func box(
-    _ granted: GrantedKey, _ binding: KeyBinding, to boxKey: Data
+    _ granted: GrantedKey, _ binding: Data, to boxKey: Data
   ) throws(KeychainError) -> Data {
     do throws(SecretsError) {
       var plaintext = try SecretBuffer()
       for part in granted.parts {
         try part.bytes.withBytes { bytes throws(SecretsError) in try plaintext.append(bytes) }
       }
-      for byte in binding.bytes { try plaintext.append(byte) }
+      for byte in binding { try plaintext.append(byte) }
       return Data(try SealedBox.seal(plaintext.finish(), to: Array(boxKey)))
     } catch {
       guard error.code == .invalidLength else { throw KeychainError(error) }
@@ -194,5 +244,30 @@ package enum SlotSealing {
       default: throw KeychainError(error)
       }
     }
+  }
+}
+
+extension KeychainError {
+  package static func damagedSlot(_ number: UInt32) -> Self {
+    Self(
+      .damaged, "slot \(number) of the vault is damaged",
+      recovery: "another slot may open the vault; to change slots, restore a backup")
+  }
+
+  package static func strangeSlot(_ number: UInt32) -> Self {
+    Self(
+      .damaged,
+      "slot \(number) of the vault opens, but to a key of another vault or an older epoch",
+      recovery: .restoreBackup)
+  }
+
+  package static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
+    Self(
+      .insufficientMemory,
+      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are needed",
+      recovery:
+        "free memory, or raise the limit of the container; or unlock with a key file, which needs no "
+        + "more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as keychain.key in "
+        + "$CREDENTIALS_DIRECTORY")
   }
 }

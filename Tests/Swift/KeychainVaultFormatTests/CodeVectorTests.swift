@@ -1,10 +1,10 @@
 import Foundation
 import KeychainCredentials
-import KeychainVaultFormat
 import Testing
 import VaultVectors
 
 @testable import KeychainSecrets
+@testable import KeychainVaultFormat
 
 @Suite("Test vectors of recovery codes and identities")
 struct CodeVectorTests {
@@ -64,11 +64,8 @@ private struct CodeVectorRun {
   }
 
   private func text32() throws -> String {
-    var buffer = try SecretBuffer()
-    try Text32.append(
-      vector.secret("data"), sumCount: vector.number("count"), .plain, to: &buffer)
-    let text = try buffer.finish().withBytes { $0.text }
-    return try #require(text)
+    let text = try Text32.text(vector.secret("data"), sumCount: vector.number("count"))
+    return try #require(text.withBytes { $0.text })
   }
 
   private func read() throws -> String?? {

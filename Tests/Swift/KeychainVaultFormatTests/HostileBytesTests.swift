@@ -85,7 +85,7 @@ struct HostileBytesTests {
   @Test func ofPagesAndMetadata() throws {
     let items = try (0..<4).map { try vault.item("account \($0)") }
     let part = try Part(.unlocked, puts: items, removes: [], keys: vault.keys)
-    let pageKey = try vault.keys.boxKeys.page
+    let pageKey = try vault.keys.boxKey("pk3/page")
     try mutate(FieldWriter.fields(part.write), times: 1000) { bytes in
       let box = try Sealing.seal(fields: bytes, with: pageKey.bytes)
       _ = try Part.openPage(box, tier: .unlocked, keys: vault.keys)?.boxesCount
@@ -102,7 +102,7 @@ struct HostileBytesTests {
   }
 
   @Test func ofIndexesAndSpines() throws {
-    let indexKey = try vault.keys.boxKeys.index
+    let indexKey = try vault.keys.boxKey("pk3/index")
     try mutate(vault.index(pages: 20).fields, times: 1000) { bytes in
       let box = try Sealing.seal(fields: bytes, with: indexKey.bytes)
       let index = try VaultIndex.open(box, keys: vault.keys, file: 900..<2000)
@@ -112,7 +112,7 @@ struct HostileBytesTests {
     }
     let hashes = (0..<9).map { Data(repeating: $0, count: 32) }
     let spine = Spine(m: 0, digest: try Commit.first(vault.identity.id), hashes: hashes)
-    let spineKey = try vault.keys.boxKeys.spine
+    let spineKey = try vault.keys.boxKey("pk3/spine")
     try mutate(spine.fields, times: 500) { bytes in
       let box = try Sealing.seal(fields: bytes, with: spineKey.bytes)
       _ = try Spine.open(box, before: 10, of: vault.identity.id, keys: vault.keys)?.digests()
@@ -145,7 +145,7 @@ struct HostileBytesTests {
     let succession = try Succession(
       id: vault.identity.id, epoch: 2, oldKey: Data(count: 32), newKey: Data(count: 32),
       lastList: Data(count: 32),
-      recovery: CommitSigner(number: 4, seed: SharedSecret(RootKey.random())))
+      recovery: CommitSigner(number: 4, seed: SharedSecret(SecretBytes.random(count: 32))))
     mutate(Array(succession.encoded), times: 300) { bytes in
       guard let read = try? Succession(Data(bytes), of: vault.identity.id) else { return }
       #expect(

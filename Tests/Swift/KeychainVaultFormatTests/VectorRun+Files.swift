@@ -17,7 +17,7 @@ extension VectorRun {
     case "cache payload":
       try CachedKey.payload(
         limit: vector.secret("limit").withBytes { $0.littleEndian(at: 0, as: UInt64.self) },
-        binding: KeyBinding(bytes: vector.data("binding")), key: vector.secret("tierKey")
+        binding: vector.data("binding"), key: vector.secret("tierKey")
       ).hexadecimal()
     default: nil
     }

@@ -34,7 +34,8 @@ extension VectorRun {
   }
 
   private func itemKey() throws -> SecretBytes {
-    try ItemKey.derive(from: classKey(), itemID(), version: vector.number("version"))
+    try ItemSealing.key(
+      of: itemID(), version: vector.number("version"), classKey: classKey().bytes)
   }
 
   private func entry() throws -> ItemEntry {
@@ -131,7 +132,7 @@ extension VectorRun {
     let inner = try PartMetadata.seal(
       [SharedSecret(try SecretBytes(copying: bytes.span.bytes))], with: key)
     let entry = ItemEntry(
-      id: try #require(ItemID(Data(repeating: 0, count: 32))), accessibility: .always, device: nil,
+      id: ItemID(Data(count: 32).bytes, at: 0), accessibility: .always, device: nil,
       version: 1, boxCount: 0, boxHash: Data(), service: 0)
     return try PartMetadata(inner, count: 1, with: key)?.credential(at: 0, of: entry)
   }

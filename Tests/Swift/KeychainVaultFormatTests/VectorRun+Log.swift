@@ -10,23 +10,22 @@ extension VectorRun {
   func head() throws -> String?? {
     switch vector.operation {
     case "head": try encodedHead().hexadecimal
-    case "head hash": try Derivation.hash(of: vector.data("head")).hexadecimal
+    case "head hash": try Derivation.hash(vector.data("head")).hexadecimal
     case "decoded head": .some(try decodedHead())
     default: nil
     }
   }
 
   private func encodedHead() throws -> Data {
-    try VaultHead.encode(
-      id: id(), epoch: vector.number("epoch"),
-      checks: VaultChecks(
-        open: vector.data("check0"), first: vector.data("check1"), unlocked: vector.data("check2")),
-      administration: vector.data("administration"), slots: vector.numbered("slot"),
-      list: vector.data("list"), administrationBox: vector.data("administrationBox"),
-      successions: vector.numbered("succession"),
-      lengths: VaultHead.Lengths(
-        head: 0, index: vector.number("indexCount"), spine: vector.number("spineCount"),
-        log: vector.number("log")))
+    try HeadParts(
+      identity: headIdentity(),
+      checks: [vector.data("check0"), vector.data("check1"), vector.data("check2")],
+      slots: vector.numbered("slot"), list: vector.data("list"),
+      administrationBox: vector.data("administrationBox"),
+      successions: vector.numbered("succession")
+    ).encoded(
+      index: vector.number("indexCount"), spine: vector.number("spineCount"),
+      log: vector.number("log"))
   }
 
   private func decodedHead() throws -> String? {
@@ -35,11 +34,9 @@ extension VectorRun {
     do throws(KeychainError) {
       let lengths = try VaultHead.lengths(prefix: bytes, fileLength: fileCount, path: "vault")
       let head = try VaultHead(bytes.prefix(lengths.head), path: "vault")
-      let encoded = VaultHead.encode(
-        id: head.id, epoch: head.epoch, checks: head.checks, administration: head.administration,
-        slots: head.storedSlots, list: head.list, administrationBox: head.administrationBox,
-        successions: head.successions, lengths: head.lengths)
-      return encoded.hexadecimal
+      return head.parts.encoded(
+        index: lengths.index, spine: lengths.spine, log: lengths.log
+      ).hexadecimal
     } catch {
       #expect([.damaged, .foreign, .unsupportedFormat].contains(error.code))
       return nil

@@ -12,7 +12,7 @@ extension VectorRun {
     case "members": try memberList().fields.hexadecimal
     case "members hash": try decodedList("members")?.hash().hexadecimal
     case "members signature":
-      try AdministrationKey(knownSeed: vector.secret("seed"))
+      try AdministrationKey(seed: vector.secret("seed"))
         .sign(vector.bytes("members"), label: "pk3/members").hexadecimal
     case "decoded members": .some(try decodedList("members")?.fields.hexadecimal)
     case "opened members": .some(try openedMembers())
@@ -43,13 +43,12 @@ extension VectorRun {
   }
 
   private func openedMembers() throws -> String? {
-    let head = try HeadIdentity(
-      id: id(), epoch: vector.number("epoch"), administration: vector.data("administration"))
+    let head = try HeadParts(
+      identity: headIdentity(), checks: [], slots: [], list: vector.data("box"),
+      administrationBox: vector.data("administrationBox"),
+      successions: vector.numbered("succession"))
     return try unlessDamaged {
-      try MemberList.open(
-        vector.data("box"), head, administrationBox: vector.data("administrationBox"),
-        successions: vector.numbered("succession"), SharedSecret(vector.secret("tier0"))
-      ).fields.hexadecimal
+      try head.signedList(SharedSecret(vector.secret("tier0"))).fields.hexadecimal
     }
   }
 

@@ -50,10 +50,10 @@ extension VectorRun {
     try PasswordHash.Parameters(memory: vector.number("memory"), passes: vector.number("passes"))
   }
 
-  private func header() throws -> SlotHeader {
-    try SlotHeader(
-      number: vector.number("number"), kind: kind(), parameters: vector.data("parameters"),
-      salt: vector.data("salt"), made: vector.data("made"))
+  private func header() throws -> SlotRow {
+    try SlotRow(
+      number: vector.number("number"), kind: kind(), grant: .reads,
+      parameters: vector.data("parameters"), salt: vector.data("salt"), made: vector.data("made"))
   }
 
   private func kind() throws -> SlotKind {
@@ -62,9 +62,11 @@ extension VectorRun {
 
   private func slotRow() throws -> SlotRow {
     let grant = try #require(SlotGrant(rawValue: vector.number("grant")))
-    return try SlotRow(
-      header: header(), grant: grant, commitment: vector.data("commitment"),
-      box: vector.data("box"))
+    var slot = try header()
+    slot.grant = grant
+    slot.commitment = try vector.data("commitment")
+    slot.box = try vector.data("box")
+    return slot
   }
 
   /// Returns the granted keys and the binding.
@@ -79,7 +81,7 @@ extension VectorRun {
     }
     guard let opened else { return nil }
     return opened.granted.parts.map { $0.bytes.hexadecimal() }.joined()
-      + opened.binding.bytes.hexadecimal
+      + opened.binding.hexadecimal
   }
 
   private func open(_ slot: SlotRow) throws(KeychainError) -> SlotSealing.Opened? {

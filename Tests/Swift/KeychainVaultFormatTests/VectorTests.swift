@@ -96,16 +96,17 @@ struct VectorRun {
   private func vault() throws -> String?? {
     switch vector.operation {
     case "tier": try tierKeys().key(tier())?.bytes.hexadecimal()
-    case "check": try VaultChecks.of(vector.secret("tierKey")).hexadecimal
-    case "binding": try binding().bytes.hexadecimal
+    case "check": try TierKeys.check(of: vector.secret("tierKey")).hexadecimal
+    case "binding": try headIdentity().binding.hexadecimal
     case "vault check":
-      try VaultCheck(id: id(), administration: vector.data("administration")).bytes.hexadecimal
+      try HeadIdentity(id: id(), epoch: 1, administration: vector.data("administration")).check()
+        .bytes.hexadecimal
     case "device id": try DeviceSecret(vector.secret("device")).inVault(id()).id.hexadecimal
-    case "members box key": try openKeys().boxKeys.members.bytes.hexadecimal()
-    case "commit box key": try openKeys().boxKeys.commit.bytes.hexadecimal()
-    case "index box key": try openKeys().boxKeys.index.bytes.hexadecimal()
-    case "spine box key": try openKeys().boxKeys.spine.bytes.hexadecimal()
-    case "page box key": try openKeys().boxKeys.page.bytes.hexadecimal()
+    case "members box key": try openKeys().boxKey("pk3/members").bytes.hexadecimal()
+    case "commit box key": try openKeys().boxKey("pk3/commit").bytes.hexadecimal()
+    case "index box key": try openKeys().boxKey("pk3/index").bytes.hexadecimal()
+    case "spine box key": try openKeys().boxKey("pk3/spine").bytes.hexadecimal()
+    case "page box key": try openKeys().boxKey("pk3/page").bytes.hexadecimal()
     case "administration box key":
       try Derivation.key(vector.secret("root"), "pk3/admin").hexadecimal()
     default: nil
@@ -116,34 +117,33 @@ struct VectorRun {
   func openKeys(_ name: String = "tier0", all: Bool = false) throws -> TierKeys {
     let key = SharedSecret(try vector.secret(name))
     return TierKeys(
-      binding: KeyBinding(bytes: Data()),
-      checks: VaultChecks(open: Data(), first: Data(), unlocked: Data()), open: key,
-      first: all ? key : nil, unlocked: all ? key : nil)
+      binding: Data(),
+      checks: [], open: key, first: all ? key : nil, unlocked: all ? key : nil)
   }
 
   func tier() throws -> Tier { try #require(Tier(rawValue: vector.number("tier"))) }
 
   func id() throws -> VaultID { try VaultID(bytes: vector.data("vault")) }
 
-  func binding() throws -> KeyBinding {
-    try KeyBinding(
-      id: id(), epoch: vector.number("epoch"), administration: vector.data("administration"))
+  func headIdentity() throws -> HeadIdentity {
+    try HeadIdentity(
+      id: id(), epoch: vector.number("epoch"),
+      administration: vector.inputs.hex["administration"] == nil
+        ? Data() : vector.data("administration"))
   }
 
   func tierKeys() throws -> TierKeys {
-    try TierKeys(
-      root: vector.secret("root"), id: id(), epoch: vector.number("epoch"),
-      binding: KeyBinding(bytes: Data()))
+    try TierKeys(root: vector.secret("root"), of: headIdentity())
   }
 
   private func keys() throws -> String?? {
     switch vector.operation {
     case "names key":
       try openKeys("tierKey").namesKey(.open)?.bytes.hexadecimal()
-    case "class key": try classKey().hexadecimal()
+    case "class key": try classKey().bytes.hexadecimal()
     case "item key":
-      try ItemKey.derive(
-        from: vector.secret("classKey"), itemID(), version: vector.number("version")
+      try ItemSealing.key(
+        of: itemID(), version: vector.number("version"), classKey: vector.secret("classKey")
       ).hexadecimal()
     case "id":
       try ItemSealing(keys: openKeys(), device: nil)
@@ -159,18 +159,19 @@ struct VectorRun {
     FieldWriter.fields { $0.integer(value) }.hexadecimal
   }
 
-  func itemID() throws -> ItemID { try #require(ItemID(vector.data("id"))) }
+  func itemID() throws -> ItemID { try ItemID(vector.data("id").bytes, at: 0) }
 
   func accessibility() throws -> Accessibility {
     let number: UInt8 = try vector.number("class")
     return try #require(Accessibility(rawValue: number))
   }
 
-  func classKey() throws -> SecretBytes {
-    try ClassKey.derive(
-      from: vector.secret("tierKey"), accessibility(),
+  func classKey() throws -> SharedSecret {
+    let key = try openKeys("tierKey", all: true).classKey(
+      accessibility(),
       device: vector.inputs.hex["device"] == nil
         ? nil : DeviceSecret(vector.secret("device")).inVault(VaultID(bytes: Data())))
+    return try #require(key)
   }
 
   private func padding() throws -> String?? {

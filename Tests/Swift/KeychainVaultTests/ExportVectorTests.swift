@@ -7,6 +7,7 @@ import VaultVectors
 
 @testable import KeychainSecrets
 @testable import KeychainVault
+@testable import KeychainVaultFormat
 
 @Suite("Test vectors of export format 1")
 struct ExportVectorTests {
@@ -32,7 +33,7 @@ private struct ExportVectorRun {
     case "export head":
       return try ExportHead(
         parameters: .init(memory: vector.number("memory"), passes: vector.number("passes")),
-        salt: vector.bytes("salt")
+        salt: vector.data("salt")
       ).encoded.hexadecimal
     case "export commitment": return try key().commitment.hexadecimal
     case "export key": return try key().key.hexadecimal()

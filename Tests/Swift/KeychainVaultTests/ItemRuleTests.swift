@@ -5,6 +5,7 @@ import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
+@testable import KeychainVaultFormat
 
 /// Content that no writer stores is reported as damage: a holder of the keys can write anything.
 @Suite("Items that break the rules")
@@ -103,7 +104,7 @@ struct ItemRuleTests {
     let raw = try RawVault(vault, vault.handle())
     try raw.append(raw.keys) { writer throws(KeychainError) in
       var credential = credential
-      credential.version = try ItemVersion.random()
+      credential.version = ItemEntry.newVersion()
       try writer.put(writer.sealing.seal(credential, secret: secret))
     }
   }

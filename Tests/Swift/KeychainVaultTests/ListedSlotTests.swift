@@ -1,11 +1,11 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
-import KeychainVaultFormat
 import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
+@testable import KeychainVaultFormat
 
 /// What slots can do without the signed list of members.
 @Suite("Slots count only if they are listed")
@@ -23,7 +23,7 @@ struct ListedSlotTests {
     theirs = try vault.identity("theirs")
     try vault.handle(passphrase: "one").put("a", "secret")
     try vault.handle(passphrase: "one").addRecipientSlot(theirs.recipient)
-    removed = try #require(try vault.handle().existingSession().head.storedSlots.last)
+    removed = try #require(try vault.handle().existingSession().head.parts.slots.last)
   }
 
   private var handle: Vault { vault.handle(passphrase: "one") }
@@ -96,8 +96,7 @@ struct ListedSlotTests {
       let list = raw.contents.list
       let slot = try #require(raw.contents.head.slots.last)
       let forged = try SlotSealing.reseal(
-        slot, of: #require(list.member(3)), grant: .administers,
-        granted: other.granted(.administers), head: other.identity)
+        slot, of: #require(list.member(3)), granted: other.granted(.administers), head: other.identity)
       base.head.slots[2] = Data(forged.slot.fields)
     }
     for secret in [vault.handle(identity: theirs.path), handle] {
@@ -108,7 +107,7 @@ struct ListedSlotTests {
   /// A writer who is no administrator cannot sign a list, but could bring back an old one.
   @Test func olderListOpensNothingWhereTheNewerWasSeen() throws {
     let old = try RawVault(vault, handle)
-    let head = HeadParts(old.contents.head)
+    let head = old.contents.head.parts
     try handle.removeSlot(3, keepingKeys: true)
     try forge { base, raw in
       base.head = head
@@ -123,7 +122,7 @@ struct ListedSlotTests {
   @Test func unknownKindsEndEveryChange() throws {
     try forge { base, raw in
       let list = raw.contents.list
-      var strange = raw.contents.head.storedSlots[1]
+      var strange = raw.contents.head.parts.slots[1]
       strange[strange.startIndex] = UInt8(list.nextNumber)
       strange[strange.startIndex + 4] = 9
       let member = Member(
@@ -131,12 +130,12 @@ struct ListedSlotTests {
         slotHash: try Derivation.hash("pk3/slot", Array(strange)),
         boxKey: list.members[1].boxKey, signingKey: Data(), name: "")
       let newest = raw.contents.newest
-      let new = list.next(
-        members: list.members + [member], first: newest.n + 1, before: newest.digest,
-        nextNumber: list.nextNumber + 1)
+      var new = list.next(first: newest.n + 1, before: newest.digest)
+      new.members.append(member)
+      new.nextNumber += 1
       let key = raw.admin.epoch.administration
       base.head.slots.append(strange)
-      base.head.list = try new.sealed(by: key, raw.keys.boxKeys.members)
+      base.head.list = try new.sealed(by: key, raw.keys)
       base.serial = new.serial
       base.administration = key
     }

@@ -5,6 +5,7 @@ import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
+@testable import KeychainVaultFormat
 
 @Suite("What stays in memory", .timeLimit(.minutes(10)))
 struct MemoryTests {
@@ -124,7 +125,7 @@ struct MemoryWalk {
     let parameters = try #require(PasswordHash.Parameters(encoded: slot.parameters))
     let input = try SlotSealing.passphraseKey(
       passphrase.secret(), salt: slot.salt, parameters: parameters)
-    let key = try Derivation.key(input, "pk3/slot.box", slot.header.fields(in: head.id))
+    let key = try Derivation.key(input, "pk3/slot.box", slot.fields(in: head.id))
     return [MaskedBytes("the input key", input), MaskedBytes("the key of the slot", key)]
   }
 
@@ -166,13 +167,15 @@ struct MemoryWalk {
       MaskedBytes("the device secret", device.secret.bytes),
     ]
     let unlocked = try #require(tiers.unlocked)
-    let classKey = try ClassKey.derive(from: unlocked.bytes, .whenUnlocked, device: nil)
+    let classKey = try Derivation.key(
+      unlocked.bytes, "pk3/class", [Accessibility.whenUnlocked.rawValue])
     let version = try #require(try handle.credential(for: identity)).version
     let id = try ItemSealing(keys: tiers, device: nil).id(of: identity)
     let names = try #require(try tiers.namesKey(.unlocked))
     marks.append(MaskedBytes("the key of the names", names.bytes))
     marks.append(
-      MaskedBytes("the item key", try ItemKey.derive(from: classKey, id, version: version)))
+      MaskedBytes(
+        "the item key", try ItemSealing.key(of: id, version: version, classKey: classKey)))
     marks.append(MaskedBytes("the class key", classKey))
     return marks
   }

@@ -6,6 +6,7 @@ import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault
+@testable import KeychainVaultFormat
 
 @Suite("Locations and their trust")
 struct PlaceTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import KeychainVault
+@testable import KeychainVaultFormat
 
 @Suite("Identities open a vault")
 struct RecipientTests {

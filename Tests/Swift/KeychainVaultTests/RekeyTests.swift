@@ -64,7 +64,7 @@ struct RekeyTests {
     }
     let new = try running.existingSession().head
     #expect(new.id == old.id && new.administration == old.administration)
-    #expect(new.epoch == old.epoch + 1 && new.checks != old.checks)
+    #expect(new.epoch == old.epoch + 1 && new.parts.checks != old.parts.checks)
     #expect(report.plan.kept.map(\.grant) == [.administers])
     #expect(progress.withLock { $0.last } == VaultProgress(completed: 1, total: 1))
     #expect(try running.text("a") == "secret")
@@ -129,7 +129,7 @@ struct RekeyTests {
     #expect(try vault.handle(passphrase: "one") { $0.path = copy }.text("a") == "old")
     // The keys in the copy no longer open any tier of the vault.
     let new = try vault.handle().existingSession().head
-    #expect(Tier.allCases.allSatisfy { new.checks[$0] != old.checks[$0] })
+    #expect(Tier.allCases.allSatisfy { new.parts.checks[$0] != old.checks[$0] })
     #expect(!new.owns(old))
     try FileManager.default.removeItem(atPath: vault.path)
     try FileManager.default.copyItem(atPath: copy, toPath: vault.path)

@@ -81,7 +81,7 @@ struct TierTests {
     let planted = try SecretBytes(copying: "planted")
     try raw.append(raw.openTier) { writer throws(KeychainError) in
       var credential = Credential(.test("a"), accessibility: .always)
-      credential.version = try ItemVersion.random()
+      credential.version = ItemEntry.newVersion()
       try writer.put(credential, secret: planted)
     }
     #expect(try RawVault(vault, handle).tiers(of: "a") == [.open, .unlocked])
@@ -113,9 +113,8 @@ struct TierTests {
   @Test func changeWithoutTheTiersKeyIsDamage() throws {
     try handle.put("open", "x", .always)
     let raw = try RawVault(vault, handle)
-    let other = try RootKey.random()
-    let strange = try TierKeys(
-      root: other, id: raw.contents.head.id, epoch: 1, binding: raw.keys.binding)
+    let other = try SecretBytes.random(count: 32)
+    let strange = try TierKeys(root: other, of: raw.contents.head.identity)
     let thief = TierKeys(
       binding: raw.keys.binding, checks: raw.keys.checks, open: raw.keys.open, first: nil,
       unlocked: strange.unlocked)
