@@ -88,10 +88,10 @@ struct BackupPlace {
     } catch {
       throw error.inPlaceOfBackup(path)
     }
-    switch try vault.digest(found.newest.n, keys) {
-    case .known(found.newest.digest): break
-    case .known, .none: throw .backupIsNotOlder(path, found.newest.n, vault: vault.newest.n)
-    case .tooOld: throw .backupIsTooOld(path, found.newest.n, vault: vault.newest.n)
+    switch try vault.has(found.newest.digest, at: found.newest.n, keys) {
+    case true?: break
+    case false?: throw .backupIsNotOlder(path, found.newest.n, vault: vault.newest.n)
+    case nil: throw .backupIsTooOld(path, found.newest.n, vault: vault.newest.n)
     }
   }
 }
@@ -104,7 +104,6 @@ extension VaultContents {
     try self.init(
       reading: file, size: size, path: path, head: head, list: head.openList(keys.open),
       keys: keys, seen: nil)
-    try requireProofs(keys)
   }
 
   /// Copies the file up to the newest commit, and reads the copy as a vault of its own.
@@ -119,11 +118,8 @@ extension VaultContents {
     while place < end {
       let piece = try read(place..<min(place + Self.pieceCount, end))
       guard !piece.isEmpty else { throw .damagedVault(self.path, "it became shorter") }
-      do throws(Errno) {
-        try file.write([piece], at: place)
-      } catch {
-        throw .system(error, "write", path)
-      }
+      let start = place
+      try onDisk("write", path) { () throws(Errno) in try file.write(piece, at: start) }
       place += piece.count
     }
     let copy = try VaultContents(

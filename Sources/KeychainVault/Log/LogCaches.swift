@@ -5,27 +5,17 @@ internal import Synchronization
 
 /// The pages that a handle read last.
 final class PageCache: Sendable {
-  private struct Kept {
-    var pages: [Int: (page: VaultIndex.Page, held: HeldPart)] = [:]
-    var order: [Int] = []
-  }
-
   private static let limit = 16
-  private let kept = Mutex(Kept())
+  private let kept = Mutex<[(page: VaultIndex.Page, held: HeldPart)]>([])
 
-  /// - Returns: `nil` also if another page at its place was verified: an index may name two.
   func page(_ page: VaultIndex.Page, of tier: Tier) -> HeldPart? {
-    guard let known = kept.withLock({ $0.pages[page.place] }), known.page == page,
-      known.held.part.tier == tier
-    else { return nil }
-    return known.held
+    kept.withLock { $0.first { $0.page == page && $0.held.part.tier == tier }?.held }
   }
 
   func keep(_ held: HeldPart, _ page: VaultIndex.Page) {
     kept.withLock { kept in
-      guard kept.pages.updateValue((page, held), forKey: page.place) == nil else { return }
-      kept.order.append(page.place)
-      if kept.order.count > Self.limit { kept.pages[kept.order.removeFirst()] = nil }
+      if kept.count == Self.limit { kept.removeFirst() }
+      kept.append((page, held))
     }
   }
 }
@@ -36,6 +26,12 @@ final class SpineCache: Sendable {
     let spine: Spine
     /// Of the numbers from `spine.m` on.
     let digests: [Data]
+
+    /// - Returns: `nil` outside of the spine.
+    func digest(_ n: UInt64) -> Data? {
+      guard n >= spine.m, n - spine.m < UInt64(digests.count) else { return nil }
+      return digests[Int(n - spine.m)]
+    }
   }
 
   private let known = Mutex<Known?>(nil)
@@ -63,28 +59,12 @@ final class SpineCache: Sendable {
   }
 }
 
-extension SpineCache.Known {
-  /// - Returns: `nil` outside of the spine.
-  func digest(_ n: UInt64) -> Data? {
-    guard n >= spine.m, n - spine.m < UInt64(digests.count) else { return nil }
-    return digests[Int(n - spine.m)]
-  }
-}
-
 extension VaultContents {
-  enum KnownDigest {
-    case known(Data)
-    /// The spine does not reach so far back.
-    case tooOld
-    case none
-  }
-
-  /// The digest of a number in the history of this file.
-  func digest(_ n: UInt64, _ keys: TierKeys) throws(KeychainError) -> KnownDigest {
-    if n > newest.n { return .none }
-    if n >= base.n { return .known(digests[Int(n - base.n)]) }
-    let spine = try spine.known(self, keys)
-    return spine.digest(n).map { .known($0) } ?? .tooOld
+  /// Whether a digest has this number in the history of the file; `nil` if the spine does not reach so far back.
+  func has(_ digest: Data, at n: UInt64, _ keys: TierKeys) throws(KeychainError) -> Bool? {
+    guard n <= newest.n else { return false }
+    guard n < base.n else { return digests[Int(n - base.n)] == digest }
+    return try spine.known(self, keys).digest(n).map { $0 == digest }
   }
 }
 
@@ -94,14 +74,14 @@ struct LogGrowth: Sendable {
   private var sealed = 0
   private var whole = 0
 
+  /// The same at the last commit of a writer that had all keys.
+  private var last = (sealed: 0, whole: 0)
+
   mutating func add(_ header: FrameHeader, hasAllProofs: Bool) {
     sealed += header.frameCount
     whole += header.totalCount
     if hasAllProofs { last = (sealed, whole) }
   }
-
-  /// The same at the last commit of a writer that had all keys.
-  private var last = (sealed: 0, whole: 0)
 
   /// Whether the log crossed a multiple of a limit between the last writer that had all keys and one more frame.
   ///
@@ -121,7 +101,6 @@ struct LoggedChanges: Sendable {
   private var newest: [ItemID: VaultContents.Logged] = [:]
 
   private static let limit = 64
-
   var isEmpty: Bool { newest.isEmpty && settled.isEmpty }
 
   subscript(id: ItemID) -> VaultContents.Logged? { newest[id] ?? settled[id] }

@@ -2,18 +2,6 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
-internal import PrephirencesFiles
-internal import SystemPackage
-
-extension DiskFile {
-  func read(_ range: Range<Int>, of path: String) throws(KeychainError) -> Data {
-    do throws(Errno) {
-      return try read(range)
-    } catch {
-      throw .system(error, "read", path)
-    }
-  }
-}
 
 extension VaultHead {
   /// Reads the head of a file; nothing in it is proven yet.
@@ -27,20 +15,16 @@ extension VaultHead {
 }
 
 extension VaultContents {
-  /// Reads and verifies a file from its base on.
+  /// Reads and verifies a file from its base on, with its proofs under the keys at hand; the list was verified.
   ///
-  /// The signature of the list was checked. What this user has seen decides what may be an unfinished write, and whose
-  /// signatures are known. If it is lenient, damage behind the last good commit is no error, but noted.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged``.
+  /// If it is lenient, damage behind the last good commit is no error, but noted.
   init(
     reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList,
     keys: TierKeys, seen: SeenRecord?, isLenient: Bool = false
   ) throws(KeychainError) {
     var log = LogBytes(file, path, from: head.lengths.log, to: size)
-    let numbers = list.numbers
-    guard let frame = try log.frame(at: head.lengths.log, numbers, head, keys),
-      let base = try log.commit(of: frame, keys), case .base(let named) = base.content,
+    guard let frame = try log.frame(at: head.lengths.log, list.numbers, head, keys),
+      let base = try log.commit(of: frame, keys), let named = base.base,
       frame.header.boxesCount == 0, base.hasExpectedProofs(in: list)
     else { throw .damagedVault(path, "its base does not open") }
     guard named.headHash == (try head.hash()), named.serial == list.serial,
@@ -57,13 +41,14 @@ extension VaultContents {
     self.init(
       path: path, file: file, head: head, list: list, index: index, base: base, frame: frame)
     do throws(KeychainError) {
-      try readLog(&log, keys, seen, from: [base])
+      try readLog(&log, keys, seen, from: base)
     } catch {
       guard isLenient, error.code == .damaged, error.underlying == nil,
         list.vaultKind == .local || base.isSigned(in: list)
       else { throw error }
       isCutOff = true
     }
+    try requireProofs(keys)
   }
 
   /// The same file, after it has grown.
@@ -79,13 +64,14 @@ extension VaultContents {
     else { return nil }
     var log = LogBytes(file, path, from: end, to: size)
     var new = self
-    try new.readLog(&log, keys, seen, from: [])
+    try new.readLog(&log, keys, seen, from: nil)
+    try new.requireProofs(keys)
     return new
   }
 
   /// Reads commits from the end that was verified, and looks at what follows the last good one.
   private mutating func readLog(
-    _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?, from first: [Commit]
+    _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?, from base: Commit?
   ) throws(KeychainError) {
     var commits: [(commit: Commit, frame: LastFrame)] = []
     var (n, digest, place) = (newest.n, newest.digest, end)
@@ -99,20 +85,19 @@ extension VaultContents {
     }
     if list.vaultKind == .shared {
       let known = commits.lastIndex { $0.commit.isSeen(seen) }.map { $0 + 1 } ?? 0
-      if known == 0, let base = first.first, !base.isSeen(seen), !base.isSigned(in: list) {
+      if known == 0, let base, !base.isSeen(seen), !base.isSigned(in: list) {
         throw .damagedVault(path, "no member that may write has signed its base")
       }
       let unsigned = commits[known...].firstIndex { !$0.commit.isSigned(in: list) }
       if let unsigned { commits.removeSubrange(unsigned...) }
     }
     // Its writer may have been killed before its boxes were written whole.
-    if let last = commits.last, isAbove(seen, last.commit.n),
-      case .changes(let changes) = last.commit.content,
+    if let last = commits.last, isAbove(seen, last.commit.n), let changes = last.commit.changes,
       try Derivation.hash(read(last.frame.boxes), count: 32) != changes.boxesHash
     {
       commits.removeLast()
     }
-    for (commit, frame) in commits { add(commit, frame, keys: keys) }
+    for (commit, frame) in commits { add(commit, frame) }
     hasUnfinishedWrite = end < log.end
     if hasUnfinishedWrite { try requireUnfinished(&log, keys, seen) }
   }
@@ -126,10 +111,10 @@ extension VaultContents {
   /// The longest frame with its boxes.
   private static let greatestFrameCount = (34 << 20) + 4096
 
-  /// How many places of an unfinished write may look like a header but for the mac: in one that is sealed there is none.
+  /// Of places that look like a header but for the mac.
   private static let greatestLikenessCount = 1024
 
-  /// - Throws: ``KeychainError/Code/damaged`` if what follows the last good frame can't be a write that was not finished.
+  /// Fails if what follows the last good frame can't be an unfinished write; see "Files" of the format.
   private func requireUnfinished(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
   ) throws(KeychainError) {

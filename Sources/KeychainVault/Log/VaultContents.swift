@@ -5,9 +5,7 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// What a vault's file holds up to its last good commit, verified with T0.
-///
-/// Pages are read when they are needed, and compared with their hash then. What the log changed is in memory.
+/// What a vault's file holds up to its last good commit, verified with T0; pages are read when they are needed.
 struct VaultContents: Sendable {
   let path: String
   let file: any DiskFile
@@ -78,9 +76,7 @@ struct VaultContents: Sendable {
     spine = SpineCache()
     bodyHashes = PackedHashes(base.bodyHash)
     digests = PackedHashes(base.digest)
-    proofs = Tier.allCases.map {
-      Proof(n: base.n, digest: base.digest, mac: base.proofs.macs[Int($0.rawValue)])
-    }
+    proofs = base.proofs.macs.map { Proof(n: base.n, digest: base.digest, mac: $0) }
     lastFrame = frame
     end = frame.place + frame.header.totalCount
   }
@@ -93,27 +89,21 @@ struct VaultContents: Sendable {
   /// Whether nothing but the base is in the log.
   var isBaseAlone: Bool { digests.count == 1 }
 
-  func read(_ range: Range<Int>) throws(KeychainError) -> Data {
-    do throws(Errno) {
-      return try file.read(range)
-    } catch {
-      throw .system(error, "read", path)
-    }
-  }
+  func read(_ range: Range<Int>) throws(KeychainError) -> Data { try file.read(range, of: path) }
 }
 
 // MARK: - The log
 
 extension VaultContents {
   /// Adds a commit that was opened, and continues the newest one.
-  mutating func add(_ commit: Commit, _ frame: LastFrame, keys: TierKeys) {
-    guard case .changes(let changes) = commit.content else { return }
+  mutating func add(_ commit: Commit, _ frame: LastFrame) {
+    guard let changes = commit.changes else { return }
     var place = frame.boxes.lowerBound
     for part in changes.parts {
       guard !part.changes.isEmpty else { continue }
       let held = HeldPart(part, boxesAt: place)
       place = held.boxesEnd
-      let tier = Int(part.tier.rawValue)
+      let tier = part.tier.index
       proofs[tier].lastChange = commit.n
       var put = 0
       for change in part.changes {
@@ -126,16 +116,9 @@ extension VaultContents {
         }
       }
     }
-    for tier in Tier.allCases {
-      let index = Int(tier.rawValue)
-      if let mac = commit.proofs.macs[index] {
-        proofs[index].n = commit.n
-        proofs[index].digest = commit.digest
-        proofs[index].mac = mac
-      } else if commit.proofs.writer != nil {
-        proofs[index].n = commit.n
-        proofs[index].digest = commit.digest
-      }
+    for (tier, mac) in commit.proofs.macs.enumerated() {
+      guard mac != nil || commit.proofs.writer != nil else { continue }
+      (proofs[tier].n, proofs[tier].digest, proofs[tier].mac) = (commit.n, commit.digest, mac)
     }
     bodyHashes.append(commit.bodyHash)
     digests.append(commit.digest)
@@ -147,13 +130,13 @@ extension VaultContents {
 
   /// Lays a change of a transaction over what the file says.
   mutating func lay(_ item: VaultItem?, over id: ItemID, in tier: Tier) {
-    logged[Int(tier.rawValue)].set(Logged(n: 0, item: item), for: id)
+    logged[tier.index].set(Logged(n: 0, item: item), for: id)
   }
 
-  /// - Throws: ``KeychainError/Code/damaged`` if a tier whose key is at hand has a wrong proof, or a change after its newest one.
+  /// Fails if a tier whose key is at hand has a wrong proof, or a change after its newest one.
   func requireProofs(_ keys: TierKeys) throws(KeychainError) {
     for tier in Tier.allCases {
-      let proof = proofs[Int(tier.rawValue)]
+      let proof = proofs[tier.index]
       if list.vaultKind == .local {
         guard let expected = try keys.proof(tier, of: proof.digest) else { continue }
         guard let mac = proof.mac, ConstantTime.equal(mac.bytes, expected.bytes) else {
@@ -171,7 +154,7 @@ extension VaultContents {
   func proved(_ keys: TierKeys) -> [SeenCommit?] {
     Tier.allCases.map { tier in
       guard keys.key(tier) != nil else { return nil }
-      let proof = proofs[Int(tier.rawValue)]
+      let proof = proofs[tier.index]
       let isNewest = tier == .open || list.vaultKind == .shared
       return SeenCommit(
         serial: list.serial, n: isNewest ? newest.n : proof.n,
@@ -185,23 +168,19 @@ extension VaultContents {
   }
 }
 
+extension Tier {
+  var index: Int { Int(rawValue) }
+}
+
 // MARK: - Items
 
 extension VaultContents {
   /// What one tier has under an id.
   func item(_ id: ItemID, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> VaultItem? {
-    if let logged = logged[Int(tier.rawValue)][id] { return logged.item }
+    if let logged = logged[tier.index][id] { return logged.item }
     guard let number = index.page(of: id, in: tier) else { return nil }
-    let held = try page(number, in: tier, keys)
-    var low = 0
-    let puts = held.puts
-    var high = puts.count
-    while low < high {
-      let middle = (low + high) / 2
-      if puts[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    guard low < puts.count, puts[low].id == id else { return nil }
-    return VaultItem(puts[low], in: held, low)
+    let held = try page(number, in: tier, keys, isKept: true)
+    return held.puts.firstIndex { $0.id == id }.map { VaultItem(held.puts[$0], in: held, $0) }
   }
 
   /// The item of an id: that of the highest tier that has it, whether its key is at hand or not.
@@ -220,18 +199,12 @@ extension VaultContents {
     }
   }
 
-  func page(_ number: Int, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> HeldPart {
-    let page = index.pages[Int(tier.rawValue)][number]
-    if let known = pages.page(page, of: tier) { return known }
-    let held = try uncachedPage(number, in: tier, keys)
-    pages.keep(held, page)
-    return held
-  }
-
-  private func uncachedPage(
-    _ number: Int, in tier: Tier, _ keys: TierKeys
+  /// What was verified once is kept, unless all pages are read one after the other.
+  private func page(
+    _ number: Int, in tier: Tier, _ keys: TierKeys, isKept: Bool
   ) throws(KeychainError) -> HeldPart {
-    let page = index.pages[Int(tier.rawValue)][number]
+    let page = index.pages[tier.index][number]
+    if let known = pages.page(page, of: tier) { return known }
     let box = try read(page.place..<page.place + page.length)
     guard try Derivation.hash(box, count: 32) == page.hash,
       let part = try Part.openPage(box, tier: tier, keys: keys),
@@ -241,26 +214,19 @@ extension VaultContents {
     guard held.boxesEnd <= head.lengths.log else {
       throw .damagedVault(path, "a page of \(page.count) items lies outside of its file")
     }
+    if isKept { pages.keep(held, page) }
     return held
   }
 
-  /// Adds the boxes of one more page of a tier to the count.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged`` if there are more than the file can hold: pages that share boxes make a small file
-  ///   endless for whoever goes through all of them.
-  func requireOwnBoxes(
-    of held: HeldPart, _ page: VaultIndex.Page, _ count: inout Int
-  ) throws(KeychainError) {
-    count += held.boxesEnd - page.boxesPlace
-    guard count <= head.lengths.log else {
-      throw .damagedVault(path, "its pages share the boxes of their secrets")
-    }
+  /// About as many items as there are: those that a transaction replaced count twice.
+  var itemCount: Int {
+    index.pages.joined().reduce(0) { $0 + $1.count }
+      + logged.reduce(0) { $0 + $1.all.values.count { $0.item != nil } }
   }
 
   /// What a walk through all items finds.
   enum Visited {
     case item(VaultItem)
-    /// A page that is damaged, with the id of its first item.
     case damagedPage(VaultIndex.Page)
     /// An item that one of a higher tier hides.
     case shadowed(VaultItem)
@@ -270,53 +236,95 @@ extension VaultContents {
   func forEachItem(
     _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
   ) throws(KeychainError) {
+    try forEachPage(keys) { walked throws(KeychainError) in
+      if let page = walked.page, walked.damage != nil { try body(.damagedPage(page)) }
+      for item in walked.items { try body(.item(item)) }
+      for item in walked.shadowed { try body(.shadowed(item)) }
+    }
+  }
+
+  /// The items by class, as far as T0 tells; pages that are damaged count as unknown.
+  func itemCounts(
+    _ keys: TierKeys
+  ) throws(KeychainError) -> (known: [Accessibility: Int], damaged: Int) {
+    var (known, damaged): ([Accessibility: Int], Int) = ([:], 0)
+    try forEachItem(keys) { visited throws(KeychainError) in
+      switch visited {
+      case .item(let item): known[item.accessibility, default: 0] += 1
+      case .damagedPage(let page): damaged += page.count
+      case .shadowed: break
+      }
+    }
+    return (known, damaged)
+  }
+
+  /// A page with the items in its range of ids, as the log has changed them.
+  struct WalkedPage {
+    /// `nil` if the tier has no pages.
+    var page: VaultIndex.Page?
+    var held: HeldPart?
+    var damage: KeychainError?
+    var items: [VaultItem] = []
+    var shadowed: [VaultItem] = []
+
+    /// Whether the items are all of the page, and no others.
+    var isUnchanged = false
+  }
+
+  /// Calls `body` with the pages of all tiers, T2 first, in the order of their ids.
+  func forEachPage(
+    _ keys: TierKeys, _ body: (WalkedPage) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
     var higher: Set<ItemID> = []
     for tier in Tier.allCases.reversed() {
-      let hides = hasItems(below: tier)
-      var own: Set<ItemID> = []
-      try forEachItem(of: tier, keys) { visited throws(KeychainError) in
-        guard case .item(let item) = visited else { return try body(visited) }
-        guard !higher.contains(item.id) else { return try body(.shadowed(item)) }
-        if hides { own.insert(item.id) }
-        try body(visited)
-      }
-      higher.formUnion(own)
-    }
-  }
-
-  /// Whether a lower tier has anything that this one could hide.
-  func hasItems(below tier: Tier) -> Bool {
-    (0..<Int(tier.rawValue)).contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
-  }
-
-  /// Calls `body` with what one tier has, in the order of the ids.
-  func forEachItem(
-    of tier: Tier, _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    let logged = self.logged[Int(tier.rawValue)].all
-    var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
-    var boxesCount = 0
-    for (number, page) in index.pages[Int(tier.rawValue)].enumerated() {
-      let held: HeldPart
-      do throws(KeychainError) {
-        held =
-          if let known = pages.page(page, of: tier) { known } else {
-            try uncachedPage(number, in: tier, keys)
+      let canHide = (0..<tier.index).contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
+      let changes = logged[tier.index].all
+      var new = changes.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
+      let pages = index.pages[tier.index]
+      var boxesCount = 0
+      for number in 0..<max(pages.count, 1) {
+        var walked = WalkedPage()
+        var own: [VaultItem] = []
+        if number < pages.count {
+          walked.page = pages[number]
+          do throws(KeychainError) {
+            let held = try page(number, in: tier, keys, isKept: false)
+            try requireOwnBoxes(of: held, pages[number], &boxesCount)
+            walked.held = held
+            for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
+              own.append(VaultItem(entry, in: held, index))
+            }
+          } catch {
+            guard error.code == .damaged else { throw error }
+            walked.damage = error
           }
-        try requireOwnBoxes(of: held, page, &boxesCount)
-      } catch {
-        guard error.code == .damaged else { throw error }
-        try body(.damagedPage(page))
-        continue
-      }
-      for (index, entry) in held.puts.enumerated() {
-        while let next = new.first, next.id < entry.id {
-          new.removeFirst()
-          try body(.item(next))
         }
-        if logged[entry.id] == nil { try body(.item(VaultItem(entry, in: held, index))) }
+        let isLast = number + 1 >= pages.count
+        let added = isLast ? new : new.prefix { $0.id < pages[number + 1].first }
+        new = new.dropFirst(added.count)
+        let all = added.isEmpty ? own : (own + added).sorted { $0.id < $1.id }
+        for item in all {
+          if higher.contains(item.id) {
+            walked.shadowed.append(item)
+          } else {
+            walked.items.append(item)
+            if canHide { higher.insert(item.id) }
+          }
+        }
+        walked.isUnchanged =
+          added.isEmpty && walked.shadowed.isEmpty && own.count == walked.held?.puts.count
+        try body(walked)
       }
     }
-    for item in new { try body(.item(item)) }
+  }
+
+  /// Fails if the pages of a tier have more boxes than the file can hold: to go through shared ones could be endless.
+  private func requireOwnBoxes(
+    of held: HeldPart, _ page: VaultIndex.Page, _ count: inout Int
+  ) throws(KeychainError) {
+    count += held.boxesEnd - page.boxesPlace
+    guard count <= head.lengths.log else {
+      throw .damagedVault(path, "its pages share the boxes of their secrets")
+    }
   }
 }

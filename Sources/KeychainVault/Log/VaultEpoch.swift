@@ -12,15 +12,12 @@ struct VaultEpoch: Sendable {
   let identity: HeadIdentity
   let administration: AdministrationKey
 
-  /// A new root key.
   private init(
     id: VaultID, epoch: UInt64, administration: AdministrationKey, signer: CommitSigner?
   ) throws(KeychainError) {
-    identity = try HeadIdentity(
-      id: id, epoch: epoch, administration: administration.publicKey)
+    identity = try HeadIdentity(id: id, epoch: epoch, administration: administration.publicKey)
     root = SharedSecret(try RootKey.random())
-    var keys = try TierKeys(
-      root: root.bytes, id: id, epoch: epoch, binding: identity.binding)
+    var keys = try TierKeys(root: root.bytes, id: id, epoch: epoch, binding: identity.binding)
     keys.signer = signer
     self.keys = keys
     self.administration = administration
@@ -52,13 +49,11 @@ struct VaultEpoch: Sendable {
     self.administration = administration
   }
 
-  func granted(_ grant: SlotGrant) throws(KeychainError) -> GrantedKey {
+  private func granted(_ grant: SlotGrant) throws(KeychainError) -> GrantedKey {
     try GrantedKey(grant, root: root, keys: keys)
   }
 
-  /// Gives the keys to a slot, whose secret isn't needed.
-  ///
-  /// If its secret was presented, the slot names the present administration key.
+  /// Gives the keys to a slot, which names the present administration key if its secret was presented.
   func reseal(
     _ slot: SlotRow, of member: Member, grant: SlotGrant, inputKey: SharedSecret?
   ) throws(KeychainError) -> SlotSealing.Sealed {
@@ -91,16 +86,16 @@ struct VaultEpoch: Sendable {
 
 /// A list of members with its slots, signed, as a head has them.
 struct SignedMembers {
+  let epoch: VaultEpoch
   let list: MemberList
   let head: HeadParts
 
-  /// Signs a list.
-  ///
-  /// `list` makes it, for the hashes of the administration key's box and of the successions.
+  /// Signs the list that `list` makes for the hashes of the administration key's box and of the successions.
   init(
     _ epoch: VaultEpoch, _ slots: [SlotRow], successions: [Data],
     _ list: (_ administrationHash: Data, _ successions: Data) -> MemberList
   ) throws(KeychainError) {
+    self.epoch = epoch
     let box = try epoch.administration.sealed(under: epoch.root.bytes)
     self.list = list(
       try Derivation.hash(box, count: 32), try Succession.hash(of: successions))
@@ -110,36 +105,4 @@ struct SignedMembers {
       list: try self.list.sealed(by: epoch.administration, epoch.keys.boxKeys.members),
       administrationBox: box, successions: successions)
   }
-}
-
-/// The base of a new vault.
-struct FirstBase: NewBase {
-  let epoch: VaultEpoch
-  let members: SignedMembers
-
-  init(
-    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [SlotSealing.Sealed]
-  ) throws(KeychainError) {
-    let first = try Commit.first(epoch.identity.id)
-    self.epoch = epoch
-    members = try SignedMembers(epoch, slots.map(\.slot), successions: []) { box, successions in
-      MemberList(
-        id: epoch.identity.id, epoch: epoch.identity.epoch,
-        administration: epoch.identity.administration, administrationHash: box, serial: 1,
-        accepted: 0, first: 1, before: first,
-        nextNumber: (slots.map(\.slot.number).max() ?? 0) + 1, vaultKind: kind,
-        successions: successions, members: slots.map(\.member))
-    }
-  }
-
-  var keys: TierKeys { epoch.keys }
-  var number: UInt64 { 1 }
-  var previous: Data { members.list.before }
-  var spine: Spine { get throws(KeychainError) { try Spine.first(epoch.identity.id) } }
-  var hasManyItems: Bool { false }
-  var administration: AdministrationKey? { epoch.administration }
-  var serial: UInt64 { 1 }
-  var head: HeadParts { members.head }
-
-  func putItems(into writer: inout BaseWriter) {}
 }

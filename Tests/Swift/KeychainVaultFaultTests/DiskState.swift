@@ -153,7 +153,7 @@ struct DiskState: Sendable {
     guard let file = files[inode] else { return nil }
     return DiskStatus(
       device: 1, inode: UInt64(inode), size: file.content.count,
-      changed: .init(seconds: hasClock ? file.changes : 0, nanoseconds: 0),
+      changed: .seconds(hasClock ? file.changes : 0),
       links: names.values.count { $0 == inode },
       isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
   }

@@ -29,9 +29,9 @@ struct ListedSlotTests {
   private var handle: Vault { vault.handle(passphrase: "one") }
 
   /// Puts a base in place of the vault, which has all items, and other slots.
-  private func forge(_ change: (inout ForgedBase, RawVault) throws -> Void) throws {
+  private func forge(_ change: (inout NewBase, RawVault) throws -> Void) throws {
     let raw = try RawVault(vault, handle)
-    var base = ForgedBase(raw)
+    var base = try raw.base()
     try change(&base, raw)
     try raw.replace(by: base)
   }
@@ -57,7 +57,7 @@ struct ListedSlotTests {
       try handle.existingSession().head.slots(of: .passphrase).first.map { Data($0.fields) })
     try handle.changePassphrase(to: SecretBytes(copying: "two"))
     let raw = try RawVault(vault, vault.handle(passphrase: "two"))
-    var base = ForgedBase(raw)
+    var base = try raw.base()
     base.head.slots[1] = old
     try raw.replace(by: base)
     #expect(failure { _ = try handle.text("a") }?.code == .damaged)
