@@ -43,9 +43,7 @@ extension NewBase {
       putItems: { _ in })
   }
 
-  /// The next base of a vault, with what the log or a transaction changed.
-  ///
-  /// It keeps the list of members, its keys, and the items, unless others are given.
+  /// The next base of a vault, with the same list of members, keys and items unless others are given.
   init(
     _ contents: VaultContents, _ keys: TierKeys, bringing members: SignedMembers? = nil,
     puttingItems: ((inout BaseWriter) throws(KeychainError) -> Void)? = nil

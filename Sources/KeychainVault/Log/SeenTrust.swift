@@ -48,9 +48,7 @@ struct SeenRelation: Sendable {
 }
 
 extension VaultContents {
-  /// Compares the file with what this user has seen, by the rules of the format.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged`` if its spine is damaged.
+  /// Compares the file with what this user has seen, by the rules of "What a reader has seen" of the format.
   func relation(
     to record: SeenRecord?, _ keys: TierKeys
   ) throws(KeychainError) -> SeenRelation {
@@ -156,9 +154,7 @@ extension SeenCommit {
 }
 
 extension SeenRecord {
-  /// Takes over what another record of the same vault has seen that is newer.
-  ///
-  /// - Returns: whether something changed.
+  /// Takes over what another record of the same vault has seen that is newer; `false` if nothing is.
   mutating func raise(by new: SeenRecord) -> Bool {
     let old = self
     let isNewer = (new.epoch, new.serial) > (epoch, serial)

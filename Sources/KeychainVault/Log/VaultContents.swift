@@ -2,8 +2,6 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
-internal import PrephirencesFiles
-internal import SystemPackage
 
 /// What a vault's file holds up to its last good commit, verified with T0; pages are read when they are needed.
 struct VaultContents: Sendable {
@@ -13,8 +11,8 @@ struct VaultContents: Sendable {
   let list: MemberList
   let index: VaultIndex
   let base: Commit
-  let pages: PageCache
-  let spine: SpineCache
+  let pages = PageCache()
+  let spine = SpineCache()
 
   /// The commits of the log, the base first: number `base.n + i`.
   private(set) var bodyHashes: PackedHashes
@@ -62,23 +60,49 @@ struct VaultContents: Sendable {
     var boxes: Range<Int> { frame.upperBound..<place + header.totalCount }
   }
 
+  /// Reads and verifies a file from its base on, with its proofs under the keys at hand; the list was verified.
+  ///
+  /// If it is lenient, damage behind the last good commit is no error, but noted.
   init(
-    path: String, file: any DiskFile, head: VaultHead, list: MemberList, index: VaultIndex,
-    base: Commit, frame: LastFrame
-  ) {
+    reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList,
+    keys: TierKeys, seen: SeenRecord?, isLenient: Bool = false
+  ) throws(KeychainError) {
+    var log = LogBytes(file, path, from: head.lengths.log, to: size)
+    guard let frame = try log.frame(at: head.lengths.log, list.numbers, head, keys),
+      let base = try log.commit(of: frame, keys), let named = base.base,
+      frame.header.boxesCount == 0, base.hasExpectedProofs(in: list)
+    else { throw .damagedVault(path, "its base does not open") }
+    guard named.headHash == (try head.hash()), named.serial == list.serial,
+      base.n > list.first || base.previous == list.before
+    else { throw .damagedVault(path, "its base belongs to another head") }
+    guard base.n > list.first || base.isSignedByAdministration(head.administration) else {
+      throw .damagedVault(path, "its base is not signed by the administration key")
+    }
+    let box = try file.read(head.lengths.indexRange, of: path)
+    guard try Derivation.hash(box, count: 32) == named.indexHash,
+      let index = try VaultIndex.open(
+        box, keys: keys, file: head.lengths.head..<head.lengths.indexRange.lowerBound)
+    else { throw .damagedVault(path, "its index is not the one of its base") }
     self.path = path
     self.file = file
     self.head = head
     self.list = list
     self.index = index
     self.base = base
-    pages = PageCache()
-    spine = SpineCache()
     bodyHashes = PackedHashes(base.bodyHash)
     digests = PackedHashes(base.digest)
     proofs = base.proofs.macs.map { Proof(n: base.n, digest: base.digest, mac: $0) }
     lastFrame = frame
     end = frame.place + frame.header.totalCount
+    do throws(KeychainError) {
+      try readLog(&log, keys, seen, from: base)
+    } catch {
+      guard isLenient, error.code == .damaged, error.underlying == nil,
+        list.vaultKind == .local || base.isSigned(in: list)
+      else { throw error }
+      isCutOff = true
+    }
+    try requireProofs(keys)
   }
 
   /// The number and digest of the newest commit.
@@ -90,6 +114,94 @@ struct VaultContents: Sendable {
   var isBaseAlone: Bool { digests.count == 1 }
 
   func read(_ range: Range<Int>) throws(KeychainError) -> Data { try file.read(range, of: path) }
+}
+
+// MARK: - Reading
+
+extension VaultContents {
+  /// The same file, after it has grown; `nil` if it is not what was verified any more.
+  func continued(
+    on file: any DiskFile, size: Int, keys: TierKeys, seen: SeenRecord?
+  ) throws(KeychainError) -> VaultContents? {
+    guard size >= end,
+      try file.read(
+        lastFrame.place..<lastFrame.place + LastFrame.beginningCount, of: path)
+        == lastFrame.beginning
+    else { return nil }
+    var log = LogBytes(file, path, from: end, to: size)
+    var new = self
+    try new.readLog(&log, keys, seen, from: nil)
+    try new.requireProofs(keys)
+    return new
+  }
+
+  /// Reads commits from the end that was verified, and looks at what follows the last good one.
+  private mutating func readLog(
+    _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?, from base: Commit?
+  ) throws(KeychainError) {
+    var commits: [(commit: Commit, frame: LastFrame)] = []
+    var (n, digest, place) = (newest.n, newest.digest, end)
+    while n < list.numbers.upperBound,
+      let frame = try log.frame(at: place, (n + 1)...(n + 1), head, keys),
+      let commit = try log.commit(of: frame, keys), commit.previous == digest,
+      commit.changes != nil, commit.hasExpectedProofs(in: list)
+    {
+      commits.append((commit, frame))
+      (n, digest, place) = (commit.n, commit.digest, frame.boxes.upperBound)
+    }
+    if list.vaultKind == .shared {
+      let known = commits.lastIndex { $0.commit.isSeen(seen) }.map { $0 + 1 } ?? 0
+      if known == 0, let base, !base.isSeen(seen), !base.isSigned(in: list) {
+        throw .damagedVault(path, "no member that may write has signed its base")
+      }
+      let unsigned = commits[known...].firstIndex { !$0.commit.isSigned(in: list) }
+      if let unsigned { commits.removeSubrange(unsigned...) }
+    }
+    // Its writer may have been killed before its boxes were written whole.
+    if let last = commits.last, isAbove(seen, last.commit.n), let changes = last.commit.changes,
+      try Derivation.hash(read(last.frame.boxes), count: 32) != changes.boxesHash
+    {
+      commits.removeLast()
+    }
+    for (commit, frame) in commits { add(commit, frame) }
+    hasUnfinishedWrite = end < log.end
+    if hasUnfinishedWrite { try requireUnfinished(&log, keys, seen) }
+  }
+
+  /// Whether a commit is newer than what this user has seen.
+  private func isAbove(_ seen: SeenRecord?, _ n: UInt64) -> Bool {
+    guard let seen = seen?.proved[0] else { return true }
+    return seen.isOlder(than: SeenCommit(serial: list.serial, n: n, digest: Data()))
+  }
+
+  /// The longest frame with its boxes.
+  private static let greatestFrameCount = (34 << 20) + 4096
+
+  /// Of places that look like a header but for the mac.
+  private static let greatestLikenessCount = 1024
+
+  /// Fails if what follows the last good frame can't be an unfinished write; see "Files" of the format.
+  private func requireUnfinished(
+    _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
+  ) throws(KeychainError) {
+    let damage = KeychainError.damagedVault(
+      path, "its commit \(newest.n + 1) is damaged, and later ones follow it")
+    if let seen = seen?.proved[0], seen.serial == list.serial, seen.n > newest.n { throw damage }
+    guard log.end - end <= Self.greatestFrameCount else {
+      throw .damagedVault(path, "more follows its commit \(newest.n) than a commit has")
+    }
+    guard newest.n + 2 <= list.numbers.upperBound else { return }
+    let later = newest.n + 2...list.numbers.upperBound
+    var (place, likenesses) = (end, 0)
+    while let found = try log.nextHeader(in: later, from: place) {
+      likenesses += 1
+      guard likenesses <= Self.greatestLikenessCount else {
+        throw .damagedVault(path, "what follows its commit \(newest.n) is not what a writer leaves")
+      }
+      if try log.header(at: found, later, head, keys) != nil { throw damage }
+      place = found + 1
+    }
+  }
 }
 
 // MARK: - The log
@@ -172,159 +284,9 @@ extension Tier {
   var index: Int { Int(rawValue) }
 }
 
-// MARK: - Items
-
-extension VaultContents {
-  /// What one tier has under an id.
-  func item(_ id: ItemID, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> VaultItem? {
-    if let logged = logged[tier.index][id] { return logged.item }
-    guard let number = index.page(of: id, in: tier) else { return nil }
-    let held = try page(number, in: tier, keys, isKept: true)
-    return held.puts.firstIndex { $0.id == id }.map { VaultItem(held.puts[$0], in: held, $0) }
-  }
-
-  /// The item of an id: that of the highest tier that has it, whether its key is at hand or not.
-  ///
-  /// If its page is damaged, the error calls it `name`.
-  func item(
-    _ id: ItemID, _ keys: TierKeys, name: @autoclosure () -> String
-  ) throws(KeychainError) -> VaultItem? {
-    do throws(KeychainError) {
-      for tier in Tier.allCases.reversed() {
-        if let found = try item(id, in: tier, keys) { return found }
-      }
-      return nil
-    } catch {
-      throw error.code == .damaged ? .damagedItem(name()) : error
-    }
-  }
-
-  /// What was verified once is kept, unless all pages are read one after the other.
-  private func page(
-    _ number: Int, in tier: Tier, _ keys: TierKeys, isKept: Bool
-  ) throws(KeychainError) -> HeldPart {
-    let page = index.pages[tier.index][number]
-    if let known = pages.page(page, of: tier) { return known }
-    let box = try read(page.place..<page.place + page.length)
-    guard try Derivation.hash(box, count: 32) == page.hash,
-      let part = try Part.openPage(box, tier: tier, keys: keys),
-      index.describes(part, page: number)
-    else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
-    let held = HeldPart(part, boxesAt: page.boxesPlace)
-    guard held.boxesEnd <= head.lengths.log else {
-      throw .damagedVault(path, "a page of \(page.count) items lies outside of its file")
-    }
-    if isKept { pages.keep(held, page) }
-    return held
-  }
-
-  /// About as many items as there are: those that a transaction replaced count twice.
-  var itemCount: Int {
-    index.pages.joined().reduce(0) { $0 + $1.count }
-      + logged.reduce(0) { $0 + $1.all.values.count { $0.item != nil } }
-  }
-
-  /// What a walk through all items finds.
-  enum Visited {
-    case item(VaultItem)
-    case damagedPage(VaultIndex.Page)
-    /// An item that one of a higher tier hides.
-    case shadowed(VaultItem)
-  }
-
-  /// Calls `body` with the items of all tiers, T2 first, in the order of their ids.
-  func forEachItem(
-    _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    try forEachPage(keys) { walked throws(KeychainError) in
-      if let page = walked.page, walked.damage != nil { try body(.damagedPage(page)) }
-      for item in walked.items { try body(.item(item)) }
-      for item in walked.shadowed { try body(.shadowed(item)) }
-    }
-  }
-
-  /// The items by class, as far as T0 tells; pages that are damaged count as unknown.
-  func itemCounts(
-    _ keys: TierKeys
-  ) throws(KeychainError) -> (known: [Accessibility: Int], damaged: Int) {
-    var (known, damaged): ([Accessibility: Int], Int) = ([:], 0)
-    try forEachItem(keys) { visited throws(KeychainError) in
-      switch visited {
-      case .item(let item): known[item.accessibility, default: 0] += 1
-      case .damagedPage(let page): damaged += page.count
-      case .shadowed: break
-      }
-    }
-    return (known, damaged)
-  }
-
-  /// A page with the items in its range of ids, as the log has changed them.
-  struct WalkedPage {
-    /// `nil` if the tier has no pages.
-    var page: VaultIndex.Page?
-    var held: HeldPart?
-    var damage: KeychainError?
-    var items: [VaultItem] = []
-    var shadowed: [VaultItem] = []
-
-    /// Whether the items are all of the page, and no others.
-    var isUnchanged = false
-  }
-
-  /// Calls `body` with the pages of all tiers, T2 first, in the order of their ids.
-  func forEachPage(
-    _ keys: TierKeys, _ body: (WalkedPage) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    var higher: Set<ItemID> = []
-    for tier in Tier.allCases.reversed() {
-      let canHide = (0..<tier.index).contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
-      let changes = logged[tier.index].all
-      var new = changes.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
-      let pages = index.pages[tier.index]
-      var boxesCount = 0
-      for number in 0..<max(pages.count, 1) {
-        var walked = WalkedPage()
-        var own: [VaultItem] = []
-        if number < pages.count {
-          walked.page = pages[number]
-          do throws(KeychainError) {
-            let held = try page(number, in: tier, keys, isKept: false)
-            try requireOwnBoxes(of: held, pages[number], &boxesCount)
-            walked.held = held
-            for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
-              own.append(VaultItem(entry, in: held, index))
-            }
-          } catch {
-            guard error.code == .damaged else { throw error }
-            walked.damage = error
-          }
-        }
-        let isLast = number + 1 >= pages.count
-        let added = isLast ? new : new.prefix { $0.id < pages[number + 1].first }
-        new = new.dropFirst(added.count)
-        let all = added.isEmpty ? own : (own + added).sorted { $0.id < $1.id }
-        for item in all {
-          if higher.contains(item.id) {
-            walked.shadowed.append(item)
-          } else {
-            walked.items.append(item)
-            if canHide { higher.insert(item.id) }
-          }
-        }
-        walked.isUnchanged =
-          added.isEmpty && walked.shadowed.isEmpty && own.count == walked.held?.puts.count
-        try body(walked)
-      }
-    }
-  }
-
-  /// Fails if the pages of a tier have more boxes than the file can hold: to go through shared ones could be endless.
-  private func requireOwnBoxes(
-    of held: HeldPart, _ page: VaultIndex.Page, _ count: inout Int
-  ) throws(KeychainError) {
-    count += held.boxesEnd - page.boxesPlace
-    guard count <= head.lengths.log else {
-      throw .damagedVault(path, "its pages share the boxes of their secrets")
-    }
+extension Commit {
+  /// Whether the seen record has it.
+  fileprivate func isSeen(_ seen: SeenRecord?) -> Bool {
+    seen?.proved.contains { $0?.n == n && $0?.digest == digest } ?? false
   }
 }

@@ -102,9 +102,7 @@ final class VaultFile: Sendable {
     return found ?? []
   }
 
-  /// Opens the file that has the name now.
-  ///
-  /// - Returns: `nil` if there is no vault, and none was seen here.
+  /// Opens the file that has the name now; `nil` if there is no vault, and none was seen here.
   func open() throws(KeychainError) -> Opened? {
     guard getpid() == process else {
       throw KeychainError(
@@ -262,5 +260,14 @@ final class VaultFile: Sendable {
       recovery:
         "mount its volume or restore a backup; begin with an empty one by "
         + "\(.createVault(startingAnew: true))")
+  }
+}
+
+extension VaultHead {
+  /// Reads the head of a file; nothing in it is proven yet.
+  init(_ file: any DiskFile, size: Int, path: String) throws(KeychainError) {
+    let prefix = try file.read(0..<min(size, Self.prefixCount), of: path)
+    let lengths = try Self.lengths(prefix: prefix, fileLength: size, path: path)
+    try self.init(file.read(0..<lengths.head, of: path), path: path)
   }
 }

@@ -154,7 +154,8 @@ private struct ItemChanges {
       if let old { before = try Self.items(of: old) }
       after = try Self.items(of: new)
     }
-    compare(own, areResealed: old.map { $0.contents.head.epoch != new.contents.head.epoch } ?? false)
+    compare(
+      own, areResealed: old.map { $0.contents.head.epoch != new.contents.head.epoch } ?? false)
   }
 
   /// Looks up what the log changed since the first state.

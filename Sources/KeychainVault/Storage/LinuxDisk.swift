@@ -162,8 +162,7 @@ final class LinuxFile: DiskFile {
 
 extension DiskStatus {
   init(_ stat: Stat) {
-    device = UInt64(stat.deviceID.rawValue)
-    inode = UInt64(stat.inode.rawValue)
+    identity = stat.identity
     size = Int(clamping: stat.size)
     changed = .seconds(stat.st_ctim.tv_sec) + .nanoseconds(stat.st_ctim.tv_nsec)
     links = stat.linkCount

@@ -7,9 +7,7 @@ internal import SystemPackage
 enum VaultLock {
   /// Opens the file that has the name, if any, and locks it against everybody else, other threads included.
   ///
-  /// Without `writing`, it looks at the file while nobody changes it, even if it can't be written.
-  ///
-  /// - Throws: ``KeychainError/Code/busy`` if others held the lock until the deadline.
+  /// Without `writing`, it is one to look at, which need not be writable.
   static func take(
     _ path: String, on disk: any VaultDisk, writing: Bool = true, until deadline: Deadline
   ) throws(KeychainError) -> LockedLog? {
@@ -43,8 +41,6 @@ enum VaultLock {
 }
 
 /// The file of a vault whose lock this process holds, until ``unlock()`` or until nothing refers to ``file`` any more.
-///
-/// It knows frames only as bytes.
 struct LockedLog: Sendable {
   let path: String
   let disk: any VaultDisk
@@ -60,9 +56,6 @@ struct LockedLog: Sendable {
 
   /// Appends a frame at the end of the last good one, durably, or cuts it off again; see "Appending" of the format.
   ///
-  /// - Parameters:
-  ///   - unfinished: Whether bytes follow there, which are cut off first.
-  ///   - syncsFolder: Whether the name of the file may not be durable yet.
   /// - Returns: The file's status with the frame: what changes it later shows in that.
   @discardableResult func append(
     _ frame: Data, at end: Int, cutting unfinished: Bool, syncsFolder: Bool

@@ -14,9 +14,6 @@ struct UnfinishedVault: ~Copyable {
   private var isNamed = true
 
   /// Makes the empty file, with mode, group and label of the present one.
-  ///
-  /// - Throws: ``KeychainError/Code/busy`` if another process makes one until the deadline,
-  ///   ``KeychainError/Code/refused`` if the folder takes no new file, or something else has the name.
   init(
     for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?, until deadline: Deadline
   ) throws(KeychainError) {
@@ -89,7 +86,7 @@ struct UnfinishedVault: ~Copyable {
 
   /// Makes the contents durable, and gives the file the name of the vault, durably; it stays locked.
   ///
-  /// `replacing` says whether this process has locked a file of that name; another one fails with `Errno.fileExists`.
+  /// It may replace a file that this process has locked; another one fails with `Errno.fileExists`.
   consuming func takeName(replacing: Bool) throws(WriteFailure) -> LockedLog {
     do throws(Errno) {
       try file.sync()

@@ -3,9 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// What a vault does with files: few calls, so that tests can put a model of a disk in their place.
-///
-/// Paths are real paths, whose folders were checked.
+/// What a vault does with files, by real paths: few calls, so that tests can put a model of a disk in their place.
 protocol VaultDisk: Sendable {
   /// Looks at what has a name, without following a link; `nil` if there is nothing.
   func status(of path: String) throws(Errno) -> DiskStatus?
@@ -77,8 +75,7 @@ extension DiskFile {
 
 /// What the file system says of a file.
 struct DiskStatus: Hashable, Sendable {
-  let device: UInt64
-  let inode: UInt64
+  let identity: FileIdentity
   let size: Int
   /// By the file system's clock.
   let changed: Duration
@@ -88,6 +85,4 @@ struct DiskStatus: Hashable, Sendable {
   let owner: UInt32
   let group: UInt32
   let mode: CInterop.Mode
-
-  var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
 }

@@ -10,9 +10,7 @@ func onDisk<Result>(
 }
 
 extension KeychainError {
-  /// A call of the system for the file of a vault has failed, and changed nothing.
-  ///
-  /// `action` is what was done with the file, as an infinitive.
+  /// A call of the system, to do what the infinitive `action` says, has failed, and changed nothing.
   static func vault(_ path: String, _ error: Errno, doing action: String) -> Self {
     func failure(_ message: String, _ recovery: Recovery, _ code: Code = .inputOutput) -> Self {
       Self(

@@ -14,10 +14,7 @@ struct LockedVault {
 
   /// Verifies the contents, and settles: what this user's record has is durable, and nothing in the file is above it.
   ///
-  /// - Parameters:
-  ///   - anew: Whether nothing that is known of the file counts.
-  ///   - mustSettle: Whether a failure to settle ends the operation, as it does for writers.
-  ///   - refuses: Whether what this user has seen counts; not for somebody who accepts a restored file.
+  /// A failure to settle is no error if it need not. Whoever accepts a restored file refuses nothing.
   init(
     _ session: VaultSession, _ lock: LockedLog, _ keys: TierKeys, anew: Bool = false,
     mustSettle: Bool = true, refuses: Bool = true

@@ -25,8 +25,6 @@ struct VaultSession: Sendable {
   }
 
   /// Calls `body` with the vault's verified contents, again once more keys are at hand.
-  ///
-  /// If it reads anew, nothing that is known counts.
   func read<Result>(
     _ requirement: Accessibility.UnlockRequirement, anew: Bool = false,
     _ body: (VaultContents, ItemSealing) throws(KeychainError) -> Attempt<Result>
@@ -166,9 +164,7 @@ extension TierKeys {
 // MARK: - Reading and settling
 
 extension VaultSession {
-  /// The verified contents, of which at least as much is durable as the seen record says.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged``, ``KeychainError/Code/rolledBack``, ``KeychainError/Code/busy``.
+  /// The verified contents, of which at least as much is durable as the seen record says; nothing known counts anew.
   func contents(_ keys: TierKeys, anew: Bool = false) throws(KeychainError) -> VaultContents {
     if !anew, let approved = file.approvedContents(opened, keys) { return approved }
     let (contents, relation): (VaultContents, SeenRelation)
@@ -191,9 +187,7 @@ extension VaultSession {
     return try contentsUnderLock(keys, anew: false, orUnsettled: contents) ?? contents
   }
 
-  /// Reads while nobody writes, makes what is above the seen record durable, and raises the record.
-  ///
-  /// It returns `nil` if the file has other keys now, or to who can't write, whose record gets no number.
+  /// Reads and settles; `nil` if the file has other keys now, and to who can't write, whose record gets no number.
   private func contentsUnderLock(
     _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
   ) throws(KeychainError) -> VaultContents? {
@@ -243,9 +237,7 @@ extension VaultSession {
     return try body(with(opened), lock)
   }
 
-  /// Raises the seen record to contents that are durable.
-  ///
-  /// - Returns: whether it had them already.
+  /// Raises the seen record to contents that are durable; `true` if it had them already.
   @discardableResult
   func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
     do throws(KeychainError) {

@@ -50,17 +50,13 @@ struct OpenedItem: ~Copyable {
   let secret: SecretBytes
 }
 
-/// Looks at everything that a vault has: each page and box, and what the keys at hand open.
-///
-/// Head, list, base, log and proofs were verified when the contents were read.
+/// Looks at what reading leaves: each page and box, and what the keys at hand open.
 struct VaultVerification {
   let contents: VaultContents
   let sealing: ItemSealing
   var progress: ((VaultProgress) -> Void)?
 
-  /// Calls `visit` with each item that opens.
-  ///
-  /// - Throws: What `visit` throws, and errors that are not damage; damage is in the report.
+  /// Calls `visit` with each item that opens; damage is in the report.
   func run(
     _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void = { _ in }
   ) throws(KeychainError) -> VerificationReport {

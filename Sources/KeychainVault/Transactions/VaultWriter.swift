@@ -29,13 +29,9 @@ struct VaultWriter: ~Copyable {
 
   /// The versions of what was put, and `nil` for what was removed.
   var versions: [ItemID: UInt64?] {
-    var versions: [ItemID: UInt64?] = [:]
-    for changes in changes {
-      for (id, item) in changes where versions[id] == nil || item != nil {
-        versions.updateValue(item?.entry.version, forKey: id)
-      }
+    changes.reduce(into: [:]) { versions, changes in
+      versions.merge(changes.mapValues { $0?.entry.version }) { $0 ?? $1 }
     }
-    return versions
   }
 
   init(_ contents: VaultContents, _ sealing: ItemSealing) {
@@ -233,15 +229,11 @@ extension Credential {
 extension VaultWriter {
   /// Whether the changes fit in one commit; else they need a new base.
   var fitsInCommit: Bool {
-    var (body, boxes) = (0, 0)
-    for change in changes.joined() {
-      guard let item = change.value else {
-        body += 1 + ItemID.count
-        continue
-      }
-      body += 1 + item.entry.count + 4 + item.metadata.bytes.count
-      boxes += item.box.count
+    let all = changes.joined().map(\.value)
+    let body = all.reduce(0) { count, item in
+      count + 1 + (item.map { $0.entry.count + 4 + $0.metadata.bytes.count } ?? ItemID.count)
     }
+    let boxes = all.reduce(0) { $0 + ($1?.box.count ?? 0) }
     // The body has more than its entries: the rest is less than this.
     return body + body / 8 + 4096 <= Commit.maximumBodyCount
       && boxes <= FrameHeader.maximumBoxesCount

@@ -240,8 +240,9 @@ struct LinuxDiskTests {
 
   @Test func fileWithoutNameIsReadOnly() throws {
     let nameless = DiskStatus(
-      device: 1, inode: 1, size: 0, changed: .zero, links: 0,
-      isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
+      identity: FileIdentity(device: 1, inode: 1), size: 0, changed: .zero, links: 0,
+      isRegular: true,
+      owner: geteuid(), group: getegid(), mode: 0o600)
     try place.make(place.vault)
     let mounted = FixedStatusDisk(disk: disk, status: nameless)
     let error = #expect(throws: KeychainError.self) {

@@ -97,7 +97,7 @@ struct ListedSlotTests {
       let slot = try #require(raw.contents.head.slots.last)
       let forged = try SlotSealing.reseal(
         slot, of: #require(list.member(3)), grant: .administers,
-        granted: other.granted(.administers), head: other.identity)
+        granted: GrantedKey(.administers, root: other.root, keys: other.keys), head: other.identity)
       base.head.slots[2] = Data(forged.slot.fields)
     }
     for secret in [vault.handle(identity: theirs.path), handle] {

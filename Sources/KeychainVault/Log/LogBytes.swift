@@ -3,20 +3,78 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import Synchronization
 
-/// The pages that a handle read last.
-final class PageCache: Sendable {
-  private static let limit = 16
-  private let kept = Mutex<[(page: VaultIndex.Page, held: HeldPart)]>([])
+/// The log of a file, read in pieces.
+struct LogBytes {
+  private let file: any DiskFile
+  private let path: String
+  let end: Int
+  private var piece = Data()
+  private var start: Int
+  private static let pieceCount = 64 << 10
 
-  func page(_ page: VaultIndex.Page, of tier: Tier) -> HeldPart? {
-    kept.withLock { $0.first { $0.page == page && $0.held.part.tier == tier }?.held }
+  init(_ file: any DiskFile, _ path: String, from start: Int, to end: Int) {
+    self.file = file
+    self.path = path
+    self.start = start
+    self.end = end
   }
 
-  func keep(_ held: HeldPart, _ page: VaultIndex.Page) {
-    kept.withLock { kept in
-      if kept.count == Self.limit { kept.removeFirst() }
-      kept.append((page, held))
+  /// - Returns: `nil` beyond the end.
+  private mutating func bytes(_ range: Range<Int>) throws(KeychainError) -> Data? {
+    guard range.upperBound <= end else { return nil }
+    if range.lowerBound < start || range.upperBound > start + piece.count {
+      let wanted = max(range.count, min(Self.pieceCount, end - range.lowerBound))
+      piece = try file.read(range.lowerBound..<range.lowerBound + wanted, of: path)
+      start = range.lowerBound
+      guard piece.count >= range.count else { return nil }
     }
+    let offset = piece.startIndex + range.lowerBound - start
+    return piece[offset..<offset + range.count]
+  }
+
+  /// The header with its mac at a place, whether its frame lies in the file or not.
+  mutating func header(
+    at place: Int, _ numbers: ClosedRange<UInt64>, _ head: VaultHead, _ keys: TierKeys
+  ) throws(KeychainError) -> FrameHeader? {
+    guard let bytes = try bytes(place..<place + FrameHeader.count) else { return nil }
+    return FrameHeader(bytes.bytes, at: 0, epoch: head.epoch, open: keys.open, numbers: numbers)
+  }
+
+  /// The frame that begins at a place.
+  mutating func frame(
+    at place: Int, _ numbers: ClosedRange<UInt64>, _ head: VaultHead, _ keys: TierKeys
+  ) throws(KeychainError) -> VaultContents.LastFrame? {
+    guard let header = try header(at: place, numbers, head, keys),
+      place + header.totalCount <= end,
+      let beginning = try bytes(place..<place + VaultContents.LastFrame.beginningCount)
+    else { return nil }
+    return VaultContents.LastFrame(place: place, header: header, beginning: Data(beginning))
+  }
+
+  mutating func commit(
+    of frame: VaultContents.LastFrame, _ keys: TierKeys
+  ) throws(KeychainError) -> Commit? {
+    let box = frame.frame.lowerBound + FrameHeader.count..<frame.frame.upperBound
+    guard let bytes = try bytes(box) else { return nil }
+    let commit = try Commit.open(Data(bytes), n: frame.header.n, keys: keys)
+    guard let commit, let changes = commit.changes else { return commit }
+    return changes.boxesCount == frame.header.boxesCount ? commit : nil
+  }
+
+  /// The next place where a header of one of these numbers may be; its mac is for the caller to compare.
+  mutating func nextHeader(
+    in numbers: ClosedRange<UInt64>, from place: Int
+  ) throws(KeychainError) -> Int? {
+    var place = place
+    while place + FrameHeader.count <= end {
+      // What is at hand is not read again: others decide how many places look like a header.
+      let held = place >= start ? start + piece.count - place : 0
+      let count = held >= FrameHeader.count ? held : min(Self.pieceCount, end - place)
+      guard let found = try bytes(place..<place + count) else { return nil }
+      if let offset = FrameHeader.firstOffset(in: found.bytes, numbers) { return place + offset }
+      place += count - FrameHeader.count + 1
+    }
+    return nil
   }
 }
 
@@ -83,9 +141,7 @@ struct LogGrowth: Sendable {
     if hasAllProofs { last = (sealed, whole) }
   }
 
-  /// Whether the log crossed a multiple of a limit between the last writer that had all keys and one more frame.
-  ///
-  /// `preceding` is the number of bytes before the log.
+  /// Whether the log crosses a multiple of a limit, since the last writer that had all keys, with one more frame.
   func isDue(after header: FrameHeader, preceding: Int) -> Bool {
     let limit = (sealed: max(32 << 10, preceding / 64), whole: max(1 << 20, preceding))
     return (sealed + header.frameCount) / limit.sealed > last.sealed / limit.sealed
@@ -93,9 +149,7 @@ struct LogGrowth: Sendable {
   }
 }
 
-/// What a log says of the items of one tier.
-///
-/// A write changes a copy of what its handle knows. So the newest changes lie by themselves, and the others are shared.
+/// What a log says of the items of one tier; a write changes a copy, of the newest changes alone.
 struct LoggedChanges: Sendable {
   private var settled: [ItemID: VaultContents.Logged] = [:]
   private var newest: [ItemID: VaultContents.Logged] = [:]
