@@ -88,10 +88,10 @@ struct BackupPlace {
       throw error.inPlaceOfBackup(path)
     }
     let reason: String
-    switch try vault.digest(found.newest.n, keys) {
-    case .known(found.newest.digest): return
-    case .known, .none: reason = "has changes that the vault lacks, and is"
-    case .tooOld:
+    switch try vault.has(found.newest.digest, at: found.newest.n, keys) {
+    case true?: return
+    case false?: reason = "has changes that the vault lacks, and is"
+    case nil:
       reason =
         "is so old that the vault no longer shows whether it has changes of its own, and is"
     }
@@ -112,7 +112,6 @@ extension VaultContents {
     try self.init(
       reading: file, size: size, path: path, head: head, list: head.openList(keys.open),
       keys: keys, seen: nil)
-    try requireProofs(keys)
   }
 
   /// Copies the file up to the newest commit, and reads the copy as a vault of its own.
@@ -125,11 +124,8 @@ extension VaultContents {
     while place < end {
       let piece = try read(place..<min(place + Self.pieceCount, end))
       guard !piece.isEmpty else { throw .damagedVault(self.path, "it became shorter") }
-      do throws(Errno) {
-        try file.write([piece], at: place)
-      } catch {
-        throw .system(error, "write", path)
-      }
+      let start = place
+      try onDisk("write", path) { () throws(Errno) in try file.write(piece, at: start) }
       place += piece.count
     }
     let copy = try VaultContents(

@@ -143,7 +143,7 @@ extension Vault {
   ) throws(KeychainError) -> ImportReport {
     let session = try sessionForFirstWrite()
     let course = try session.write(survey.requirement) {
-      writer throws(KeychainError) -> VaultSession.Attempt<ImportCourse> in
+      writer throws(KeychainError) -> ImportCourse in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing
       try export.forEachItem { item throws(KeychainError) in
@@ -157,8 +157,8 @@ extension Vault {
         }
         course.note(item, meeting)
       }
-      if missing > .nothing { return .again(missing) }
-      return .done(course)
+      if missing > .nothing { throw writer.begin(again: missing) }
+      return course
     }
     if survey.requirement == .unlockedNow { prolong(session) }
     notifyObservers(course)

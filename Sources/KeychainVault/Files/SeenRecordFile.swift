@@ -75,9 +75,9 @@ struct SeenRecordFile: Sendable {
   /// A record of another vault is left unchanged, and one of another administration key unless it
   /// is `followed`: the record from which successions were followed to the new key.
   func raise(
-    to new: SeenRecord, following followed: SeenRecord? = nil, synced: Bool = false
+    to new: SeenRecord, following followed: SeenRecord? = nil
   ) throws(KeychainError) {
-    try change(synced: synced) { old in
+    try change(synced: false) { old in
       guard var old else { return new }
       guard old.id == new.id, old.trusts(new.administration) || old == followed else { return nil }
       return old.raise(by: new) ? old : nil

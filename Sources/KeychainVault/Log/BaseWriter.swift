@@ -5,25 +5,54 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// What a new base holds.
-protocol NewBase {
+/// A new base, but for its items.
+struct NewBase {
   /// All keys of the new base, with its writer's signing key in a shared vault.
-  var keys: TierKeys { get }
-  var number: UInt64 { get }
-  /// The digest of the commit before it.
-  var previous: Data { get }
-  var spine: Spine { get throws(KeychainError) }
-  /// Whether the vault has so many items that its pages are larger.
-  var hasManyItems: Bool { get }
+  let keys: TierKeys
+  var head: HeadParts
+  var serial: UInt64
   /// Signs it, if it is the first one of a list.
-  var administration: AdministrationKey? { get }
-  var serial: UInt64 { get }
-
-  /// The head, but for the lengths of what follows it: the same at each call.
-  var head: HeadParts { get throws(KeychainError) }
+  var administration: AdministrationKey?
+  /// The commit before it.
+  let previous: (n: UInt64, digest: Data)
+  let spine: Spine
+  /// Whether the vault has so many items that its pages are larger.
+  let hasManyItems: Bool
 
   /// Puts all items, tier by tier, in the order of their ids.
-  func putItems(into writer: inout BaseWriter) throws(KeychainError)
+  let putItems: (inout BaseWriter) throws(KeychainError) -> Void
+}
+
+extension NewBase {
+  /// The base of a new vault.
+  init(
+    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot]
+  ) throws(KeychainError) {
+    let identity = epoch.identity
+    let first = try Commit.first(identity.id)
+    let members = try SignedMembers(
+      epoch, MemberList(first: identity, kind, before: first), slots, successions: [])
+    self.init(
+      keys: epoch.keys, head: members.head, serial: 1, administration: epoch.administration,
+      previous: (0, first), spine: try Spine.first(identity.id), hasManyItems: false,
+      putItems: { _ in })
+  }
+
+  /// The next base of a vault, with the same list of members, keys and items unless others are given.
+  init(
+    _ contents: VaultContents, _ keys: TierKeys, bringing members: SignedMembers? = nil,
+    puttingItems: ((inout BaseWriter) throws(KeychainError) -> Void)? = nil
+  ) throws(KeychainError) {
+    let carry: (inout BaseWriter) throws(KeychainError) -> Void = { writer throws(KeychainError) in
+      try contents.carryItems(keys, into: &writer)
+    }
+    self.init(
+      keys: members?.epoch.keys ?? keys, head: members?.head ?? contents.head.parts,
+      serial: (members?.list ?? contents.list).serial,
+      administration: members?.epoch.administration, previous: contents.newest,
+      spine: try contents.spineOfNextBase(keys), hasManyItems: contents.hasManyItems,
+      putItems: puttingItems ?? carry)
+  }
 }
 
 /// Writes a vault's file: head, pages and boxes, index, spine, and the commit that is its base.
@@ -33,8 +62,7 @@ struct BaseWriter {
   private let keys: TierKeys
   private let pageCount: Int
   private var place: Int
-  private var buffer: [Data] = []
-  private var bufferCount = 0
+  private var buffer = Data()
   private var pages: [[VaultIndex.Page]] = [[], [], []]
   private var open = OpenPage()
 
@@ -47,14 +75,14 @@ struct BaseWriter {
 
   private static let bufferLimit = 1 << 20
 
-  /// - Returns: the head that was written; the file is synced.
+  /// - Returns: the head that was written; who gives the file its name syncs it.
   static func write(
-    _ new: some NewBase, to file: any DiskFile, path: String
+    _ new: NewBase, to file: any DiskFile, path: String
   ) throws(KeychainError) -> VaultHead {
     let count = try new.head.encoded().count
     var writer = BaseWriter(
       file, path, new.keys, from: count, pageCount: new.hasManyItems ? 16384 : 4096)
-    try new.putItems(into: &writer)
+    try new.putItems(&writer)
     return try writer.finish(new)
   }
 
@@ -119,23 +147,25 @@ struct BaseWriter {
   }
 
   private mutating func append(_ bytes: Data) throws(KeychainError) {
-    buffer.append(bytes)
-    bufferCount += bytes.count
+    buffer += bytes
     place += bytes.count
-    if bufferCount >= Self.bufferLimit { try flush() }
+    if buffer.count >= Self.bufferLimit { try flush() }
   }
 
   private mutating func flush() throws(KeychainError) {
+    try write(buffer, at: place - buffer.count)
+    buffer = Data()
+  }
+
+  private func write(_ bytes: Data, at place: Int) throws(KeychainError) {
     do throws(Errno) {
-      try file.write(buffer, at: place - bufferCount)
+      try file.write(bytes, at: place)
     } catch {
       throw .vault(path, error, doing: "write")
     }
-    buffer = []
-    bufferCount = 0
   }
 
-  private mutating func finish(_ new: some NewBase) throws(KeychainError) -> VaultHead {
+  private mutating func finish(_ new: NewBase) throws(KeychainError) -> VaultHead {
     try closePage()
     let spine = try new.spine.sealed(keys: keys)
     let index = try VaultIndex(pages: pages, spineHash: Derivation.hash(spine, count: 32))
@@ -148,123 +178,49 @@ struct BaseWriter {
       serial: new.serial, headHash: try head.hash(),
       indexHash: try Derivation.hash(index, count: 32))
     let (_, box) = try Commit.seal(
-      n: new.number, previous: new.previous, time: Date().microseconds ?? 0,
+      n: new.previous.n + 1, previous: new.previous.digest, time: Date().microseconds ?? 0,
       writer: keys.signer?.number ?? 0, content: .base(base), keys: keys, signer: keys.signer,
       administration: new.administration)
-    let header = FrameHeader(n: new.number, boxCount: box.count, boxesCount: 0)
+    let header = FrameHeader(n: new.previous.n + 1, boxCount: box.count, boxesCount: 0)
     try append(header.encoded(epoch: head.epoch, open: keys.open) + box)
     try flush()
-    do throws(Errno) {
-      try file.write([bytes], at: 0)
-      try file.sync()
-    } catch {
-      throw .vault(path, error, doing: "write")
-    }
+    try write(bytes, at: 0)
     return head
   }
 }
 
-/// A new base of the same keys, with what the log or a transaction changed, and perhaps with another list of members.
-struct CarriedBase: NewBase {
-  let contents: VaultContents
-  let keys: TierKeys
-  let head: HeadParts
-  let serial: UInt64
-  let administration: AdministrationKey?
-
-  init(_ contents: VaultContents, _ keys: TierKeys) {
-    self.contents = contents
-    self.keys = keys
-    head = contents.head.parts
-    serial = contents.list.serial
-    administration = nil
-  }
-
-  init(
-    _ contents: VaultContents, _ keys: TierKeys, _ members: SignedMembers,
-    signedBy administration: AdministrationKey
-  ) {
-    self.contents = contents
-    self.keys = keys
-    head = members.head
-    serial = members.list.serial
-    self.administration = administration
-  }
-
-  var number: UInt64 { contents.newest.n + 1 }
-  var previous: Data { contents.newest.digest }
-  var spine: Spine { get throws(KeychainError) { try contents.spineOfNextBase(keys) } }
-  var hasManyItems: Bool { contents.hasManyItems }
-
-  func putItems(into writer: inout BaseWriter) throws(KeychainError) {
-    // From the highest tier on: what a lower one has of the same ids is shadowed.
-    var hidden: Set<ItemID> = []
-    for tier in Tier.allCases.reversed() {
-      let ids = try putItems(
-        of: tier, hiddenBy: hidden, into: &writer, noting: contents.hasItems(below: tier))
-      hidden.formUnion(ids)
-    }
-  }
-
-  /// Copies the pages that nothing touched, and makes the others again.
-  ///
-  /// It returns the ids of the tier's items, if anybody asks for them.
-  private func putItems(
-    of tier: Tier, hiddenBy hidden: Set<ItemID>, into writer: inout BaseWriter, noting: Bool
-  ) throws(KeychainError) -> [ItemID] {
-    let logged = contents.logged[tier].all
-    let pages = contents.index.pages[tier]
-    var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
-    var ids = noting ? new.map(\.id) : []
-    var boxesCount = 0
-    for (number, page) in pages.enumerated() {
-      let held = try contents.page(number, in: tier, keys)
-      try contents.requireOwnBoxes(of: held, page, &boxesCount)
-      if noting { ids += held.puts.lazy.map(\.id).filter { logged[$0] == nil } }
-      let end = number + 1 < pages.count ? pages[number + 1].first : nil
-      let isTouched =
-        held.puts.contains { logged[$0.id] != nil || hidden.contains($0.id) }
-        || new.first.map { next in end.map { next.id < $0 } ?? true } ?? false
-      guard isTouched else {
-        try writer.copy(page, held, of: contents)
-        continue
-      }
-      for (index, entry) in held.puts.enumerated() {
-        while let next = new.first, next.id < entry.id {
-          new.removeFirst()
-          try put(next, hidden, &writer)
-        }
-        guard logged[entry.id] == nil else { continue }
-        try put(VaultItem(entry, in: held, index), hidden, &writer)
-      }
-      while let next = new.first, let end, next.id < end {
-        new.removeFirst()
-        try put(next, hidden, &writer)
-      }
-    }
-    for item in new { try put(item, hidden, &writer) }
-    return ids
-  }
-
-  private func put(
-    _ item: VaultItem, _ hidden: Set<ItemID>, _ writer: inout BaseWriter
-  ) throws(KeychainError) {
-    guard !hidden.contains(item.id) else { return }
-    if case .pending(let sealed) = item.source { return try writer.put(sealed) }
-    let (metadata, index) = try item.metadata(keys, name: item.name)
-    // A box that is damaged is carried, and stays damaged: its hash says so.
-    try writer.put(
-      SealedItem(
-        entry: item.entry, metadata: try metadata.copy(at: index), box: item.box(in: contents)))
   }
 }
 
 extension VaultContents {
+  /// Copies the pages that nothing touched, and makes the others again, without what is shadowed.
+  fileprivate func carryItems(
+    _ keys: TierKeys, into writer: inout BaseWriter
+  ) throws(KeychainError) {
+    try forEachPage(keys) { walked throws(KeychainError) in
+      if let damage = walked.damage { throw damage }
+      if walked.isUnchanged, let page = walked.page, let held = walked.held {
+        return try writer.copy(page, held, of: self)
+      }
+      for item in walked.items {
+        if case .pending(let sealed) = item.source {
+          try writer.put(sealed)
+          continue
+        }
+        let (metadata, index) = try item.metadata(keys, name: item.name)
+        // A box that is damaged is carried, and stays damaged: its hash says so.
+        try writer.put(
+          SealedItem(
+            entry: item.entry, metadata: try metadata.copy(at: index), box: item.box(in: self)))
+      }
+    }
+  }
+
   /// The spine of a base that follows the newest commit.
-  func spineOfNextBase(_ keys: TierKeys) throws(KeychainError) -> Spine {
+  fileprivate func spineOfNextBase(_ keys: TierKeys) throws(KeychainError) -> Spine {
     try spine.known(self, keys).spine.following((0..<bodyHashes.count).map { bodyHashes[$0] })
   }
 
   /// More than 10,000 items, about.
-  var hasManyItems: Bool { itemCount > 10_000 }
+  fileprivate var hasManyItems: Bool { itemCount > 10_000 }
 }

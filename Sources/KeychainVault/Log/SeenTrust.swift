@@ -35,12 +35,14 @@ struct SeenRelation: Sendable {
   var isFork = false
   /// Whether the file is an older state.
   var isOlder = false
+
+  fileprivate mutating func note(_ notice: String) {
+    if !notices.contains(notice) { notices.append(notice) }
+  }
 }
 
 extension VaultContents {
-  /// Compares the file with what this user has seen.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged`` if its spine is damaged.
+  /// Compares the file with what this user has seen, by the rules of "What a reader has seen" of the format.
   func relation(
     to record: SeenRecord?, _ keys: TierKeys
   ) throws(KeychainError) -> SeenRelation {
@@ -48,65 +50,49 @@ extension VaultContents {
       if base.n > list.first { _ = try spine.known(self, keys) }
       return SeenRelation(isAhead: true)
     }
-    var relation = SeenRelation()
     if let failure = try record.failure(of: head, at: path) {
-      relation.failure = failure
-      return relation
+      return SeenRelation(failure: failure)
     }
-    if let failure = try listFailure(record) {
-      relation.failure = failure
-      relation.isFork = (list.epoch, list.serial) == (record.epoch, record.serial)
-      relation.isOlder = !relation.isFork
-      return relation
+    guard list.epoch >= record.epoch, list.serial >= record.serial,
+      list.epoch == record.epoch || list.serial > record.serial
+    else { return SeenRelation(failure: .olderList(path), isOlder: true) }
+    let isOtherList = try list.hash() != record.listHash
+    guard list.serial > record.serial || !isOtherList else {
+      return SeenRelation(failure: .forked(path), isFork: true)
     }
-    let newest = SeenCommit(serial: list.serial, n: self.newest.n, digest: self.newest.digest)
+    let newest = SeenCommit(serial: list.serial, n: newest.n, digest: newest.digest)
+    var relation = SeenRelation()
     relation.isAhead = record.proved[0].map { $0.isOlder(than: newest) } ?? true
-    for seen in record.proved {
-      guard let seen, !relation.isFork, !relation.isOlder else { continue }
+    for case let seen? in record.proved where relation.failure == nil {
       try compare(seen, keys, &relation)
     }
     if record.nextAdministration != nil, head.administration == record.administration,
-      relation.failure == nil, try record.listHash != list.hash() || relation.isAhead
+      relation.failure == nil, isOtherList || relation.isAhead
     {
-      relation.failure = .forked(path)
-      relation.isFork = true
+      (relation.failure, relation.isFork) = (.forked(path), true)
     }
     return relation
-  }
-
-  private func listFailure(_ record: SeenRecord) throws(KeychainError) -> KeychainError? {
-    let isHigher = (list.serial > record.serial, list.epoch > record.epoch)
-    if list.epoch < record.epoch || list.serial < record.serial { return .olderList(path) }
-    if isHigher.1, !isHigher.0 { return .olderList(path) }
-    guard !isHigher.0, try list.hash() != record.listHash else { return nil }
-    return .forked(path)
   }
 
   private func compare(
     _ seen: SeenCommit, _ keys: TierKeys, _ relation: inout SeenRelation
   ) throws(KeychainError) {
-    let isAccepted = list.accepted > seen.serial
-    if seen.serial == list.serial, seen.n > newest.n {
+    guard seen.serial != list.serial || seen.n <= newest.n else {
       relation.isOlder = true
       relation.failure = .olderState(path, from: seen.n, to: newest.n)
       return
     }
-    switch try digest(seen.n, keys) {
-    case .known(seen.digest): break
-    case .known, .none:
-      guard !isAccepted else {
-        relation.notices.append(
-          "the vault was put back to another state by somebody who administers it, and some of what "
-            + "was seen here before is not in it")
-        return
-      }
-      relation.isFork = true
-      relation.failure = .forked(path)
-    case .tooOld:
-      let notice =
+    switch try has(seen.digest, at: seen.n, keys) {
+    case true?: break
+    case false? where list.accepted > seen.serial:
+      relation.note(
+        "the vault was put back to another state by somebody who administers it, and some of what "
+          + "was seen here before is not in it")
+    case false?: (relation.failure, relation.isFork) = (.forked(path), true)
+    case nil:
+      relation.note(
         "the vault was changed often since it was seen here, so nothing proves that its state "
-        + "follows from the one seen"
-      if !relation.notices.contains(notice) { relation.notices.append(notice) }
+          + "follows from the one seen")
     }
   }
 }
@@ -162,9 +148,7 @@ extension SeenCommit {
 }
 
 extension SeenRecord {
-  /// Takes over what another record of the same vault has seen that is newer.
-  ///
-  /// - Returns: whether something changed.
+  /// Takes over what another record of the same vault has seen that is newer; `false` if nothing is.
   mutating func raise(by new: SeenRecord) -> Bool {
     let old = self
     let isNewer = (new.epoch, new.serial) > (epoch, serial)

@@ -2,12 +2,8 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
-internal import PrephirencesFiles
-internal import SystemPackage
 
-/// What a vault's file holds up to its last good commit, verified with T0.
-///
-/// Pages are read when they are needed, and compared with their hash then. What the log changed is in memory.
+/// What a vault's file holds up to its last good commit, verified with T0; pages are read when they are needed.
 struct VaultContents: Sendable {
   let path: String
   let file: any DiskFile
@@ -15,8 +11,8 @@ struct VaultContents: Sendable {
   let list: MemberList
   let index: VaultIndex
   let base: Commit
-  let pages: PageCache
-  let spine: SpineCache
+  let pages = PageCache()
+  let spine = SpineCache()
 
   /// The commits of the log, the base first: number `base.n + i`.
   private(set) var bodyHashes: PackedHashes
@@ -64,25 +60,49 @@ struct VaultContents: Sendable {
     var boxes: Range<Int> { frame.upperBound..<place + header.totalCount }
   }
 
+  /// Reads and verifies a file from its base on, with its proofs under the keys at hand; the list was verified.
+  ///
+  /// If it is lenient, damage behind the last good commit is no error, but noted.
   init(
-    path: String, file: any DiskFile, head: VaultHead, list: MemberList, index: VaultIndex,
-    base: Commit, frame: LastFrame
-  ) {
+    reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList,
+    keys: TierKeys, seen: SeenRecord?, isLenient: Bool = false
+  ) throws(KeychainError) {
+    var log = LogBytes(file, path, from: head.lengths.log, to: size)
+    guard let frame = try log.frame(at: head.lengths.log, list.numbers, head, keys),
+      let base = try log.commit(of: frame, keys), let named = base.base,
+      frame.header.boxesCount == 0, base.hasExpectedProofs(in: list)
+    else { throw .damagedVault(path, "its base does not open") }
+    guard named.headHash == (try head.hash()), named.serial == list.serial,
+      base.n > list.first || base.previous == list.before
+    else { throw .damagedVault(path, "its base belongs to another head") }
+    guard base.n > list.first || base.isSignedByAdministration(head.administration) else {
+      throw .damagedVault(path, "its base is not signed by the administration key")
+    }
+    let box = try file.read(head.lengths.indexRange, of: path)
+    guard try Derivation.hash(box, count: 32) == named.indexHash,
+      let index = try VaultIndex.open(
+        box, keys: keys, file: head.lengths.head..<head.lengths.indexRange.lowerBound)
+    else { throw .damagedVault(path, "its index is not the one of its base") }
     self.path = path
     self.file = file
     self.head = head
     self.list = list
     self.index = index
     self.base = base
-    pages = PageCache()
-    spine = SpineCache()
     bodyHashes = PackedHashes(base.bodyHash)
     digests = PackedHashes(base.digest)
-    proofs = Tier.allCases.map {
-      Proof(n: base.n, digest: base.digest, mac: base.proofs.macs[Int($0.rawValue)])
-    }
+    proofs = base.proofs.macs.map { Proof(n: base.n, digest: base.digest, mac: $0) }
     lastFrame = frame
     end = frame.place + frame.header.totalCount
+    do throws(KeychainError) {
+      try readLog(&log, keys, seen, from: base)
+    } catch {
+      guard isLenient, error.code == .damaged, error.underlying == nil,
+        list.vaultKind == .local || base.isSigned(in: list)
+      else { throw error }
+      isCutOff = true
+    }
+    try requireProofs(keys)
   }
 
   /// The number and digest of the newest commit.
@@ -93,11 +113,93 @@ struct VaultContents: Sendable {
   /// Whether nothing but the base is in the log.
   var isBaseAlone: Bool { digests.count == 1 }
 
-  func read(_ range: Range<Int>) throws(KeychainError) -> Data {
-    do throws(Errno) {
-      return try file.read(range)
-    } catch {
-      throw .system(error, "read", path)
+  func read(_ range: Range<Int>) throws(KeychainError) -> Data { try file.read(range, of: path) }
+}
+
+// MARK: - Reading
+
+extension VaultContents {
+  /// The same file, after it has grown; `nil` if it is not what was verified any more.
+  func continued(
+    on file: any DiskFile, size: Int, keys: TierKeys, seen: SeenRecord?
+  ) throws(KeychainError) -> VaultContents? {
+    guard size >= end,
+      try file.read(
+        lastFrame.place..<lastFrame.place + LastFrame.beginningCount, of: path)
+        == lastFrame.beginning
+    else { return nil }
+    var log = LogBytes(file, path, from: end, to: size)
+    var new = self
+    try new.readLog(&log, keys, seen, from: nil)
+    try new.requireProofs(keys)
+    return new
+  }
+
+  /// Reads commits from the end that was verified, and looks at what follows the last good one.
+  private mutating func readLog(
+    _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?, from base: Commit?
+  ) throws(KeychainError) {
+    var commits: [(commit: Commit, frame: LastFrame)] = []
+    var (n, digest, place) = (newest.n, newest.digest, end)
+    while n < list.numbers.upperBound,
+      let frame = try log.frame(at: place, (n + 1)...(n + 1), head, keys),
+      let commit = try log.commit(of: frame, keys), commit.previous == digest,
+      commit.changes != nil, commit.hasExpectedProofs(in: list)
+    {
+      commits.append((commit, frame))
+      (n, digest, place) = (commit.n, commit.digest, frame.boxes.upperBound)
+    }
+    if list.vaultKind == .shared {
+      let known = commits.lastIndex { $0.commit.isSeen(seen) }.map { $0 + 1 } ?? 0
+      if known == 0, let base, !base.isSeen(seen), !base.isSigned(in: list) {
+        throw .damagedVault(path, "no member that may write has signed its base")
+      }
+      let unsigned = commits[known...].firstIndex { !$0.commit.isSigned(in: list) }
+      if let unsigned { commits.removeSubrange(unsigned...) }
+    }
+    // Its writer may have been killed before its boxes were written whole.
+    if let last = commits.last, isAbove(seen, last.commit.n), let changes = last.commit.changes,
+      try Derivation.hash(read(last.frame.boxes), count: 32) != changes.boxesHash
+    {
+      commits.removeLast()
+    }
+    for (commit, frame) in commits { add(commit, frame) }
+    hasUnfinishedWrite = end < log.end
+    if hasUnfinishedWrite { try requireUnfinished(&log, keys, seen) }
+  }
+
+  /// Whether a commit is newer than what this user has seen.
+  private func isAbove(_ seen: SeenRecord?, _ n: UInt64) -> Bool {
+    guard let seen = seen?.proved[0] else { return true }
+    return seen.isOlder(than: SeenCommit(serial: list.serial, n: n, digest: Data()))
+  }
+
+  /// The longest frame with its boxes.
+  private static let greatestFrameCount = (34 << 20) + 4096
+
+  /// Of places that look like a header but for the mac.
+  private static let greatestLikenessCount = 1024
+
+  /// Fails if what follows the last good frame can't be an unfinished write; see "Files" of the format.
+  private func requireUnfinished(
+    _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
+  ) throws(KeychainError) {
+    let damage = KeychainError.damagedVault(
+      path, "its commit \(newest.n + 1) is damaged, and later ones follow it")
+    if let seen = seen?.proved[0], seen.serial == list.serial, seen.n > newest.n { throw damage }
+    guard log.end - end <= Self.greatestFrameCount else {
+      throw .damagedVault(path, "more follows its commit \(newest.n) than a commit has")
+    }
+    guard newest.n + 2 <= list.numbers.upperBound else { return }
+    let later = newest.n + 2...list.numbers.upperBound
+    var (place, likenesses) = (end, 0)
+    while let found = try log.nextHeader(in: later, from: place) {
+      likenesses += 1
+      guard likenesses <= Self.greatestLikenessCount else {
+        throw .damagedVault(path, "what follows its commit \(newest.n) is not what a writer leaves")
+      }
+      if try log.header(at: found, later, head, keys) != nil { throw damage }
+      place = found + 1
     }
   }
 }
@@ -106,14 +208,14 @@ struct VaultContents: Sendable {
 
 extension VaultContents {
   /// Adds a commit that was opened, and continues the newest one.
-  mutating func add(_ commit: Commit, _ frame: LastFrame, keys: TierKeys) {
-    guard case .changes(let changes) = commit.content else { return }
+  mutating func add(_ commit: Commit, _ frame: LastFrame) {
+    guard let changes = commit.changes else { return }
     var place = frame.boxes.lowerBound
     for part in changes.parts {
       guard !part.changes.isEmpty else { continue }
       let held = HeldPart(part, boxesAt: place)
       place = held.boxesEnd
-      let tier = Int(part.tier.rawValue)
+      let tier = part.tier.index
       proofs[tier].lastChange = commit.n
       var put = 0
       for change in part.changes {
@@ -126,16 +228,9 @@ extension VaultContents {
         }
       }
     }
-    for tier in Tier.allCases {
-      let index = Int(tier.rawValue)
-      if let mac = commit.proofs.macs[index] {
-        proofs[index].n = commit.n
-        proofs[index].digest = commit.digest
-        proofs[index].mac = mac
-      } else if commit.proofs.writer != nil {
-        proofs[index].n = commit.n
-        proofs[index].digest = commit.digest
-      }
+    for (tier, mac) in commit.proofs.macs.enumerated() {
+      guard mac != nil || commit.proofs.writer != nil else { continue }
+      (proofs[tier].n, proofs[tier].digest, proofs[tier].mac) = (commit.n, commit.digest, mac)
     }
     bodyHashes.append(commit.bodyHash)
     digests.append(commit.digest)
@@ -147,13 +242,13 @@ extension VaultContents {
 
   /// Lays a change of a transaction over what the file says.
   mutating func lay(_ item: VaultItem?, over id: ItemID, in tier: Tier) {
-    logged[Int(tier.rawValue)].set(Logged(n: 0, item: item), for: id)
+    logged[tier.index].set(Logged(n: 0, item: item), for: id)
   }
 
-  /// - Throws: ``KeychainError/Code/damaged`` if a tier whose key is at hand has a wrong proof, or a change after its newest one.
+  /// Fails if a tier whose key is at hand has a wrong proof, or a change after its newest one.
   func requireProofs(_ keys: TierKeys) throws(KeychainError) {
     for tier in Tier.allCases {
-      let proof = proofs[Int(tier.rawValue)]
+      let proof = proofs[tier.index]
       if list.vaultKind == .local {
         guard let expected = try keys.proof(tier, of: proof.digest) else { continue }
         guard let mac = proof.mac, ConstantTime.equal(mac.bytes, expected.bytes) else {
@@ -171,7 +266,7 @@ extension VaultContents {
   func proved(_ keys: TierKeys) -> [SeenCommit?] {
     Tier.allCases.map { tier in
       guard keys.key(tier) != nil else { return nil }
-      let proof = proofs[Int(tier.rawValue)]
+      let proof = proofs[tier.index]
       let isNewest = tier == .open || list.vaultKind == .shared
       return SeenCommit(
         serial: list.serial, n: isNewest ? newest.n : proof.n,
@@ -185,138 +280,13 @@ extension VaultContents {
   }
 }
 
-// MARK: - Items
+extension Tier {
+  var index: Int { Int(rawValue) }
+}
 
-extension VaultContents {
-  /// What one tier has under an id.
-  func item(_ id: ItemID, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> VaultItem? {
-    if let logged = logged[Int(tier.rawValue)][id] { return logged.item }
-    guard let number = index.page(of: id, in: tier) else { return nil }
-    let held = try page(number, in: tier, keys)
-    var low = 0
-    let puts = held.puts
-    var high = puts.count
-    while low < high {
-      let middle = (low + high) / 2
-      if puts[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    guard low < puts.count, puts[low].id == id else { return nil }
-    return VaultItem(puts[low], in: held, low)
-  }
-
-  /// The item of an id: that of the highest tier that has it, whether its key is at hand or not.
-  ///
-  /// If its page is damaged, the error calls it `name`.
-  func item(
-    _ id: ItemID, _ keys: TierKeys, name: @autoclosure () -> String
-  ) throws(KeychainError) -> VaultItem? {
-    do throws(KeychainError) {
-      for tier in Tier.allCases.reversed() {
-        if let found = try item(id, in: tier, keys) { return found }
-      }
-      return nil
-    } catch {
-      throw error.code == .damaged ? .damagedItem(name()) : error
-    }
-  }
-
-  func page(_ number: Int, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> HeldPart {
-    let page = index.pages[Int(tier.rawValue)][number]
-    if let known = pages.page(page, of: tier) { return known }
-    let held = try uncachedPage(number, in: tier, keys)
-    pages.keep(held, page)
-    return held
-  }
-
-  private func uncachedPage(
-    _ number: Int, in tier: Tier, _ keys: TierKeys
-  ) throws(KeychainError) -> HeldPart {
-    let page = index.pages[Int(tier.rawValue)][number]
-    let box = try read(page.place..<page.place + page.length)
-    guard try Derivation.hash(box, count: 32) == page.hash,
-      let part = try Part.openPage(box, tier: tier, keys: keys),
-      index.describes(part, page: number)
-    else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
-    let held = HeldPart(part, boxesAt: page.boxesPlace)
-    guard held.boxesEnd <= head.lengths.log else {
-      throw .damagedVault(path, "a page of \(page.count) items lies outside of its file")
-    }
-    return held
-  }
-
-  /// Adds the boxes of one more page of a tier to the count.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged`` if there are more than the file can hold: pages that share boxes make a small file
-  ///   endless for whoever goes through all of them.
-  func requireOwnBoxes(
-    of held: HeldPart, _ page: VaultIndex.Page, _ count: inout Int
-  ) throws(KeychainError) {
-    count += held.boxesEnd - page.boxesPlace
-    guard count <= head.lengths.log else {
-      throw .damagedVault(path, "its pages share the boxes of their secrets")
-    }
-  }
-
-  /// What a walk through all items finds.
-  enum Visited {
-    case item(VaultItem)
-    /// A page that is damaged, with the id of its first item.
-    case damagedPage(VaultIndex.Page)
-    /// An item that one of a higher tier hides.
-    case shadowed(VaultItem)
-  }
-
-  /// Calls `body` with the items of all tiers, T2 first, in the order of their ids.
-  func forEachItem(
-    _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    var higher: Set<ItemID> = []
-    for tier in Tier.allCases.reversed() {
-      let hides = hasItems(below: tier)
-      var own: Set<ItemID> = []
-      try forEachItem(of: tier, keys) { visited throws(KeychainError) in
-        guard case .item(let item) = visited else { return try body(visited) }
-        guard !higher.contains(item.id) else { return try body(.shadowed(item)) }
-        if hides { own.insert(item.id) }
-        try body(visited)
-      }
-      higher.formUnion(own)
-    }
-  }
-
-  /// Whether a lower tier has anything that this one could hide.
-  func hasItems(below tier: Tier) -> Bool {
-    (0..<Int(tier.rawValue)).contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
-  }
-
-  /// Calls `body` with what one tier has, in the order of the ids.
-  func forEachItem(
-    of tier: Tier, _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    let logged = self.logged[Int(tier.rawValue)].all
-    var new = logged.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
-    var boxesCount = 0
-    for (number, page) in index.pages[Int(tier.rawValue)].enumerated() {
-      let held: HeldPart
-      do throws(KeychainError) {
-        held =
-          if let known = pages.page(page, of: tier) { known } else {
-            try uncachedPage(number, in: tier, keys)
-          }
-        try requireOwnBoxes(of: held, page, &boxesCount)
-      } catch {
-        guard error.code == .damaged else { throw error }
-        try body(.damagedPage(page))
-        continue
-      }
-      for (index, entry) in held.puts.enumerated() {
-        while let next = new.first, next.id < entry.id {
-          new.removeFirst()
-          try body(.item(next))
-        }
-        if logged[entry.id] == nil { try body(.item(VaultItem(entry, in: held, index))) }
-      }
-    }
-    for item in new { try body(.item(item)) }
+extension Commit {
+  /// Whether the seen record has it.
+  fileprivate func isSeen(_ seen: SeenRecord?) -> Bool {
+    seen?.proved.contains { $0?.n == n && $0?.digest == digest } ?? false
   }
 }

@@ -12,12 +12,10 @@ struct VaultEpoch: Sendable {
   let identity: HeadIdentity
   let administration: AdministrationKey
 
-  /// A new root key.
   private init(
     id: VaultID, epoch: UInt64, administration: AdministrationKey, signer: CommitSigner?
   ) throws(KeychainError) {
-    identity = try HeadIdentity(
-      id: id, epoch: epoch, administration: administration.publicKey)
+    identity = try HeadIdentity(id: id, epoch: epoch, administration: administration.publicKey)
     root = SharedSecret(try translated(secrets: SecretBytes.random(count: 32)))
     var keys = try TierKeys(root: root.bytes, of: identity)
     keys.signer = signer
@@ -51,13 +49,11 @@ struct VaultEpoch: Sendable {
     self.administration = administration
   }
 
-  func granted(_ grant: SlotGrant) throws(KeychainError) -> GrantedKey {
+  private func granted(_ grant: SlotGrant) throws(KeychainError) -> GrantedKey {
     try GrantedKey(grant, root: root, keys: keys)
   }
 
-  /// Gives the keys to a slot, whose secret isn't needed.
-  ///
-  /// If its secret was presented, the slot names the present administration key.
+  /// Gives the keys to a slot, which names the present administration key if its secret was presented.
   func reseal(
     _ slot: SlotRow, of member: Member, grant: SlotGrant, inputKey: SharedSecret?
   ) throws(KeychainError) -> ListedSlot {
@@ -84,6 +80,7 @@ struct VaultEpoch: Sendable {
 
 /// A list of members with its slots, signed, as a head has them.
 struct SignedMembers {
+  let epoch: VaultEpoch
   let list: MemberList
   let head: HeadParts
 
@@ -91,6 +88,7 @@ struct SignedMembers {
   init(
     _ epoch: VaultEpoch, _ list: MemberList, _ slots: [ListedSlot], successions: [Data]
   ) throws(KeychainError) {
+    self.epoch = epoch
     let box = try epoch.administration.sealed(under: epoch.root.bytes)
     self.list = try list.of(
       epoch.identity, slots, administrationBox: box, successions: successions)
@@ -100,30 +98,4 @@ struct SignedMembers {
       list: try self.list.sealed(by: epoch.administration, epoch.keys),
       administrationBox: box, successions: successions)
   }
-}
-
-/// The base of a new vault.
-struct FirstBase: NewBase {
-  let epoch: VaultEpoch
-  let members: SignedMembers
-
-  init(
-    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot]
-  ) throws(KeychainError) {
-    let first = try Commit.first(epoch.identity.id)
-    self.epoch = epoch
-    members = try SignedMembers(
-      epoch, MemberList(first: epoch.identity, kind, before: first), slots, successions: [])
-  }
-
-  var keys: TierKeys { epoch.keys }
-  var number: UInt64 { 1 }
-  var previous: Data { members.list.before }
-  var spine: Spine { get throws(KeychainError) { try Spine.first(epoch.identity.id) } }
-  var hasManyItems: Bool { false }
-  var administration: AdministrationKey? { epoch.administration }
-  var serial: UInt64 { 1 }
-  var head: HeadParts { members.head }
-
-  func putItems(into writer: inout BaseWriter) {}
 }

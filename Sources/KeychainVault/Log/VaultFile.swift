@@ -7,6 +7,14 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
+/// What a commit left of an item.
+struct OwnChange: Sendable {
+  /// The number of the commit.
+  let n: UInt64
+  /// `nil` if it was removed.
+  let version: UInt64?
+}
+
 /// Where a vault lies, and what a handle knows of its file.
 final class VaultFile: Sendable {
   /// What was read of the file with this status.
@@ -26,8 +34,8 @@ final class VaultFile: Sendable {
 
   let disk: any VaultDisk
 
-  /// What this handle changed itself, for its observers.
-  let own = OwnChanges()
+  /// What this handle changed itself since the last scan of its observers; `nil` if there are none.
+  let own = Mutex<[ItemID: OwnChange]?>(nil)
 
   private let configuration: VaultConfiguration
   private let locations: Locations
@@ -70,7 +78,6 @@ final class VaultFile: Sendable {
   }
 
   var isNamed: Bool { configuration.path != nil || locations.namesVault }
-
   var isStateNamed: Bool { locations.namesState }
 
   private func namedPath() throws(KeychainError) -> String {
@@ -95,17 +102,19 @@ final class VaultFile: Sendable {
     return found ?? []
   }
 
-  /// Opens the file that has the name now.
-  ///
-  /// - Returns: `nil` if there is no vault, and none was seen here.
+  /// Opens the file that has the name now; `nil` if there is no vault, and none was seen here.
   func open() throws(KeychainError) -> Opened? {
-    try requireSameProcess()
+    guard getpid() == process else {
+      throw KeychainError(
+        .refused, "a vault that was opened before a fork cannot be used in the child",
+        recovery: "open it again in the child")
+    }
     let path = try path()
     let seenFile = try seenFile()
     // Before the file: a record that was raised in between would be newer than what was read.
     let seen = seenFile.read()
     guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0,
-      let status = try status(path.path)
+      let status = try disk.status(at: path.path)
     else {
       guard seen == .none else { throw Self.missing(path.path) }
       try Self.refuseHidden(path.path)
@@ -132,12 +141,11 @@ final class VaultFile: Sendable {
       throw .system(error, "open", path)
     }
     let known = known.withLock { $0 }
-    let head: VaultHead
-    if let known, known.status == status {
-      head = known.head
-    } else {
-      head = try VaultHead(file, size: status.size, path: path)
-    }
+    let isKnown = known?.status == status
+    let head =
+      if let known, isKnown { known.head } else {
+        try VaultHead(file, size: status.size, path: path)
+      }
     let continues = known.map { $0.status.identity == status.identity && $0.head == head } ?? false
     if !continues, locked == nil {
       self.known.withLock { $0 = Known(file: file, status: status, head: head) }
@@ -162,17 +170,24 @@ final class VaultFile: Sendable {
       let continued = try old.continued(
         on: opened.file, size: opened.status.size, keys: keys, seen: opened.seen.record)
       if let continued {
-        try continued.requireProofs(keys)
-        keep(continued, opened)
+        keep(continued, opened.status)
         return continued
       }
     }
     let contents = try VaultContents(
       reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
       list: list(opened.head, keys.open), keys: keys, seen: opened.seen.record)
-    try contents.requireProofs(keys)
-    keep(contents, opened)
+    keep(contents, opened.status)
     return contents
+  }
+
+  /// What is good in a file, whatever was seen before, and whatever follows it.
+  func contentsAsFarAsGood(
+    _ opened: Opened, _ keys: TierKeys
+  ) throws(KeychainError) -> VaultContents {
+    try VaultContents(
+      reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
+      list: list(opened.head, keys.open), keys: keys, seen: nil, isLenient: true)
   }
 
   /// The contents that a read with the same keys and the same record has approved; `nil` if the file has changed since.
@@ -195,19 +210,6 @@ final class VaultFile: Sendable {
     }
   }
 
-  /// What is good in a file, whatever was seen before, and whatever follows it.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged`` also for a wrong proof: who accepts the file proves what is in it anew.
-  func contentsAsFarAsGood(
-    _ opened: Opened, _ keys: TierKeys
-  ) throws(KeychainError) -> VaultContents {
-    let contents = try VaultContents(
-      reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
-      list: list(opened.head, keys.open), keys: keys, seen: nil, isLenient: true)
-    try contents.requireProofs(keys)
-    return contents
-  }
-
   /// The list of a head, whose signature is checked once.
   func list(_ head: VaultHead, _ open: SharedSecret) throws(KeychainError) -> MemberList {
     if let known = lists.withLock({ $0 }), known.head == head { return known.list }
@@ -222,18 +224,10 @@ final class VaultFile: Sendable {
     return list
   }
 
-  /// Keeps what was read, unless it was read from a descriptor that its writer closes.
-  private func keep(_ contents: VaultContents, _ opened: Opened) {
-    known.withLock { known in
-      known = Known(
-        file: opened.file, status: opened.status, head: opened.head, contents: contents)
-    }
-  }
-
-  /// Notes what an append of this process left.
-  func note(_ contents: VaultContents, _ status: DiskStatus) {
-    known.withLock { known in
-      known = Known(file: contents.file, status: status, head: contents.head, contents: contents)
+  /// Keeps what was read, or what an append of this process left.
+  func keep(_ contents: VaultContents, _ status: DiskStatus) {
+    known.withLock {
+      $0 = Known(file: contents.file, status: status, head: contents.head, contents: contents)
     }
   }
 
@@ -242,19 +236,11 @@ final class VaultFile: Sendable {
   /// The head that was read last.
   var knownHead: VaultHead? { known.withLock { $0?.head } }
 
-  func status(_ path: String) throws(KeychainError) -> DiskStatus? {
-    do throws(Errno) {
-      return try disk.status(of: path)
-    } catch {
-      throw .system(error, "read", path)
-    }
-  }
-
-  func requireSameProcess() throws(KeychainError) {
-    guard getpid() == process else {
-      throw KeychainError(
-        .refused, "a vault that was opened before a fork cannot be used in the child",
-        recovery: "open it again in the child")
+  /// Notes what a commit changes, under the lock and before it is written: whoever sees the commit finds the note.
+  func note(_ versions: [ItemID: UInt64?], in n: UInt64) {
+    own.withLock { own in
+      guard own != nil else { return }
+      for (id, version) in versions { own?[id] = OwnChange(n: n, version: version) }
     }
   }
 
@@ -274,5 +260,14 @@ final class VaultFile: Sendable {
       recovery:
         "mount its volume or restore a backup; begin with an empty one by "
         + "\(.createVault(startingAnew: true))")
+  }
+}
+
+extension VaultHead {
+  /// Reads the head of a file; nothing in it is proven yet.
+  init(_ file: any DiskFile, size: Int, path: String) throws(KeychainError) {
+    let prefix = try file.read(0..<min(size, Self.prefixCount), of: path)
+    let lengths = try Self.lengths(prefix: prefix, fileLength: size, path: path)
+    try self.init(file.read(0..<lengths.head, of: path), path: path)
   }
 }

@@ -9,27 +9,22 @@ final class HeldPart: Sendable {
   let part: Part
   let puts: [ItemEntry]
   let boxPlaces: [Int]
+  let boxesEnd: Int
   private let opened = Mutex<PartMetadata?>(nil)
 
   /// Takes the place of its first box.
   init(_ part: Part, boxesAt start: Int) {
     self.part = part
-    var places: [Int] = []
-    var place = start
     puts = part.puts
-    for entry in puts {
-      places.append(place)
-      place += entry.boxCount
+    var end = start
+    boxPlaces = puts.map { entry in
+      defer { end += entry.boxCount }
+      return end
     }
-    boxPlaces = places
-    boxesEnd = place
+    boxesEnd = end
   }
 
-  /// The end of its last box.
-  let boxesEnd: Int
-
   /// - Returns: `nil` without the key of its tier.
-  /// - Throws: ``KeychainError/Code/damaged``.
   func metadata(_ keys: TierKeys) throws(KeychainError) -> PartMetadata? {
     if let known = opened.withLock({ $0 }) { return keys.key(part.tier) == nil ? nil : known }
     guard let metadata = try part.metadata(keys) else { return nil }
@@ -66,9 +61,7 @@ struct VaultItem: Sendable {
     source = .pending(item)
   }
 
-  /// Its metadata, as they are sealed.
-  ///
-  /// - Throws: ``KeychainError/Code/locked`` without the key of its tier, ``KeychainError/Code/damaged``.
+  /// Metadata as they are sealed, and its number among them.
   func metadata(_ keys: TierKeys, name: @autoclosure () -> String) throws(KeychainError)
     -> (PartMetadata, Int)
   {
@@ -106,5 +99,175 @@ extension ItemSealing {
     of item: VaultItem, in contents: VaultContents, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {
     try secret(in: item.box(in: contents), of: item.entry, name: name())
+  }
+}
+
+extension VaultContents {
+  /// What one tier has under an id.
+  func item(_ id: ItemID, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> VaultItem? {
+    if let logged = logged[tier.index][id] { return logged.item }
+    guard let number = index.page(of: id, in: tier) else { return nil }
+    let held = try page(number, in: tier, keys, isKept: true)
+    return held.puts.firstIndex { $0.id == id }.map { VaultItem(held.puts[$0], in: held, $0) }
+  }
+
+  /// The item of an id: that of the highest tier that has it, whether its key is at hand or not.
+  func item(
+    _ id: ItemID, _ keys: TierKeys, name: @autoclosure () -> String
+  ) throws(KeychainError) -> VaultItem? {
+    do throws(KeychainError) {
+      for tier in Tier.allCases.reversed() {
+        if let found = try item(id, in: tier, keys) { return found }
+      }
+      return nil
+    } catch {
+      throw error.code == .damaged ? .damagedItem(name()) : error
+    }
+  }
+
+  /// What was verified once is kept, unless all pages are read one after the other.
+  private func page(
+    _ number: Int, in tier: Tier, _ keys: TierKeys, isKept: Bool
+  ) throws(KeychainError) -> HeldPart {
+    let page = index.pages[tier.index][number]
+    if let known = pages.page(page, of: tier) { return known }
+    let box = try read(page.place..<page.place + page.length)
+    guard try Derivation.hash(box, count: 32) == page.hash,
+      let part = try Part.openPage(box, tier: tier, keys: keys),
+      index.describes(part, page: number)
+    else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
+    let held = HeldPart(part, boxesAt: page.boxesPlace)
+    guard held.boxesEnd <= head.lengths.log else {
+      throw .damagedVault(path, "a page of \(page.count) items lies outside of its file")
+    }
+    if isKept { pages.keep(held, page) }
+    return held
+  }
+
+  /// About as many items as there are: those that a transaction replaced count twice.
+  var itemCount: Int {
+    index.pages.joined().reduce(0) { $0 + $1.count }
+      + logged.reduce(0) { $0 + $1.all.values.count { $0.item != nil } }
+  }
+
+  /// What a walk through all items finds.
+  enum Visited {
+    case item(VaultItem)
+    case damagedPage(VaultIndex.Page)
+    /// An item that one of a higher tier hides.
+    case shadowed(VaultItem)
+  }
+
+  /// Calls `body` with the items of all tiers, T2 first, in the order of their ids.
+  func forEachItem(
+    _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    try forEachPage(keys) { walked throws(KeychainError) in
+      if let page = walked.page, walked.damage != nil { try body(.damagedPage(page)) }
+      for item in walked.items { try body(.item(item)) }
+      for item in walked.shadowed { try body(.shadowed(item)) }
+    }
+  }
+
+  /// The items by class, as far as T0 tells; pages that are damaged count as unknown.
+  func itemCounts(
+    _ keys: TierKeys
+  ) throws(KeychainError) -> (known: [Accessibility: Int], damaged: Int) {
+    var (known, damaged): ([Accessibility: Int], Int) = ([:], 0)
+    try forEachItem(keys) { visited throws(KeychainError) in
+      switch visited {
+      case .item(let item): known[item.accessibility, default: 0] += 1
+      case .damagedPage(let page): damaged += page.count
+      case .shadowed: break
+      }
+    }
+    return (known, damaged)
+  }
+
+  /// A page with the items in its range of ids, as the log has changed them.
+  struct WalkedPage {
+    /// `nil` if the tier has no pages.
+    var page: VaultIndex.Page?
+    var held: HeldPart?
+    var damage: KeychainError?
+    var items: [VaultItem] = []
+    var shadowed: [VaultItem] = []
+
+    /// Whether the items are all of the page, and no others.
+    var isUnchanged = false
+  }
+
+  /// Calls `body` with the pages of all tiers, T2 first, in the order of their ids.
+  func forEachPage(
+    _ keys: TierKeys, _ body: (WalkedPage) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    var higher: Set<ItemID> = []
+    for tier in Tier.allCases.reversed() {
+      let canHide = (0..<tier.index).contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
+      let changes = logged[tier.index].all
+      var new = changes.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
+      let pages = index.pages[tier.index]
+      var boxesCount = 0
+      for number in 0..<max(pages.count, 1) {
+        var walked = WalkedPage()
+        var own: [VaultItem] = []
+        if number < pages.count {
+          walked.page = pages[number]
+          do throws(KeychainError) {
+            let held = try page(number, in: tier, keys, isKept: false)
+            try requireOwnBoxes(of: held, pages[number], &boxesCount)
+            walked.held = held
+            for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
+              own.append(VaultItem(entry, in: held, index))
+            }
+          } catch {
+            guard error.code == .damaged else { throw error }
+            walked.damage = error
+          }
+        }
+        let isLast = number + 1 >= pages.count
+        let added = isLast ? new : new.prefix { $0.id < pages[number + 1].first }
+        new = new.dropFirst(added.count)
+        let all = added.isEmpty ? own : (own + added).sorted { $0.id < $1.id }
+        for item in all {
+          if higher.contains(item.id) {
+            walked.shadowed.append(item)
+          } else {
+            walked.items.append(item)
+            if canHide { higher.insert(item.id) }
+          }
+        }
+        walked.isUnchanged =
+          added.isEmpty && walked.shadowed.isEmpty && own.count == walked.held?.puts.count
+        try body(walked)
+      }
+    }
+  }
+
+  /// Fails if the pages of a tier have more boxes than the file can hold: to go through shared ones could be endless.
+  private func requireOwnBoxes(
+    of held: HeldPart, _ page: VaultIndex.Page, _ count: inout Int
+  ) throws(KeychainError) {
+    count += held.boxesEnd - page.boxesPlace
+    guard count <= head.lengths.log else {
+      throw .damagedVault(path, "its pages share the boxes of their secrets")
+    }
+  }
+}
+
+/// The pages that a handle read last.
+final class PageCache: Sendable {
+  private static let limit = 16
+  private let kept = Mutex<[(page: VaultIndex.Page, held: HeldPart)]>([])
+
+  func page(_ page: VaultIndex.Page, of tier: Tier) -> HeldPart? {
+    kept.withLock { $0.first { $0.page == page && $0.held.part.tier == tier }?.held }
+  }
+
+  func keep(_ held: HeldPart, _ page: VaultIndex.Page) {
+    kept.withLock { kept in
+      if kept.count == Self.limit { kept.removeFirst() }
+      kept.append((page, held))
+    }
   }
 }

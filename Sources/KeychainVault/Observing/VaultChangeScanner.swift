@@ -3,10 +3,7 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import Synchronization
 
-/// Finds changes of a vault since the last scan.
-///
-/// It asks and unlocks nothing, and does not extend the unlocked time. As all readers do, it makes
-/// what it finds durable before it relies on it.
+/// Finds changes of a vault since the last scan; it asks and unlocks nothing, and does not extend the unlocked time.
 final class VaultChangeScanner: Sendable {
   private struct Known {
     /// What the file was when it was looked at last; it was understood, or refused.
@@ -15,7 +12,7 @@ final class VaultChangeScanner: Sendable {
     /// What was found last; `nil` if that was nothing.
     var vault: ObservedVault?
 
-    /// Whether what is there was found: otherwise no changes since then are known.
+    /// Whether it was looked for: otherwise no changes since then are known.
     var isBegun = false
   }
 
@@ -35,20 +32,18 @@ final class VaultChangeScanner: Sendable {
   /// Begins with nothing; the first scan only finds what is there.
   func begin() {
     known.withLock { $0 = Known() }
-    file.own.keep(true)
+    file.own.withLock { $0 = [:] }
     _ = changes()
   }
 
   func end() {
     known.withLock { $0 = nil }
-    file.own.keep(false)
+    file.own.withLock { $0 = nil }
   }
 
-  /// Returns what has changed since the last scan.
+  /// What has changed since the last scan; `nil` if another process held the vault for too long.
   ///
-  /// - Returns: The changes, or `nil` if another process held the vault for too long. A vault that
-  ///   is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that
-  ///   time: without T0, nothing shows what a change is.
+  /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time.
   func changes() -> [CredentialChange]? {
     do throws(KeychainError) {
       guard let opened = try file.open() else {
@@ -86,7 +81,7 @@ final class VaultChangeScanner: Sendable {
       file: file, opened: opened, unlocker: unlocker, deadline: Deadline(after: timeout),
       notice: nil)
     let new = ObservedVault(try session.contents(keys), keys)
-    let own = file.own.take(through: new.contents.newest.n)
+    let own = ownVersions(through: new.contents.newest.n)
     known.withLock { known in
       guard known != nil else { return }
       known = Known(status: opened.status, vault: new, isBegun: true)
@@ -101,6 +96,15 @@ final class VaultChangeScanner: Sendable {
       + changes.added.map { CredentialChange(sealing.identity(of: $0), .added) }
       + changes.updated.map { CredentialChange(sealing.identity(of: $0), .updated) }
   }
+
+  /// The newest versions of what the handle itself changed in commits up to a number; they are forgotten.
+  private func ownVersions(through n: UInt64) -> [ItemID: UInt64?] {
+    file.own.withLock { own in
+      let taken = (own ?? [:]).filter { $0.value.n <= n }
+      own = own?.filter { $0.value.n > n }
+      return taken.mapValues(\.version)
+    }
+  }
 }
 
 extension ItemSealing {
@@ -108,5 +112,99 @@ extension ItemSealing {
   fileprivate func identity(of item: VaultItem?) -> CredentialIdentity? {
     guard let item else { return nil }
     return try? credential(of: item, name: item.name).identity
+  }
+}
+
+/// A vault as the observers of a handle saw it last, with T0, by which removed items are looked up.
+private struct ObservedVault: Sendable {
+  let contents: VaultContents
+  let keys: TierKeys
+
+  init(_ contents: VaultContents, _ keys: TierKeys) {
+    self.contents = contents
+    self.keys = keys.openTierOnly
+  }
+}
+
+/// How two states of a vault differ.
+private struct ItemChanges {
+  /// Items that are gone; `nil` for one that came and went since the first state.
+  private(set) var removed: [VaultItem?] = []
+  private(set) var added: [VaultItem] = []
+  private(set) var updated: [VaultItem] = []
+
+  private var before = Items()
+  private var after = Items()
+
+  /// The items that are compared.
+  private struct Items {
+    var items: [ItemID: VaultItem] = [:]
+
+    /// Whether a damaged page may have more.
+    var isIncomplete = false
+  }
+
+  /// Compares two states, but for what this handle put between them, by its version, or removed (`nil`).
+  init(
+    from old: ObservedVault?, own: [ItemID: UInt64?], to new: ObservedVault
+  ) throws(KeychainError) {
+    if let old, old.contents.base.digest == new.contents.base.digest {
+      try lookUpLog(old, new)
+    } else {
+      if let old { before = try Self.items(of: old) }
+      after = try Self.items(of: new)
+    }
+    compare(
+      own, areResealed: old.map { $0.contents.head.epoch != new.contents.head.epoch } ?? false)
+  }
+
+  /// Looks up what the log changed since the first state.
+  private mutating func lookUpLog(
+    _ old: ObservedVault, _ new: ObservedVault
+  ) throws(KeychainError) {
+    for tier in new.contents.logged {
+      for (id, logged) in tier.all where logged.n > old.contents.newest.n {
+        do throws(KeychainError) {
+          before.items[id] = try old.contents.item(id, old.keys, name: id.name)
+          after.items[id] = try new.contents.item(id, new.keys, name: id.name)
+        } catch {
+          guard error.code == .damaged else { throw error }
+          (before.isIncomplete, after.isIncomplete) = (true, true)
+        }
+      }
+    }
+  }
+
+  private static func items(of vault: ObservedVault) throws(KeychainError) -> Items {
+    var found = Items()
+    try vault.contents.forEachItem(vault.keys) { visited throws(KeychainError) in
+      switch visited {
+      case .item(let item): found.items[item.id] = item
+      case .damagedPage: found.isIncomplete = true
+      case .shadowed: break
+      }
+    }
+    return found
+  }
+
+  private mutating func compare(_ own: [ItemID: UInt64?], areResealed: Bool) {
+    var gone: [(version: UInt64, item: VaultItem?)] = []
+    for id in Set(before.items.keys).union(after.items.keys).union(own.keys).sorted() {
+      let old = before.items[id]
+      let version = if let own = own[id] { own } else { old?.entry.version }
+      switch (version, after.items[id]) {
+      case (let version?, nil) where !after.isIncomplete: gone.append((version, old))
+      case (nil, let new?) where !before.isIncomplete: added.append(new)
+      case (let version?, let new?) where version != new.entry.version: updated.append(new)
+      default: break
+      }
+    }
+    if areResealed {
+      // Under a new root key, every item has another id, and keeps its version, which no other has.
+      let stayed = Set(gone.map(\.version)).intersection(added.map(\.entry.version))
+      gone.removeAll { stayed.contains($0.version) }
+      added.removeAll { stayed.contains($0.entry.version) }
+    }
+    removed = gone.map(\.item)
   }
 }

@@ -3,14 +3,11 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// Notifies the observers of a handle about changes by the handle itself, other handles and
-/// processes.
+/// Notifies the observers of a handle about changes by the handle itself, other handles and processes.
 ///
-/// While there are observers, one thread waits for the kernel's notification that the vault's file
-/// may have changed, and then reports the differences. The handle reports its own changes directly.
-///
-/// If the notifications end, the thread begins again with new ones. If that is not possible, the
-/// next own changes and observers try again, once a second at most; what was missed is reported then.
+/// While there are observers, one thread waits for the kernel's notification that the vault's file may have changed,
+/// and then reports the differences. If the notifications end, it begins again with new ones; if that is not possible,
+/// the next own changes and observers try again, once a second at most, and what was missed is reported then.
 final class VaultObservers: Sendable {
   private enum Watching {
     case nobody
@@ -48,12 +45,6 @@ final class VaultObservers: Sendable {
   /// Reports a change that the handle itself made.
   func notify(_ change: CredentialChange) {
     observers.notify(change)
-    mend()
-  }
-
-  /// Reports that the handle itself renamed a credential.
-  func notifyOfRenaming(_ old: CredentialIdentity, to new: CredentialIdentity) {
-    observers.notifyOfRenaming(old, to: new)
     mend()
   }
 

@@ -60,9 +60,9 @@ struct VaultAdministration: Sendable {
     _ body: (inout LockedVault, inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     try UnfinishedVault.requirePossible(for: session.path, on: session.file.disk)
-    return try session.locked { locked throws(KeychainError) in
-      guard locked.session.head == head else { throw .slotsChanged }
-      var vault = try locked.vault(epoch.keys, refuses: refuses)
+    return try session.locked { session, lock throws(KeychainError) in
+      guard session.head == head else { throw .slotsChanged }
+      var vault = try LockedVault(session, lock, epoch.keys, refuses: refuses)
       var change = try SlotChange(vault.contents, self)
       return try body(&vault, &change)
     }
@@ -123,7 +123,7 @@ struct SlotChange {
   }
 
   /// The base that brings the new list.
-  func base() throws(KeychainError) -> CarriedBase {
+  func base() throws(KeychainError) -> NewBase {
     let presented = try admin.presented()
     var all: [ListedSlot] = []
     for slot in slots where !removed.contains(slot.number) && sealed[slot.number] == nil {
@@ -141,7 +141,7 @@ struct SlotChange {
       list.next(
         first: newest.n + 1, before: newest.digest, serial: accepting, accepted: accepting),
       all, successions: contents.head.parts.successions)
-    return CarriedBase(contents, epoch.keys, signed, signedBy: epoch.administration)
+    return try NewBase(contents, epoch.keys, bringing: signed)
   }
 
   /// - Throws: ``KeychainError/Code/damaged`` if a page can't be carried into a new base.

@@ -62,7 +62,7 @@ struct VaultRekey {
 
   private func prepare(
     _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot?
-  ) throws(KeychainError) -> (RekeyedBase, Outcome) {
+  ) throws(KeychainError) -> (NewBase, Outcome) {
     let epoch = try VaultEpoch(
       after: admin.head, key: decision.changesKey ? nil : admin.epoch.administration,
       above: floor?.epoch ?? 0, signer: admin.epoch.keys.signer)
@@ -84,12 +84,13 @@ struct VaultRekey {
       list.next(
         first: newest.n + 1, before: newest.digest, serial: serial, accepted: accepted),
       slots, successions: successions(change, decision, epoch))
-    let base = RekeyedBase(
-      contents: change.contents, old: change.sealing, epoch: epoch, signed: signed,
-      dropping: decision.dropped, droppingPages: decision.droppedPages, progress: progress)
-    return (
-      base, Outcome(decision: decision, check: try epoch.identity.check(), added: added)
-    )
+    let (contents, old, progress) = (change.contents, change.sealing, progress)
+    let base = try NewBase(contents, old.keys, bringing: signed) { writer throws(KeychainError) in
+      try contents.putItems(
+        from: old, to: ItemSealing(keys: epoch.keys, device: old.device), into: &writer,
+        dropping: decision, progress)
+    }
+    return (base, Outcome(decision: decision, check: try epoch.identity.check(), added: added))
   }
 
   private func successions(
@@ -118,41 +119,22 @@ struct VaultRekey {
   }
 }
 
-/// The base of new keys: all items are sealed again, from bytes that are verified on the way.
-struct RekeyedBase: NewBase {
-  let contents: VaultContents
-  let old: ItemSealing
-  let epoch: VaultEpoch
-  let signed: SignedMembers
-
-  /// The items that go.
-  let dropping: Set<ItemID>
-
-  /// The pages that go, by the ids of their first items.
-  let droppingPages: Set<ItemID>
-  let progress: ((VaultProgress) -> Void)?
-
-  var keys: TierKeys { epoch.keys }
-  var number: UInt64 { contents.newest.n + 1 }
-  var previous: Data { contents.newest.digest }
-  var spine: Spine { get throws(KeychainError) { try contents.spineOfNextBase(old.keys) } }
-  var hasManyItems: Bool { contents.hasManyItems }
-  var administration: AdministrationKey? { epoch.administration }
-  var serial: UInt64 { signed.list.serial }
-  var head: HeadParts { signed.head }
-
-  func putItems(into writer: inout BaseWriter) throws(KeychainError) {
-    let new = ItemSealing(keys: keys, device: old.device)
+extension VaultContents {
+  /// Seals all items again, from bytes that are verified on the way, but for those that go.
+  fileprivate func putItems(
+    from old: ItemSealing, to new: ItemSealing, into writer: inout BaseWriter,
+    dropping decision: RekeyDecision, _ progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) {
     var items: [[(id: ItemID, item: VaultItem, credential: Credential)]] = [[], [], []]
-    try contents.forEachItem(old.keys) { visited throws(KeychainError) in
+    try forEachItem(old.keys) { visited throws(KeychainError) in
       switch visited {
       case .shadowed: break
       case .damagedPage(let page):
-        guard droppingPages.contains(page.first) else { throw .damagedItem(page.name) }
+        guard decision.droppedPages.contains(page.first) else { throw .damagedItem(page.name) }
       case .item(let item):
-        guard !dropping.contains(item.id) else { return }
+        guard !decision.dropped.contains(item.id) else { return }
         let credential = try old.credential(of: item, name: item.name)
-        items[Int(item.entry.tier.rawValue)].append(
+        items[item.entry.tier.index].append(
           (try new.id(of: credential.identity), item, credential))
       }
     }
@@ -160,8 +142,7 @@ struct RekeyedBase: NewBase {
     var count = 0
     for tier in items {
       for item in tier.sorted(by: { $0.id < $1.id }) {
-        let secret = try old.secret(
-          of: item.item, in: contents, name: "\(item.credential.identity)")
+        let secret = try old.secret(of: item.item, in: self, name: "\(item.credential.identity)")
         try writer.put(new.seal(item.credential, secret: secret))
         count += 1
         if count.isMultiple(of: 100) || count == total {

@@ -103,50 +103,21 @@ final class LinuxFile: DiskFile {
     return data
   }
 
-  func write(_ parts: [Data], at offset: Int) throws(Errno) {
-    try requireAllowed(offset, parts)
-    var offset = offset
-    // A commit has few bytes in many parts, or many in one.
-    var gathered = Data()
-    for part in parts {
-      gathered.append(part)
-      guard gathered.count >= Self.gatheredCount else { continue }
-      try write(gathered, at: &offset)
-      gathered = Data()
-    }
-    try write(gathered, at: &offset)
-  }
-
-  private func write(_ bytes: Data, at offset: inout Int) throws(Errno) {
-    var count = 0
-    while count < bytes.count {
-      let written = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe pwrite(
-          descriptor.rawValue, buffer.baseAddress?.advanced(by: count), buffer.count - count,
-          off_t(offset))
-      }
-      if written > 0 {
-        count += written
-        offset += written
-      } else if written == 0 || errno != EINTR {
-        throw written == 0 ? .ioError : .current
-      }
-    }
-  }
-
-  /// Compares the new length with the limit of this process, above which the kernel would kill it.
-  private func requireAllowed(_ offset: Int, _ parts: [Data]) throws(Errno) {
-    var end = offset
-    for part in parts {
-      let (sum, isTooLong) = end.addingReportingOverflow(part.count)
-      guard !isTooLong else { throw .fileTooLarge }
-      end = sum
-    }
+  func write(_ bytes: Data, at offset: Int) throws(Errno) {
+    let (end, isTooLong) = offset.addingReportingOverflow(bytes.count)
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else {
       throw .current
     }
-    guard end >= 0, rlim_t(end) <= limit.rlim_cur else { throw .fileTooLarge }
+    // Above its limit, the kernel would kill this process.
+    guard !isTooLong, end >= 0, rlim_t(end) <= limit.rlim_cur else { throw .fileTooLarge }
+    do {
+      _ = unsafe try bytes.withUnsafeBytes {
+        try unsafe descriptor.writeAll(toAbsoluteOffset: Int64(offset), $0)
+      }
+    } catch {
+      throw error as? Errno ?? .ioError
+    }
   }
 
   func truncate(to size: Int) throws(Errno) {
@@ -187,17 +158,13 @@ final class LinuxFile: DiskFile {
 
   /// What is read without asking for the length of the file first.
   private static let trustedCount = 65_536
-
-  /// Parts are copied to one until it has as many bytes.
-  private static let gatheredCount = 1_048_576
 }
 
 extension DiskStatus {
   init(_ stat: Stat) {
-    device = UInt64(stat.deviceID.rawValue)
-    inode = UInt64(stat.inode.rawValue)
+    identity = stat.identity
     size = Int(clamping: stat.size)
-    changed = Moment(seconds: stat.st_ctim.tv_sec, nanoseconds: stat.st_ctim.tv_nsec)
+    changed = .seconds(stat.st_ctim.tv_sec) + .nanoseconds(stat.st_ctim.tv_nsec)
     links = stat.linkCount
     isRegular = stat.type == .regular
     owner = stat.userID.rawValue

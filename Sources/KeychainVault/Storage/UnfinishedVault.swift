@@ -4,28 +4,16 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// The file in which a vault is made anew, until it gets the vault's name.
+/// The file `<vault>.new`, in which a vault is made anew until it gets the vault's name; its maker holds a lock on it.
 ///
-/// Each vault has one, `<vault>.new`, on which its maker holds a lock. What a killed maker has left
-/// is used again. To have both locks, take this one first.
+/// What a killed maker has left is used again. To have both locks, take this one first.
 struct UnfinishedVault: ~Copyable {
-  /// The empty file.
   let file: any DiskFile
-
   private let vault: String
   private let disk: any VaultDisk
   private var isNamed = true
 
-  /// Makes the file.
-  ///
-  /// - Parameters:
-  ///   - vault: The real path of the vault.
-  ///   - disk: Where it is.
-  ///   - old: The present file of the vault, whose mode, group and label the new one gets.
-  ///   - deadline: How long to wait while another process makes one.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` at the deadline, with
-  ///   ``KeychainError/Code/refused`` if the folder takes no new file, or something else has the
-  ///   name, or with ``KeychainError/Code/inputOutput``.
+  /// Makes the empty file, with mode, group and label of the present one.
   init(
     for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?, until deadline: Deadline
   ) throws(KeychainError) {
@@ -96,12 +84,9 @@ struct UnfinishedVault: ~Copyable {
     throw .held(name)
   }
 
-  /// Makes the contents durable, and gives the file the name of the vault, durably.
+  /// Makes the contents durable, and gives the file the name of the vault, durably; it stays locked.
   ///
-  /// - Parameter replacing: Whether the name is taken by a file that this process has locked. If
-  ///   not, and the name is taken, the failure is `Errno.fileExists`.
-  /// - Returns: The vault, which is still locked.
-  /// - Throws: ``WriteFailure``.
+  /// It may replace a file that this process has locked; another one fails with `Errno.fileExists`.
   consuming func takeName(replacing: Bool) throws(WriteFailure) -> LockedLog {
     do throws(Errno) {
       try file.sync()

@@ -2,64 +2,60 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
+/// Calls the system for the file of a vault, to do what the infinitive `action` says.
+func onDisk<Result>(
+  _ action: String, _ path: String, _ body: () throws(Errno) -> Result
+) throws(KeychainError) -> Result {
+  do throws(Errno) { return try body() } catch { throw .system(error, action, path) }
+}
+
 extension KeychainError {
-  /// A call of the system for the file of a vault has failed, and changed nothing.
-  ///
-  /// `action` is what was done with the file, as an infinitive.
+  /// A call of the system, to do what the infinitive `action` says, has failed, and changed nothing.
   static func vault(_ path: String, _ error: Errno, doing action: String) -> Self {
-    let (code, message, recovery): (Code, String, Recovery)
-    switch error {
-    case .noSpace:
-      (code, message, recovery) = (
-        .inputOutput, "the disk is full; the vault is unchanged", "free some space"
-      )
-    case .diskQuotaExceeded:
-      (code, message, recovery) = (
-        .inputOutput, "your share of the disk is used up; the vault is unchanged",
-        "free some space, or have your quota raised"
-      )
-    case .fileTooLarge:
-      (code, message, recovery) = (
-        .inputOutput, "the vault would be longer than this process or file system allows",
-        "raise LimitFSIZE= of the service, or 'ulimit -f'"
-      )
-    case .readOnlyFileSystem:
-      (code, message, recovery) = (
-        .inputOutput, "the vault is read-only here", "use a writable medium"
-      )
-    case .notPermitted:
-      (code, message, recovery) = (
-        .inputOutput, "an attribute of the file forbids to change the vault",
-        "if that is not meant, as root: chattr -a -i '\(path)'"
-      )
-    case .permissionDenied where isWriteProtected(path):
-      (code, message, recovery) = (
-        .insecurePermissions, "the vault's own permissions let nobody write it",
-        "if that is not meant: chmod 600 '\(path)'"
-      )
-    case .resourceBusy, .improperLink: return replacing(path, error)
-    default: return .system(error, action, path)
+    func failure(_ message: String, _ recovery: Recovery, _ code: Code = .inputOutput) -> Self {
+      Self(
+        code, "\(message): \(path)", recovery: recovery, underlying: .system(errno: error.rawValue))
     }
-    return Self(
-      code, "\(message): \(path)", recovery: recovery, underlying: .system(errno: error.rawValue))
+    return switch error {
+    case .noSpace: failure("the disk is full; the vault is unchanged", "free some space")
+    case .diskQuotaExceeded:
+      failure(
+        "your share of the disk is used up; the vault is unchanged",
+        "free some space, or have your quota raised")
+    case .fileTooLarge:
+      failure(
+        "the vault would be longer than this process or file system allows",
+        "raise LimitFSIZE= of the service, or 'ulimit -f'")
+    case .readOnlyFileSystem: failure("the vault is read-only here", "use a writable medium")
+    case .notPermitted:
+      failure(
+        "an attribute of the file forbids to change the vault",
+        "if that is not meant, as root: chattr -a -i '\(path)'")
+    case .permissionDenied where isWriteProtected(path):
+      failure(
+        "the vault's own permissions let nobody write it",
+        "if that is not meant: chmod 600 '\(path)'", .insecurePermissions)
+    case .resourceBusy, .improperLink: replacing(path, error)
+    default: .system(error, action, path)
+    }
   }
 
   /// No new file can take the name of a vault's file.
   static func replacing(_ path: String, _ error: Errno) -> Self {
     let underlying = Underlying.system(errno: error.rawValue)
-    switch error {
+    return switch error {
     case .resourceBusy, .improperLink:
-      return Self(
+      Self(
         .refused, "the change needs a new file, and this one is mounted by itself: \(path)",
         recovery: "mount its folder instead", underlying: underlying)
     case .permissionDenied, .notPermitted, .readOnlyFileSystem:
-      return Self(
+      Self(
         .refused,
         "the change needs a new file, and the folder of the vault takes none: \(path): "
           + error.words,
         recovery: "make the folder writable, or move the vault to a folder of your own",
         underlying: underlying)
-    default: return vault(path, error, doing: "make")
+    default: vault(path, error, doing: "make")
     }
   }
 

@@ -5,32 +5,36 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// A session that holds the vault's lock; what it has opened is the file that has the name.
-struct LockedSession {
+/// A vault under its lock, with what it holds; the session's file is the one that has the name.
+struct LockedVault {
   let session: VaultSession
   let lock: LockedLog
+  let keys: TierKeys
+  private(set) var contents: VaultContents
 
-  /// The verified contents, settled: what this user's record has is durable, and nothing in the file is above it.
+  /// Verifies the contents, and settles: what this user's record has is durable, and nothing in the file is above it.
   ///
-  /// If it must settle, a failure to do so ends the operation, as it does for writers. Unless it refuses, what this user has seen
-  /// doesn't count, for somebody who accepts a restored file.
-  func vault(
-    _ keys: TierKeys, anew: Bool = false, mustSettle: Bool = true, refuses: Bool = true
-  ) throws(KeychainError) -> LockedVault {
+  /// A failure to settle is no error if it need not. Whoever accepts a restored file refuses nothing.
+  init(
+    _ session: VaultSession, _ lock: LockedLog, _ keys: TierKeys, anew: Bool = false,
+    mustSettle: Bool = true, refuses: Bool = true
+  ) throws(KeychainError) {
     let opened = session.opened
+    (self.session, self.lock, self.keys) = (session, lock, keys)
     guard refuses else {
-      return LockedVault(self, try session.file.contentsAsFarAsGood(opened, keys), keys)
+      contents = try session.file.contentsAsFarAsGood(opened, keys)
+      return
     }
-    let contents = try session.file.contents(opened, keys, anew: anew)
+    contents = try session.file.contents(opened, keys, anew: anew)
     let relation = try contents.relation(to: opened.seen.record, keys)
     if let failure = relation.failure { throw failure }
     for notice in relation.notices { session.report(notice) }
     if relation.isAhead {
       do throws(KeychainError) {
-        try settle(contents)
+        try settle()
       } catch {
         guard !mustSettle, error.code == .inputOutput else { throw error }
-        return LockedVault(self, contents, keys)
+        return
       }
     }
     if var record = opened.seen.record, record.nextAdministration != nil {
@@ -41,34 +45,18 @@ struct LockedSession {
     } else {
       session.remember(contents, keys)
     }
-    return LockedVault(self, contents, keys)
   }
 
   /// Makes the last commit durable, which its writer may not have done.
-  private func settle(_ contents: VaultContents) throws(KeychainError) {
+  private func settle() throws(KeychainError) {
     let frame = contents.lastFrame
     let bytes =
-      contents.isBaseAlone ? [] : [try contents.read(frame.place..<frame.boxes.upperBound)]
+      contents.isBaseAlone ? Data() : try contents.read(frame.place..<frame.boxes.upperBound)
     do throws(Errno) {
       try lock.settle(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
     } catch {
       throw .vault(session.path, error, doing: "write")
     }
-  }
-}
-
-/// A vault under its lock, with what it holds.
-struct LockedVault {
-  let session: VaultSession
-  let lock: LockedLog
-  let keys: TierKeys
-  private(set) var contents: VaultContents
-
-  init(_ locked: LockedSession, _ contents: VaultContents, _ keys: TierKeys) {
-    session = locked.session
-    lock = locked.lock
-    self.keys = keys
-    self.contents = contents
   }
 
   /// Deleted items go at once from vaults that are smaller, with the rest of what was replaced.
@@ -78,8 +66,6 @@ struct LockedVault {
   private static var shortly: Deadline { Deadline(after: .milliseconds(100)) }
 
   /// Commits what a writer changed, by an append or, if that is too large, by a new base.
-  ///
-  /// - Throws: ``KeychainError/Code/inputOutput`` if the vault is as before, ``KeychainError/Code/outcomeUnknown`` if that isn't known.
   mutating func commit(_ writer: borrowing VaultWriter) throws(KeychainError) {
     guard writer.hasChanges || writer.makesBase else { return }
     guard contents.newest.n < contents.list.numbers.upperBound else {
@@ -92,10 +78,10 @@ struct LockedVault {
     let needsFile = writer.makesBase || !writer.fitsInCommit || lock.hasOtherNames
     let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
     if keys.hasAll, needsFile || removesForGood {
-      session.file.own.note(writer.versions, in: contents.newest.n + 1)
+      session.file.note(writer.versions, in: contents.newest.n + 1)
       do throws(KeychainError) {
         return try replaceBase(
-          CarriedBase(writer.contents, keys), until: needsFile ? nil : Self.shortly)
+          NewBase(writer.contents, keys), until: needsFile ? nil : Self.shortly)
       } catch {
         // An append may do where the folder takes no new file, and where it doesn't fit on the disk.
         guard !needsFile, error.code != .outcomeUnknown else { throw error }
@@ -108,13 +94,13 @@ struct LockedVault {
           + "another name, needs all of its keys",
         recovery: .unlockOrGivePassphrase)
     }
-    let (commit, frame) = try writer.sealed()
-    let isDue = contents.growth.isDue(after: frame.header, preceding: contents.head.lengths.log)
-    session.file.own.note(writer.versions, in: commit.n)
+    let (commit, header, frame) = try writer.sealed()
+    let isDue = contents.growth.isDue(after: header, preceding: contents.head.lengths.log)
+    session.file.note(writer.versions, in: commit.n)
     let status: DiskStatus
     do throws(WriteFailure) {
       status = try lock.append(
-        [frame.bytes] + frame.boxes, at: contents.end, cutting: contents.hasUnfinishedWrite,
+        frame, at: contents.end, cutting: contents.hasUnfinishedWrite,
         syncsFolder: contents.isBaseAlone)
     } catch {
       throw .writing(session.path, error)
@@ -122,10 +108,10 @@ struct LockedVault {
     contents.add(
       commit,
       VaultContents.LastFrame(
-        place: contents.end, header: frame.header,
-        beginning: frame.bytes.prefix(VaultContents.LastFrame.beginningCount)), keys: keys)
+        place: contents.end, header: header,
+        beginning: Data(frame.prefix(VaultContents.LastFrame.beginningCount))))
     contents.hasUnfinishedWrite = false
-    session.file.note(contents, status)
+    session.file.keep(contents, status)
     session.remember(contents, keys)
     UnfinishedVault.removeLeftover(for: session.path, on: session.file.disk, like: lock.file)
     if writer.removesSecrets {
@@ -138,20 +124,12 @@ struct LockedVault {
     if isDue, keys.hasAll { compactIfPossible() }
   }
 
-  /// Makes a new base of what the vault holds, so that what was replaced and deleted goes.
-  mutating func compact() throws(KeychainError) {
-    try replaceBase(CarriedBase(contents, keys))
-  }
-
   /// The change that brought the log to its limit is acknowledged, so a failure is a notice at most.
   private mutating func compactIfPossible() {
-    do throws(Errno) {
-      guard try session.file.disk.freeBytes(at: session.path) / 2 > contents.end else { return }
-    } catch {
-      return
-    }
+    let free = try? session.file.disk.freeBytes(at: session.path)
+    guard let free, free / 2 > contents.end else { return }
     do throws(KeychainError) {
-      try replaceBase(CarriedBase(contents, keys), until: Self.shortly)
+      try replaceBase(NewBase(contents, keys), until: Self.shortly)
     } catch {
       guard error.code != .busy else { return }
       session.notice?(
@@ -161,9 +139,9 @@ struct LockedVault {
     }
   }
 
-  /// Writes a new base, and gives it the name of the vault, after `beforeRename` has recorded what must be before it counts.
+  /// Writes a new base, and gives it the vault's name, after `beforeRename` has recorded what must be before it counts.
   mutating func replaceBase(
-    _ new: some NewBase, until deadline: Deadline? = nil,
+    _ new: NewBase, until deadline: Deadline? = nil,
     beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }
   ) throws(KeychainError) {
     let unfinished = try UnfinishedVault(
@@ -174,32 +152,17 @@ struct LockedVault {
       reading: unfinished.file, size: unfinished.file.status(of: session.path).size,
       path: session.path, head: head, list: session.file.list(head, new.keys.open),
       keys: new.keys, seen: nil)
-    try made.requireProofs(new.keys)
     try beforeRename(made)
     let renamed: LockedLog
     do throws(WriteFailure) {
-      renamed = try lock.replace(by: unfinished)
+      renamed = try unfinished.takeName(replacing: true)
     } catch {
       throw .writing(session.path, error)
     }
     defer { renamed.unlock() }
     contents = made
-    noteContents()
+    session.file.keep(made, renamed.status)
     if new.keys.binding == keys.binding { session.remember(made, keys) }
-  }
-
-  private func noteContents() {
-    if let status = try? contents.file.status() { session.file.note(contents, status) }
-  }
-}
-
-extension DiskFile {
-  func status(of path: String) throws(KeychainError) -> DiskStatus {
-    do throws(Errno) {
-      return try status()
-    } catch {
-      throw .system(error, "read", path)
-    }
   }
 }
 

@@ -2,35 +2,30 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
-/// A search through all items.
-struct VaultSearch {
-  let contents: VaultContents
-  let sealing: ItemSealing
-
+extension VaultContents {
   /// Finds what matches a query, and counts what can't be looked at.
   ///
   /// What is locked counts unless its service or server is another one than the query names.
-  func run(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    var found: [Credential] = []
-    var (damaged, lockedCount, otherDeviceCount): ([String], Int, Int) = ([], 0, 0)
+  func search(
+    _ query: CredentialQuery, _ sealing: ItemSealing
+  ) throws(KeychainError) -> CredentialSearchResult {
+    var found = CredentialSearchResult(credentials: [])
     let matcher = try ItemMatcher(query, sealing)
-    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
+    try forEachItem(sealing.keys) { visited throws(KeychainError) in
       switch visited {
       case .shadowed: break
-      case .damagedPage(let page): damaged.append(page.name)
+      case .damagedPage(let page): found.damaged.append(page.name)
       case .item(let item):
         switch try matcher.match(item) {
         case .nothing: break
-        case .locked: lockedCount += 1
-        case .ofOtherDevice: otherDeviceCount += 1
-        case .damaged: damaged.append(item.name)
-        case .credential(let credential): found.append(credential)
+        case .locked: found.lockedCount += 1
+        case .ofOtherDevice: found.otherDeviceCount += 1
+        case .damaged: found.damaged.append(item.name)
+        case .credential(let credential): found.credentials.append(credential)
         }
       }
     }
-    return CredentialSearchResult(
-      credentials: found, lockedCount: lockedCount, damaged: damaged,
-      otherDeviceCount: otherDeviceCount)
+    return found
   }
 }
 

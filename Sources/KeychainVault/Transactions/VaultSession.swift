@@ -20,42 +20,40 @@ struct VaultSession: Sendable {
   enum Attempt<Result> {
     case done(Result)
     case again(Accessibility.UnlockRequirement)
+    /// Again with keys that sign.
+    case sign
   }
 
   /// Calls `body` with the vault's verified contents, again once more keys are at hand.
-  ///
-  /// If it reads anew, nothing that is known counts.
   func read<Result>(
     _ requirement: Accessibility.UnlockRequirement, anew: Bool = false,
     _ body: (VaultContents, ItemSealing) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) { session, keys throws(KeychainError) -> Outcome<Result> in
-      let contents = try session.contents(keys, anew: anew)
-      switch try body(contents, session.sealing(keys)) {
-      case .done(let result): return .done(result)
-      case .again(let needed): return .retry(.reading(needed))
-      }
+    try repeating(requirement) { session, keys throws(KeychainError) in
+      try body(session.contents(keys, anew: anew), session.sealing(keys))
     }
   }
 
   /// Calls `body` under the vault's lock with a writer of its contents, and commits what it changed.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
-    _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
+    _ body: (inout VaultWriter) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) { session, keys throws(KeychainError) -> Outcome<Result> in
-      try session.locked { locked throws(KeychainError) -> Outcome<Result> in
-        guard locked.session.head.owns(keys) else { return .retry(.reading(requirement)) }
-        var vault = try locked.vault(keys)
-        guard try keys.canSign(for: vault.contents.list) else { return .retry(.signing) }
-        var writer = VaultWriter(
-          vault.contents, try locked.session.sealing(keys, device: device))
-        switch try body(&writer) {
-        case .done(let result):
-          try vault.commit(writer)
-          return .done(result)
-        case .again(let needed): return .retry(.reading(needed))
+    try repeating(requirement) { session, keys throws(KeychainError) in
+      try session.locked { session, lock throws(KeychainError) -> Attempt<Result> in
+        guard session.head.owns(keys) else { return .again(requirement) }
+        var vault = try LockedVault(session, lock, keys)
+        guard try keys.canSign(for: vault.contents.list) else { return .sign }
+        var writer = VaultWriter(vault.contents, try session.sealing(keys, device: device))
+        let result: Result
+        do throws(KeychainError) {
+          result = try body(&writer)
+        } catch {
+          guard let needed = writer.needed else { throw error }
+          return .again(needed)
         }
+        try vault.commit(writer)
+        return .done(result)
       }
     }
   }
@@ -93,22 +91,11 @@ struct VaultSession: Sendable {
 // MARK: - Keys
 
 extension VaultSession {
-  private enum Requirement {
-    case reading(Accessibility.UnlockRequirement)
-    case signing
-  }
-
-  private enum Outcome<Result> {
-    case done(Result)
-    case retry(Requirement)
-  }
-
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
-    _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Outcome<Result>
+    _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    var session = self
-    var greatest = requirement
+    var (session, greatest) = (self, requirement)
     var keys: TierKeys
     if let atHand = try keysAtHand(requirement) {
       keys = atHand
@@ -124,10 +111,10 @@ extension VaultSession {
       }
       switch try attempt(session, keys) {
       case .done(let result): return result
-      case .retry(.signing):
+      case .sign:
         session = try reopened()
         keys = try unlocker.signingKeys(session.head, path: path, deadline)
-      case .retry(.reading(let needed)):
+      case .again(let needed):
         greatest = max(greatest, needed)
         session = try reopened()
         keys = try session.keys(greatest)
@@ -165,7 +152,7 @@ extension VaultSession {
     }
   }
 
-  /// - Throws: ``KeychainError/Code/rolledBack`` before anything is asked or hashed for a vault that is not the one seen here.
+  /// Fails for a vault that is not the one seen here, before anything is asked or hashed for it.
   func requireKnownHead() throws(KeychainError) {
     guard let record = opened.seen.record,
       let failure = try record.failure(of: head, at: path)
@@ -189,61 +176,46 @@ extension TierKeys {
 // MARK: - Reading and settling
 
 extension VaultSession {
-  /// The verified contents, of which at least as much is durable as the seen record says.
-  ///
-  /// - Throws: ``KeychainError/Code/damaged``, ``KeychainError/Code/rolledBack``, ``KeychainError/Code/busy``.
+  /// The verified contents, of which at least as much is durable as the seen record says; nothing known counts anew.
   func contents(_ keys: TierKeys, anew: Bool = false) throws(KeychainError) -> VaultContents {
     if !anew, let approved = file.approvedContents(opened, keys) { return approved }
-    let contents: VaultContents
-    let relation: SeenRelation
+    let (contents, relation): (VaultContents, SeenRelation)
     do throws(KeychainError) {
       contents = try file.contents(opened, keys, anew: anew)
       relation = try contents.relation(to: opened.seen.record, keys)
       if let failure = relation.failure { throw failure }
     } catch {
-      guard error.code == .damaged || error.code == .rolledBack else { throw error }
-      return try contentsUnderLock(keys, after: error)
+      // A write that was under way may have looked like damage.
+      guard error.code == .damaged || error.code == .rolledBack,
+        let again = try contentsUnderLock(keys, anew: true)
+      else { throw error }
+      return again
     }
     for notice in relation.notices { report(notice) }
     guard relation.isAhead else {
       if remember(contents, keys), relation.notices.isEmpty { file.approve(opened, keys) }
       return contents
     }
-    return try settled(keys, contents)
+    return try contentsUnderLock(keys, anew: false, orUnsettled: contents) ?? contents
   }
 
-  /// Reads once more while nobody writes: a write that was under way may have looked like damage.
+  /// Reads and settles; `nil` if the file has other keys now, and to who can't write, whose record gets no number.
   private func contentsUnderLock(
-    _ keys: TierKeys, after failure: KeychainError
-  ) throws(KeychainError) -> VaultContents {
-    guard let lock = try readingLock() else { throw failure }
-    return try with(lock) { locked throws(KeychainError) in
-      guard locked.session.head.owns(keys) else { throw failure }
-      let vault = try locked.vault(keys, anew: true, mustSettle: false)
-      return vault.contents
-    }
-  }
-
-  /// Makes what is above the seen record durable, and raises the record.
-  private func settled(
-    _ keys: TierKeys, _ contents: VaultContents
-  ) throws(KeychainError) -> VaultContents {
+    _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
+  ) throws(KeychainError) -> VaultContents? {
     guard let lock = try readingLock() else {
-      // Who can't write can't settle either: the record gets no number.
-      if opened.seen.record == nil {
+      if let contents, opened.seen.record == nil {
         try? write(SeenRecord(contents.list, proved: [nil, nil, nil]))
       }
-      return contents
+      return nil
     }
-    return try with(lock) { locked throws(KeychainError) in
-      guard locked.session.head.owns(keys) else { return contents }
-      return try locked.vault(keys, mustSettle: false).contents
+    return try with(lock) { session, lock throws(KeychainError) in
+      guard session.head.owns(keys) else { return nil }
+      return try LockedVault(session, lock, keys, anew: anew, mustSettle: false).contents
     }
   }
 
-  /// The lock of a reader that may not be able to write.
-  ///
-  /// - Returns: `nil` on a read-only medium, or without permission.
+  /// The lock of a reader, `nil` to one that can't write.
   private func readingLock() throws(KeychainError) -> LockedLog? {
     do throws(KeychainError) {
       return try VaultLock.take(path, on: file.disk, until: deadline)
@@ -256,11 +228,12 @@ extension VaultSession {
 
   /// Calls `body` under the vault's lock, with the file that has the name now.
   func locked<Result>(
-    _ body: (LockedSession) throws(KeychainError) -> Result
+    _ body: (VaultSession, LockedLog) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     guard !RunningTransaction.isHere(path) else {
       throw KeychainError(
-        .refused, RunningTransaction.refusal, recovery: RunningTransaction.recovery)
+        .refused, "the vault was used by a closure that it called within a transaction",
+        recovery: "use it after the call")
     }
     guard let lock = try VaultLock.take(path, on: file.disk, until: deadline) else {
       throw .movedAway(path)
@@ -269,33 +242,30 @@ extension VaultSession {
   }
 
   private func with<Result>(
-    _ lock: LockedLog, _ body: (LockedSession) throws(KeychainError) -> Result
+    _ lock: LockedLog, _ body: (VaultSession, LockedLog) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     defer { lock.unlock() }
-    let opened = try file.read(
-      path, opened.seenFile, opened.seenFile.read(), from: lock.file)
-    return try body(LockedSession(session: with(opened), lock: lock))
+    let opened = try file.read(path, opened.seenFile, opened.seenFile.read(), from: lock.file)
+    return try body(with(opened), lock)
   }
 
-  /// Raises the seen record to contents that are durable.
-  ///
-  /// - Returns: whether it had them already.
+  /// Raises the seen record to contents that are durable; `true` if it had them already.
   @discardableResult
-  func remember(_ contents: VaultContents, _ keys: TierKeys, synced: Bool = false) -> Bool {
+  func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
     do throws(KeychainError) {
       let record = try contents.record(keys)
       if var known = opened.seen.record, !known.raise(by: record) { return true }
-      try write(record, synced: synced)
+      try write(record)
     } catch {
       report("a rollback of the vault could go unnoticed: \(error.message)")
     }
     return false
   }
 
-  private func write(_ record: SeenRecord, synced: Bool = false) throws(KeychainError) {
+  private func write(_ record: SeenRecord) throws(KeychainError) {
     // A write settles first, and may have written it already.
     let wasUnreadable = opened.seen == .unreadable && opened.seenFile.read() == .unreadable
-    try opened.seenFile.raise(to: record, following: opened.seen.record, synced: synced)
+    try opened.seenFile.raise(to: record, following: opened.seen.record)
     guard wasUnreadable else { return }
     report(
       "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "

@@ -1,6 +1,8 @@
+internal import Glibc
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
+internal import Synchronization
 
 /// Several reads and changes of a vault in one step; see ``Vault/withTransaction(unlocking:_:)``.
 ///
@@ -11,16 +13,14 @@ internal import KeychainVaultFormat
 /// nothing, and the transaction can go on. After any other failure of a change it is undone, even if
 /// the closure catches the error.
 public struct VaultTransaction: ~Copyable {
-  var writer: VaultWriter
-  let log: TransactionLog
+  private var writer: VaultWriter
+  private(set) var log = TransactionLog()
   private let isAllowed: (CredentialIdentity) -> Bool
 
   init(
-    _ writer: consuming VaultWriter, _ log: TransactionLog,
-    among isAllowed: @escaping (CredentialIdentity) -> Bool
+    _ writer: consuming VaultWriter, among isAllowed: @escaping (CredentialIdentity) -> Bool
   ) {
     self.writer = writer
-    self.log = log
     self.isAllowed = isAllowed
   }
 
@@ -116,7 +116,8 @@ public struct VaultTransaction: ~Copyable {
     let renamed = try step { writer throws(KeychainError) in
       try writer.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
     }
-    log.note(.renamed(identity, newIdentity), renamed.accessibility)
+    log.note(CredentialChange(identity, .removed), renamed.accessibility)
+    log.note(CredentialChange(newIdentity, .added), renamed.accessibility)
     return renamed
   }
 
@@ -136,44 +137,90 @@ public struct VaultTransaction: ~Copyable {
       try writer.remove(identity, expectedVersion: expectedVersion)
     }
     guard let removed else { return false }
-    log.note(.changed(CredentialChange(identity, .removed)), removed.accessibility)
+    log.note(CredentialChange(identity, .removed), removed.accessibility)
     return true
+  }
+
+  /// Returns a secret as it is within the transaction; see ``CredentialStore/secret(for:)``.
+  ///
+  /// - Parameter identity: The identity of the credential.
+  /// - Returns: The secret with its credential, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` as that method.
+  public mutating func secret(
+    for identity: CredentialIdentity
+  ) throws(KeychainError) -> StoredSecret? {
+    guard let item = try item(identity) else { return nil }
+    return StoredSecret(
+      credential: try writer.sealing.credential(of: item, name: "\(identity)"),
+      secret: try writer.sealing.secret(of: item, in: writer.contents, name: "\(identity)"))
+  }
+
+  /// Returns a credential as it is within the transaction; see ``CredentialStore/credential(for:)``.
+  ///
+  /// - Parameter identity: The identity of the credential.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` as that method.
+  public mutating func credential(
+    for identity: CredentialIdentity
+  ) throws(KeychainError) -> Credential? {
+    guard let item = try item(identity) else { return nil }
+    return try writer.sealing.credential(of: item, name: "\(identity)")
+  }
+
+  /// Returns the credentials that match a query within the transaction; see
+  /// ``CredentialStore/search(_:)``.
+  ///
+  /// - Parameter query: The conditions.
+  /// - Returns: What was found. Locked items are reported in it; name what must be unlocked first
+  ///   when the transaction begins.
+  /// - Throws: ``KeychainError`` as that method.
+  public mutating func search(
+    _ query: CredentialQuery
+  ) throws(KeychainError) -> CredentialSearchResult {
+    try requireWhole()
+    return try writer.contents.search(query, writer.sealing)
   }
 }
 
-// Steps.
 extension VaultTransaction {
+  private mutating func item(_ identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
+    try requireWhole()
+    try requireAllowed(identity)
+    return try writer.openableItem(of: identity)
+  }
+
   private mutating func change(
     _ identity: CredentialIdentity,
-    _ body: (inout VaultWriter) throws(KeychainError) -> VaultSession.Attempt<MergedCredential>
+    _ body: (inout VaultWriter) throws(KeychainError) -> MergedCredential
   ) throws(KeychainError) -> MergedCredential {
     let merged = try step(body)
     let kind: CredentialChange.Kind = merged.replaced == nil ? .added : .updated
-    log.note(.changed(CredentialChange(identity, kind)), merged.credential.accessibility)
+    log.note(CredentialChange(identity, kind), merged.credential.accessibility)
     return merged
   }
 
-  /// Makes a change.
-  ///
-  /// If it fails half way, the transaction can only be undone.
+  /// Makes a change; if it fails half way, the transaction can only be undone.
   private mutating func step<Result>(
-    _ body: (inout VaultWriter) throws(KeychainError) -> VaultSession.Attempt<Result>
+    _ body: (inout VaultWriter) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try log.requireWhole()
-    let attempt: VaultSession.Attempt<Result>
+    try requireWhole()
     do throws(KeychainError) {
-      attempt = try body(&writer)
+      return try body(&writer)
     } catch {
-      log.noteFailure(error)
+      switch error.code {
+      case .notFound, .alreadyExists, .versionConflict, .invalidArgument: break
+      default: log.failure = error
+      }
       throw error
-    }
-    switch attempt {
-    case .done(let result): return result
-    case .again(let requirement): throw log.begin(again: requirement)
     }
   }
 
-  private func checkRules(
+  private func requireWhole() throws(KeychainError) {
+    if let failure = log.failure { throw failure }
+    if writer.needed != nil { throw .transactionBeginsAgain }
+  }
+
+  private mutating func checkRules(
     _ credential: Credential, secretCount: Int
   ) throws(KeychainError) {
     try requireAllowed(credential.identity)
@@ -181,16 +228,63 @@ extension VaultTransaction {
     try requireDevice(for: credential.accessibility)
   }
 
-  private func requireDevice(for accessibility: Accessibility) throws(KeychainError) {
+  private mutating func requireDevice(for accessibility: Accessibility) throws(KeychainError) {
     guard accessibility.isThisDeviceOnly, writer.sealing.device == nil else { return }
-    throw log.begin(withDeviceFor: accessibility)
+    log.neededDevice = accessibility
+    log.failure = .transactionBeginsAgain
+    throw .transactionBeginsAgain
   }
 
-  func requireAllowed(_ identity: CredentialIdentity) throws(KeychainError) {
+  private func requireAllowed(_ identity: CredentialIdentity) throws(KeychainError) {
     guard isAllowed(identity) else {
       throw KeychainError(
         .refused, "\(identity) may be in another store than this transaction",
         recovery: "change it after the transaction")
     }
+  }
+}
+
+/// What happens within one attempt of a transaction.
+struct TransactionLog {
+  /// The changes, in their order.
+  private(set) var changes: [CredentialChange] = []
+
+  /// Whether items that need the greatest requirement were changed.
+  private(set) var usesUnlockedItems = false
+
+  /// The class of an item for which the device secret must be made before the transaction begins again.
+  fileprivate(set) var neededDevice: Accessibility?
+
+  /// Why the transaction can only be undone.
+  fileprivate(set) var failure: KeychainError?
+
+  /// What the closure threw.
+  var thrown: (any Error)?
+
+  fileprivate mutating func note(_ change: CredentialChange, _ accessibility: Accessibility) {
+    changes.append(change)
+    if accessibility.unlockRequirement == .unlockedNow { usesUnlockedItems = true }
+  }
+}
+
+/// A closure of a transaction that runs: on its thread, a write by another handle of the same vault would wait for ever.
+struct RunningTransaction: Hashable {
+  private let path: String
+  private let thread = UInt(pthread_self())
+  private static let all = Mutex<Set<Self>>([])
+
+  private init(_ path: String) { self.path = path }
+
+  static func running<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
+    let running = Self(path)
+    all.withLock { _ = $0.insert(running) }
+    defer { all.withLock { _ = $0.remove(running) } }
+    return try body()
+  }
+
+  /// Whether a closure of a transaction of this vault runs on this thread.
+  static func isHere(_ path: String) -> Bool {
+    let here = Self(path)
+    return all.withLock { $0.contains(here) }
   }
 }

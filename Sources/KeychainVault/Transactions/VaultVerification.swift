@@ -1,7 +1,46 @@
 internal import Foundation
-internal import KeychainCredentials
+public import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+
+/// What a verification of a vault found.
+public struct VerificationReport: Hashable, Sendable {
+  /// The number of items.
+  public var itemCount: Int
+  /// How many of them were opened: the others are locked here, or bound to other devices.
+  public var openedCount: Int
+  /// What is wrong; empty if the vault is intact, as far as it was looked at.
+  public var problems: [String]
+
+  /// The unlock as far as which items were proved and opened.
+  ///
+  /// Items that need more were only compared with what the device key shows of them, and whoever has that key can have changed it.
+  public var readable: Accessibility.UnlockRequirement = .nothing
+
+  /// Whether a write that was not finished follows the newest change; the next write removes it.
+  public var hasUnfinishedWrite = false
+
+  /// Items that one of the same name with a stricter accessibility hides; the next compaction drops them.
+  public var shadowed: [String] = []
+
+  /// The items that are damaged, with what they are called.
+  var damagedItems: [ItemID: String] = [:]
+
+  /// The pages that are damaged, by the ids of their first items, which may have newer contents that are whole.
+  var damagedPages: [ItemID: String] = [:]
+
+  /// Whether nothing is wrong.
+  public var isIntact: Bool { problems.isEmpty }
+
+  /// Fails if there is a problem.
+  func requireIntact() throws(KeychainError) {
+    guard let problem = problems.first else { return }
+    throw KeychainError(
+      .damaged, "the vault is not intact: \(problem)",
+      recovery:
+        "see all problems with \(.verify); a plain copy of the file keeps what there is")
+  }
+}
 
 /// An item with what it holds.
 struct OpenedItem: ~Copyable {
@@ -11,17 +50,13 @@ struct OpenedItem: ~Copyable {
   let secret: SecretBytes
 }
 
-/// Looks at everything that a vault has: each page and box, and what the keys at hand open.
-///
-/// Head, list, base, log and proofs were verified when the contents were read.
+/// Looks at what reading leaves: each page and box, and what the keys at hand open.
 struct VaultVerification {
   let contents: VaultContents
   let sealing: ItemSealing
   var progress: ((VaultProgress) -> Void)?
 
-  /// Calls `visit` with each item that opens.
-  ///
-  /// - Throws: What `visit` throws, and errors that are not damage; damage is in the report.
+  /// Calls `visit` with each item that opens; damage is in the report.
   func run(
     _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void = { _ in }
   ) throws(KeychainError) -> VerificationReport {
@@ -95,36 +130,12 @@ struct VaultVerification {
   }
 
   private func requirePossible(_ item: VaultItem) throws(KeychainError) {
-    let members = contents.list
-    let needsPassphrase = item.accessibility == .whenPasscodeSetThisDeviceOnly
     let isPossible =
-      members.vaultKind == .shared
-      ? !item.accessibility.isThisDeviceOnly : members.hasPassphrase || !needsPassphrase
+      contents.list.vaultKind == .shared
+      ? !item.accessibility.isThisDeviceOnly
+      : contents.list.hasPassphrase || item.accessibility != .whenPasscodeSetThisDeviceOnly
     guard !isPossible else { return }
     throw KeychainError(
       .damaged, "\(item.name) has an accessibility that this vault does not allow")
-  }
-}
-
-extension VaultContents {
-  /// About as many items as there are: those that a transaction replaced count twice.
-  var itemCount: Int {
-    index.pages.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-      + logged.reduce(0) { $0 + $1.all.values.count { $0.item != nil } }
-  }
-
-  /// The items by class, as far as T0 tells; pages that are damaged count as unknown.
-  func itemCounts(
-    _ keys: TierKeys
-  ) throws(KeychainError) -> (known: [Accessibility: Int], damaged: Int) {
-    var (known, damaged): ([Accessibility: Int], Int) = ([:], 0)
-    try forEachItem(keys) { visited throws(KeychainError) in
-      switch visited {
-      case .item(let item): known[item.accessibility, default: 0] += 1
-      case .damagedPage(let page): damaged += page.count
-      case .shadowed: break
-      }
-    }
-    return (known, damaged)
   }
 }

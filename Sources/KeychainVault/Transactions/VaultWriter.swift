@@ -20,19 +20,18 @@ struct VaultWriter: ~Copyable {
   /// Whether secrets were removed, rather than replaced.
   private(set) var removesSecrets = false
 
+  /// What must be unlocked before the transaction is tried again.
+  private(set) var needed: Accessibility.UnlockRequirement?
+
   var list: MemberList { contents.list }
   var keys: TierKeys { sealing.keys }
   var hasChanges: Bool { changes.contains { !$0.isEmpty } }
 
   /// The versions of what was put, and `nil` for what was removed.
   var versions: [ItemID: UInt64?] {
-    var versions: [ItemID: UInt64?] = [:]
-    for changes in changes {
-      for (id, item) in changes where versions[id] == nil || item != nil {
-        versions.updateValue(item?.entry.version, forKey: id)
-      }
+    changes.reduce(into: [:]) { versions, changes in
+      versions.merge(changes.mapValues { $0?.entry.version }) { $0 ?? $1 }
     }
-    return versions
   }
 
   init(_ contents: VaultContents, _ sealing: ItemSealing) {
@@ -41,9 +40,21 @@ struct VaultWriter: ~Copyable {
     self.sealing = sealing
   }
 
-  /// The item of an id, whether its key is at hand or not.
-  func item(_ id: ItemID, name: String) throws(KeychainError) -> VaultItem? {
-    try contents.item(id, keys, name: name)
+  /// Makes the transaction begin again with more keys.
+  mutating func begin(again requirement: Accessibility.UnlockRequirement) -> KeychainError {
+    needed = requirement
+    return .transactionBeginsAgain
+  }
+
+  /// The item of an identity, whose keys are at hand unless it is another device's: those open nothing of it.
+  mutating func openableItem(
+    of identity: CredentialIdentity
+  ) throws(KeychainError) -> VaultItem? {
+    let item = try contents.item(sealing.id(of: identity), keys, name: "\(identity)")
+    guard let item, !sealing.isOfOtherDevice(item.entry), !keys.satisfies(item.requirement) else {
+      return item
+    }
+    throw begin(again: item.requirement)
   }
 
   /// Puts an item, and removes its id from the other tiers whose key is at hand.
@@ -52,7 +63,7 @@ struct VaultWriter: ~Copyable {
     for tier in Tier.allCases where tier != item.entry.tier {
       try remove(id, from: tier)
     }
-    changes[Int(item.entry.tier.rawValue)][id] = .some(item)
+    changes[item.entry.tier.index][id] = .some(item)
     contents.lay(VaultItem(item), over: id, in: item.entry.tier)
   }
 
@@ -64,64 +75,189 @@ struct VaultWriter: ~Copyable {
 
   private mutating func remove(_ id: ItemID, from tier: Tier) throws(KeychainError) {
     guard keys.key(tier) != nil, try contents.item(id, in: tier, keys) != nil else { return }
-    let index = Int(tier.rawValue)
     if try before.item(id, in: tier, keys) == nil {
-      changes[index].removeValue(forKey: id)
+      changes[tier.index].removeValue(forKey: id)
     } else {
-      changes[index][id] = .some(nil)
+      changes[tier.index][id] = .some(nil)
     }
     contents.lay(nil, over: id, in: tier)
+  }
+}
+
+extension KeychainError {
+  static var transactionBeginsAgain: Self {
+    Self(.locked, "the transaction begins again, once the keys that it needs are at hand")
+  }
+}
+
+// MARK: - Credentials
+
+// Each change either asks for other keys, before it has changed anything, or is done.
+extension VaultWriter {
+  /// What takes the place of a credential, and the item that it replaces, whose secret is not read.
+  private mutating func change(
+    _ identity: CredentialIdentity, mode: StoreMode = .addOrReplace, keepsDates: Bool = false,
+    _ change: (Credential?) throws(KeychainError) -> Credential
+  ) throws(KeychainError) -> (MergedCredential, VaultItem?) {
+    let item = try openableItem(of: identity)
+    let old = try item.map { item throws(KeychainError) in
+      try sealing.credential(of: item, name: "\(identity)")
+    }
+    // That a tier which is locked lacks the item is T0's word, which is not enough to add only.
+    if mode == .addOnly, item == nil, !keys.hasAll { throw begin(again: .unlockedNow) }
+    try mode.check(old, identity: identity)
+    var new = try change(old)
+    let requirement = new.accessibility.unlockRequirement
+    guard keys.satisfies(requirement) else { throw begin(again: requirement) }
+    new.stamp(version: ItemEntry.newVersion(), created: old?.created, keepsDates: keepsDates)
+    return (MergedCredential(credential: new, replaced: old), item)
+  }
+
+  mutating func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+  ) throws(KeychainError) -> MergedCredential {
+    let (merged, _) = try change(credential.identity, mode: mode, keepsDates: keepsDates) { _ in
+      credential
+    }
+    try put(merged.credential, secret: secret)
+    return merged
+  }
+
+  /// Stores a secret, and keeps what the update does not change.
+  mutating func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential {
+    let canBeLocked = list.canBeLocked
+    let (merged, _) = try change(identity, mode: mode) { old throws(KeychainError) in
+      if let old, update.accessibility == nil, canBeLocked { try old.requireNamedClass() }
+      let merged = update.applied(to: old ?? Credential(identity))
+      try merged.checkRules(secretCount: nil)
+      return merged
+    }
+    try put(merged.credential, secret: secret)
+    return merged
+  }
+
+  /// Changes a credential, and keeps its secret.
+  mutating func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+  ) throws(KeychainError) -> MergedCredential {
+    let (merged, item) = try change(identity) { old throws(KeychainError) in
+      guard let old else { throw .notFound(identity) }
+      try old.checkVersion(expectedVersion)
+      let changed = update.applied(to: old)
+      try changed.checkRules(secretCount: nil)
+      return changed
+    }
+    guard let item else { throw .notFound(identity) }
+    let secret = try sealing.secret(of: item, in: contents, name: "\(identity)")
+    try put(merged.credential, secret: secret)
+    return merged
+  }
+
+  mutating func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    guard let item = try openableItem(of: identity) else { throw .notFound(identity) }
+    let credential = try sealing.credential(of: item, name: "\(identity)")
+    try credential.checkVersion(expectedVersion)
+    let id = try sealing.id(of: newIdentity)
+    guard try contents.item(id, keys, name: "\(newIdentity)") == nil else {
+      throw .alreadyExists(newIdentity)
+    }
+    var new = try credential.renamed(newIdentity)
+    new.stamp(version: ItemEntry.newVersion(), created: credential.created)
+    let secret = try sealing.secret(of: item, in: contents, name: "\(identity)")
+    try remove(item.id)
+    try put(new, secret: secret)
+    return new
+  }
+
+  /// Removes a credential, and returns it; `nil` if there was none.
+  mutating func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential? {
+    guard let item = try openableItem(of: identity) else { return nil }
+    let credential = try sealing.credential(of: item, name: "\(identity)")
+    try credential.checkVersion(expectedVersion)
+    try remove(item.id)
+    return credential
+  }
+
+  /// Seals a credential, in place of the item that has its identity.
+  mutating func put(
+    _ credential: Credential, secret: borrowing SecretBytes
+  ) throws(KeychainError) {
+    if list.vaultKind == .shared, credential.accessibility.isThisDeviceOnly {
+      throw KeychainError(
+        .refused,
+        "\(credential.identity) would stay on this device, and members share this vault",
+        recovery: "choose an accessibility without ThisDeviceOnly")
+    }
+    guard credential.accessibility != .whenPasscodeSetThisDeviceOnly || list.hasPassphrase else {
+      throw KeychainError(
+        .refused,
+        "\(credential.identity) needs a vault with a passphrase, and this vault has none",
+        recovery: .addPassphrase)
+    }
+    try put(sealing.seal(credential, secret: secret))
+  }
+}
+
+extension MemberList {
+  /// Whether somebody has T0 alone: a device key that doesn't open the rest.
+  fileprivate var canBeLocked: Bool {
+    vaultKind == .local && !members.contains { $0.kind == .device && $0.grant == .administers }
+  }
+}
+
+extension Credential {
+  /// Fails if its class needs no unlock: whoever has the device key may have put it there to read what replaces it.
+  fileprivate func requireNamedClass() throws(KeychainError) {
+    guard accessibility.unlockRequirement == .nothing else { return }
+    throw KeychainError(
+      .refused,
+      "\(identity) has the accessibility '\(accessibility)', so whoever has the device key may have "
+        + "stored it: the accessibility of the new secret must be named",
+      recovery: "name it with \(.nameAccessibility), or delete the item first")
   }
 }
 
 // MARK: - The commit
 
 extension VaultWriter {
-  /// A commit's bytes: its frame with the box, and the secrets' boxes.
-  struct Frame {
-    let header: FrameHeader
-    let bytes: Data
-    let boxes: [Data]
-  }
-
-  private borrowing func puts(_ tier: Tier) -> [SealedItem] {
-    changes[Int(tier.rawValue)].values.compactMap(\.self).sorted { $0.entry.id < $1.entry.id }
-  }
-
   /// Whether the changes fit in one commit; else they need a new base.
   var fitsInCommit: Bool {
-    var (body, boxes) = (0, 0)
-    for change in changes.joined() {
-      guard let item = change.value else {
-        body += 1 + ItemID.count
-        continue
-      }
-      body += 1 + item.entry.count + 4 + item.metadata.bytes.count
-      boxes += item.box.count
+    let all = changes.joined().map(\.value)
+    let body = all.reduce(0) { count, item in
+      count + 1 + (item.map { $0.entry.count + 4 + $0.metadata.bytes.count } ?? ItemID.count)
     }
+    let boxes = all.reduce(0) { $0 + ($1?.box.count ?? 0) }
     // The body has more than its entries: the rest is less than this.
     return body + body / 8 + 4096 <= Commit.maximumBodyCount
       && boxes <= FrameHeader.maximumBoxesCount
   }
 
-  borrowing func sealed() throws(KeychainError) -> (Commit, Frame) {
+  /// The commit, and the bytes of its frame with all boxes.
+  borrowing func sealed() throws(KeychainError) -> (Commit, FrameHeader, Data) {
     var parts: [Part] = []
-    var boxes: [Data] = []
-    for tier in Tier.allCases {
-      let puts = puts(tier)
-      let removes = changes[Int(tier.rawValue)].filter { $0.value == nil }.map(\.key)
+    var boxes = Data()
+    for (tier, changes) in zip(Tier.allCases, changes) {
+      let puts = changes.values.compactMap(\.self).sorted { $0.entry.id < $1.entry.id }
+      let removes = changes.filter { $0.value == nil }.map(\.key)
       parts.append(try Part(tier, puts: puts, removes: removes, keys: keys))
-      boxes += puts.map(\.box)
+      for item in puts { boxes += item.box }
     }
-    let hash = try Derivation.hash(boxes.reduce(into: Data()) { $0 += $1 }, count: 32)
     let signer = list.vaultKind == .shared ? keys.signer : nil
+    let content = Commit.Changes(boxesHash: try Derivation.hash(boxes, count: 32), parts: parts)
     let (commit, box) = try Commit.seal(
       n: before.newest.n + 1, previous: before.newest.digest, time: Date().microseconds ?? 0,
-      writer: signer?.number ?? 0, content: .changes(Commit.Changes(boxesHash: hash, parts: parts)),
-      keys: keys, signer: signer, administration: nil)
-    let header = FrameHeader(
-      n: commit.n, boxCount: box.count, boxesCount: boxes.reduce(0) { $0 + $1.count })
-    let bytes = try header.encoded(epoch: before.head.epoch, open: keys.open) + box
-    return (commit, Frame(header: header, bytes: bytes, boxes: boxes))
+      writer: signer?.number ?? 0, content: .changes(content), keys: keys, signer: signer,
+      administration: nil)
+    let header = FrameHeader(n: commit.n, boxCount: box.count, boxesCount: boxes.count)
+    return (
+      commit, header, try header.encoded(epoch: before.head.epoch, open: keys.open) + box + boxes
+    )
   }
 }

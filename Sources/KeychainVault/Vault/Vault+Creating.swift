@@ -180,9 +180,9 @@ extension Vault {
     let unfinished = try UnfinishedVault(
       for: path.path, on: file.disk, like: nil, until: configuration.deadlineOfCall())
     // Who makes a vault holds the lock of the unfinished one, so an empty file is nobody's.
-    let found = try file.status(path.path)
+    let found = try file.disk.status(at: path.path)
     guard found.map({ $0.size == 0 }) ?? true else { return false }
-    let base = try FirstBase(epoch, kind: kind, slots)
+    let base = try NewBase(epoch, kind: kind, slots)
     let head = try BaseWriter.write(base, to: unfinished.file, path: path.path)
     let made = try VaultContents(
       reading: unfinished.file, size: unfinished.file.status(of: path.path).size, path: path.path,

@@ -54,6 +54,6 @@ extension VaultSession {
   /// - Returns: `nil` if there are none.
   func glance(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult? {
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
-    return try VaultSearch(contents: contents(keys), sealing: sealing(keys)).run(query)
+    return try contents(keys).search(query, sealing(keys))
   }
 }

@@ -46,7 +46,7 @@ extension Vault {
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     guard let session = try session() else { return CredentialSearchResult(credentials: []) }
     return try session.read(.nothing) { contents, sealing throws(KeychainError) in
-      let found = try VaultSearch(contents: contents, sealing: sealing).run(query)
+      let found = try contents.search(query, sealing)
       guard found.lockedCount > 0, unlocker.hasUnattendedSource, !sealing.keys.hasAll else {
         return .done(found)
       }

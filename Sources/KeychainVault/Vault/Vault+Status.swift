@@ -125,8 +125,8 @@ extension VaultSession {
     } catch {
       // A write that was under way may have looked like damage.
       guard error.code == .damaged,
-        let again = try? locked({ locked throws(KeychainError) in
-          try locked.vault(keys, anew: true, refuses: false).contents
+        let again = try? locked({ session, lock throws(KeychainError) in
+          try LockedVault(session, lock, keys, anew: true, refuses: false).contents
         })
       else { throw error }
       return again

@@ -62,11 +62,11 @@ extension Vault {
       var log = TransactionLog()
       do throws(KeychainError) {
         let result = try session.write(requirement, device: device) {
-          writer throws(KeychainError) -> VaultSession.Attempt<Result> in
-          log = TransactionLog()
-          return try Self.run(&writer, log, among: isAllowed, session, body)
+          writer throws(KeychainError) -> Result in
+          try Self.run(&writer, &log, among: isAllowed, session, body)
         }
-        notify(log, session)
+        if log.usesUnlockedItems { prolong(session) }
+        for change in log.changes { observers.notify(change) }
         return result
       } catch {
         if let accessibility = log.neededDevice, device == nil {
@@ -79,36 +79,29 @@ extension Vault {
   }
 
   private static func run<Result>(
-    _ writer: inout VaultWriter, _ log: TransactionLog,
+    _ writer: inout VaultWriter, _ log: inout TransactionLog,
     among isAllowed: @escaping (CredentialIdentity) -> Bool, _ session: VaultSession,
     _ body: (inout VaultTransaction) throws -> Result
-  ) throws(KeychainError) -> VaultSession.Attempt<Result> {
-    var transaction = VaultTransaction(writer, log, among: isAllowed)
+  ) throws(KeychainError) -> Result {
+    var transaction = VaultTransaction(writer, among: isAllowed)
     var result: Result?
+    var thrown: (any Error)?
     do {
       result = try session.deadline.excluding {
         try RunningTransaction.running(session.path) { try body(&transaction) }
       }
     } catch {
-      log.thrown = error
+      thrown = error
     }
+    log = transaction.log
     writer = transaction.takeWriter()
-    if log.beginsAgain { log.thrown = nil }
-    if let needed = log.needed { return .again(needed) }
-    try log.requireWhole()
+    // The closure runs again, whatever it made of the failure.
+    guard writer.needed == nil else { throw .transactionBeginsAgain }
+    if log.neededDevice == nil { log.thrown = thrown }
+    if let failure = log.failure { throw failure }
     guard let result else {
       throw KeychainError(.cancelled, "the closure of the transaction failed")
     }
-    return .done(result)
-  }
-
-  private func notify(_ log: TransactionLog, _ session: VaultSession) {
-    if log.usesUnlockedItems { prolong(session) }
-    for change in log.changes {
-      switch change {
-      case .changed(let change): observers.notify(change)
-      case .renamed(let old, let new): observers.notifyOfRenaming(old, to: new)
-      }
-    }
+    return result
   }
 }

@@ -32,7 +32,6 @@ extension Vault {
     try existingSession().write(.unlockedNow) { writer throws(KeychainError) in
       for id in ids { try writer.remove(id: id) }
       writer.makesBase = true
-      return .done(())
     }
   }
 }

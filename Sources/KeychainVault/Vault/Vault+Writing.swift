@@ -59,7 +59,7 @@ extension Vault {
   /// - Throws: What the closure throws, or ``KeychainError`` from the vault.
   private func write(
     _ identity: CredentialIdentity, _ accessibility: Accessibility?, _ session: VaultSession,
-    _ body: (inout VaultWriter) throws(KeychainError) -> VaultSession.Attempt<MergedCredential>
+    _ body: (inout VaultWriter) throws(KeychainError) -> MergedCredential
   ) throws(KeychainError) -> MergedCredential {
     let device = try accessibility.flatMap { accessibility throws(KeychainError) in
       try deviceSecret(for: accessibility, session)
@@ -90,7 +90,8 @@ extension Vault {
       try writer.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
     }
     prolong(renamed.accessibility, session)
-    observers.notifyOfRenaming(identity, to: newIdentity)
+    observers.notify(CredentialChange(identity, .removed))
+    observers.notify(CredentialChange(newIdentity, .added))
     return renamed
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PrephirencesFiles
 
 @testable import KeychainVault
 
@@ -152,8 +153,8 @@ struct DiskState: Sendable {
   func status(_ inode: Int) -> DiskStatus? {
     guard let file = files[inode] else { return nil }
     return DiskStatus(
-      device: 1, inode: UInt64(inode), size: file.content.count,
-      changed: .init(seconds: hasClock ? file.changes : 0, nanoseconds: 0),
+      identity: FileIdentity(device: 1, inode: UInt64(inode)), size: file.content.count,
+      changed: .seconds(hasClock ? file.changes : 0),
       links: names.values.count { $0 == inode },
       isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
   }

@@ -13,7 +13,7 @@ class ForwardingFile: DiskFile, @unchecked Sendable {
 
   func status() throws(Errno) -> DiskStatus { try file.status() }
   func read(_ range: Range<Int>) throws(Errno) -> Data { try file.read(range) }
-  func write(_ parts: [Data], at offset: Int) throws(Errno) { try file.write(parts, at: offset) }
+  func write(_ bytes: Data, at offset: Int) throws(Errno) { try file.write(bytes, at: offset) }
   func truncate(to size: Int) throws(Errno) { try file.truncate(to: size) }
   func syncData() throws(Errno) { try file.syncData() }
   func sync() throws(Errno) { try file.sync() }
@@ -26,9 +26,9 @@ class ForwardingFile: DiskFile, @unchecked Sendable {
 
 /// A file that another machine writes to at the same time, at the same place.
 final class OverwrittenFile: ForwardingFile, @unchecked Sendable {
-  override func write(_ parts: [Data], at offset: Int) throws(Errno) {
-    try super.write(parts, at: offset)
-    try super.write([Data("other".utf8)], at: offset)
+  override func write(_ bytes: Data, at offset: Int) throws(Errno) {
+    try super.write(bytes, at: offset)
+    try super.write(Data("other".utf8), at: offset)
   }
 }
 

@@ -43,20 +43,17 @@ struct LinuxDiskTests {
 
   // MARK: - Contents
 
-  @Test func partsAreWrittenAndReadBack() throws {
+  @Test func bytesAreWrittenAndReadBack() throws {
     let file = try disk.openTemporary(place.new)
-    let many = (0..<5000).map { Data(repeating: UInt8(truncatingIfNeeded: $0), count: $0 % 7) }
-    let large = Data(repeating: 9, count: 1_500_000)
-    let parts = many + [large] + many
-    let all = Data(parts.joined())
-    try file.write(parts, at: 3)
+    let all = Data((0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    try file.write(all, at: 3)
     #expect(try file.status().size == all.count + 3)
     #expect(try file.read(3..<all.count + 3) == all)
     #expect(try file.read(0..<4) == Data([0, 0, 0, all[0]]))
     // The end of the file ends what is read, and what is allocated.
     #expect(try file.read(all.count..<1 << 60) == all.suffix(3))
     #expect(try file.read(1 << 60..<Int.max).isEmpty)
-    #expect(throws: Errno.fileTooLarge) { try file.write([all], at: .max) }
+    #expect(throws: Errno.fileTooLarge) { try file.write(all, at: .max) }
     try file.truncate(to: 10)
     try file.syncData()
     try file.sync()
@@ -68,14 +65,14 @@ struct LinuxDiskTests {
     await #expect(processExitsWith: .success) {
       let place = Place()
       let file = try LinuxDisk().openTemporary(place.new)
-      try file.write([Data(count: 100)], at: 0)
+      try file.write(Data(count: 100), at: 0)
       var limit = rlimit(rlim_cur: 600, rlim_max: 600)
       setrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit)
       #expect(throws: Errno.fileTooLarge) {
-        try file.write([Data(count: 300), Data(count: 201)], at: 100)
+        try file.write(Data(count: 501), at: 100)
       }
       #expect(try file.status().size == 100)
-      try file.write([Data(count: 300), Data(count: 200)], at: 100)
+      try file.write(Data(count: 500), at: 100)
       try file.truncate(to: 100)
       #expect(
         KeychainError.writing(place.vault, .unchanged(.fileTooLarge)).code == .inputOutput)
@@ -86,7 +83,7 @@ struct LinuxDiskTests {
   @Test func shortWriteOfFullDiskIsCutBack() throws {
     // Writing to it fails like a full disk.
     let full = try disk.open("/dev/full", writing: true)
-    #expect(throws: Errno.noSpace) { try full.write([Data(count: 10)], at: 0) }
+    #expect(throws: Errno.noSpace) { try full.write(Data(count: 10), at: 0) }
     let error = KeychainError.writing(place.vault, .unchanged(.noSpace))
     #expect(error.code == .inputOutput)
     #expect(error.message.contains("unchanged") && error.message.contains(place.vault))
@@ -149,7 +146,7 @@ struct LinuxDiskTests {
             try VaultLock.take(place.vault, on: LinuxDisk(), until: Deadline(after: .seconds(60))))
           defer { log.unlock() }
           try log.append(
-            [Data("\(number)\n".utf8)], at: log.status.size, cutting: false, syncsFolder: false)
+            Data("\(number)\n".utf8), at: log.status.size, cutting: false, syncsFolder: false)
         } catch { Issue.record(error) }
       }
     }
@@ -179,9 +176,9 @@ struct LinuxDiskTests {
       try VaultLock.take(place.vault, on: LinuxDisk(), until: hour)?.status.identity
     }
     let new = try UnfinishedVault(for: place.vault, on: disk, like: holder.file, until: soon)
-    try new.file.write([Data("new".utf8)], at: 0)
+    try new.file.write(Data("new".utf8), at: 0)
     try await Task.sleep(for: .milliseconds(10))
-    let replaced = try holder.replace(by: new)
+    let replaced = try new.takeName(replacing: true)
     #expect(replaced.status.identity != holder.status.identity)
     #expect(replaced.status.size == 3 && !replaced.hasOtherNames)
     // Both files are locked still.
@@ -243,8 +240,9 @@ struct LinuxDiskTests {
 
   @Test func fileWithoutNameIsReadOnly() throws {
     let nameless = DiskStatus(
-      device: 1, inode: 1, size: 0, changed: .init(seconds: 0, nanoseconds: 0), links: 0,
-      isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
+      identity: FileIdentity(device: 1, inode: 1), size: 0, changed: .zero, links: 0,
+      isRegular: true,
+      owner: geteuid(), group: getegid(), mode: 0o600)
     try place.make(place.vault)
     let mounted = FixedStatusDisk(disk: disk, status: nameless)
     let error = #expect(throws: KeychainError.self) {
@@ -273,7 +271,7 @@ struct LinuxDiskTests {
   @Test func unfinishedVaultIsRemoved() throws {
     do {
       let new = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
-      try new.file.write([Data("new".utf8)], at: 0)
+      try new.file.write(Data("new".utf8), at: 0)
       #expect(place.contents(place.new) == "new")
     }
     #expect(try disk.status(of: place.new) == nil)
@@ -294,7 +292,7 @@ struct LinuxDiskTests {
     link(place.vault, place.new)
     do {
       let new = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: hour)
-      try new.file.write([Data("new".utf8)], at: 0)
+      try new.file.write(Data("new".utf8), at: 0)
     }
     #expect(place.contents(place.vault) == "vault")
     #expect(try disk.status(of: place.vault)?.links == 1)
@@ -320,7 +318,7 @@ struct LinuxDiskTests {
 
   @Test func secondMakerIsBusy() throws {
     let first = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
-    try first.file.write([Data("first".utf8)], at: 0)
+    try first.file.write(Data("first".utf8), at: 0)
     let error = #expect(throws: KeychainError.self) {
       _ = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
     }
@@ -348,8 +346,8 @@ struct LinuxDiskTests {
           let log = try #require(try VaultLock.take(place.vault, on: disk, until: deadline))
           defer { log.unlock() }
           let text = String(decoding: try log.file.read(0..<log.status.size), as: UTF8.self)
-          try new.file.write([Data("\((Int(text) ?? -1000) + 1)".utf8)], at: 0)
-          try log.replace(by: new).unlock()
+          try new.file.write(Data("\((Int(text) ?? -1000) + 1)".utf8), at: 0)
+          try new.takeName(replacing: true).unlock()
         } catch { Issue.record(error) }
       }
     }

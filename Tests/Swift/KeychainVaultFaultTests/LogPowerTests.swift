@@ -47,7 +47,7 @@ struct LogPowerTests {
       for mark in 0..<2 { try log.append(mark) }
       let end = try #require(try log.content()).end
       let file = try disk.open(SampleLog.path, writing: true)
-      try file.write([SampleLog.Frame(3, 3).bytes.prefix(count)], at: end)
+      try file.write(SampleLog.Frame(3, 3).bytes.prefix(count), at: end)
       try log.append(4)
       #expect(try log.content().map { $0.size == $0.end } == true)
       try disk.forEachPowerLoss { try SampleLog.check($0) }
@@ -114,7 +114,7 @@ struct LogPowerTests {
       path: locked.path, disk: disk, file: file, status: locked.status)
     let error = #expect(throws: WriteFailure.self) {
       try overwritten.append(
-        SampleLog.Frame(2, 1).parts, at: locked.status.size, cutting: false, syncsFolder: false)
+        SampleLog.Frame(2, 1).bytes, at: locked.status.size, cutting: false, syncsFolder: false)
     }
     #expect(error == .unknown(.noLocks))
     #expect(try locked.file.read(locked.status.size..<locked.status.size + 5) == Data("other".utf8))

@@ -200,8 +200,8 @@ private final class ModelFile: DiskFile {
     }
   }
 
-  func write(_ parts: [Data], at offset: Int) throws(Errno) {
-    let bytes = Array(parts.joined())
+  func write(_ bytes: Data, at offset: Int) throws(Errno) {
+    let bytes = Array(bytes)
     try disk.change(.write) { state, fault in
       state.files[inode]?.write(bytes.prefix(fault?.written ?? bytes.count), at: offset)
     }

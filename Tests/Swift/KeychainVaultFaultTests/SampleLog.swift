@@ -28,17 +28,15 @@ struct SampleLog {
     init(note: Int) { self.init(note / 1000, note % 1000) }
 
     /// Header and content, of which the content may be in many sectors.
-    var parts: [Data] {
+    var bytes: Data {
       var random = SplitMix(state: UInt64(note))
       let count = [40, 300, 700, 1500][note % 4]
       let content = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
       var hash: UInt64 = 0xcbf2_9ce4_8422_2325
       for byte in content { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
       let header = [UInt64(note), UInt64(count), hash, ~hash]
-      return [header.withUnsafeBytes { Data($0) }, content]
+      return header.withUnsafeBytes { Data($0) } + content
     }
-
-    var bytes: Data { Data(parts.joined()) }
   }
 
   struct Content {
@@ -93,7 +91,7 @@ struct SampleLog {
     let content = try settled(log)
     let frame = Frame(content.frames.count + 1, mark)
     try log.append(
-      frame.parts, at: content.end, cutting: content.size > content.end,
+      frame.bytes, at: content.end, cutting: content.size > content.end,
       syncsFolder: content.isNameNew)
     disk.note(frame.note)
     return content.frames + [frame]
@@ -102,7 +100,7 @@ struct SampleLog {
   private func begin() throws -> [Frame] {
     let new = try UnfinishedVault(for: Self.path, on: disk, like: nil, until: soon)
     let frame = Frame(1, 500)
-    try new.file.write(frame.parts, at: 0)
+    try new.file.write(frame.bytes, at: 0)
     let log = try new.takeName(replacing: false)
     disk.note(frame.note)
     log.unlock()
@@ -116,8 +114,8 @@ struct SampleLog {
     defer { log.unlock() }
     let content = try settled(log)
     let frame = Frame(content.frames.count + 1, 500 + mark)
-    try new.file.write(content.frames.map(\.bytes) + frame.parts, at: 0)
-    let replaced = try log.replace(by: new)
+    try new.file.write(Data((content.frames + [frame]).map(\.bytes).joined()), at: 0)
+    let replaced = try new.takeName(replacing: true)
     disk.note(frame.note)
     replaced.unlock()
   }
@@ -126,7 +124,7 @@ struct SampleLog {
   func appendKilled(_ mark: Int) throws {
     let file = try disk.open(Self.path, writing: true)
     let content = try Self.content(of: file)
-    try file.write(Frame(content.frames.count + 1, mark).parts, at: content.end)
+    try file.write(Frame(content.frames.count + 1, mark).bytes, at: content.end)
   }
 
   /// Replaces the file as somebody does who is killed before the folder is synced.
@@ -134,7 +132,7 @@ struct SampleLog {
     let content = try #require(try content())
     let file = try disk.openTemporary(Self.path + ".new")
     let frame = Frame(content.frames.count + 1, 500 + mark)
-    try file.write(content.frames.map(\.bytes) + frame.parts, at: 0)
+    try file.write(Data((content.frames + [frame]).map(\.bytes).joined()), at: 0)
     try file.sync()
     try disk.rename(Self.path + ".new", to: Self.path, replacing: true)
   }
@@ -142,7 +140,7 @@ struct SampleLog {
   private func settled(_ log: LockedLog) throws -> Content {
     let content = try Self.content(of: log.file)
     guard let last = content.frames.last, !seen.contains(last) else { return content }
-    try log.settle(last.parts, at: content.lastOffset, syncsFolder: content.isNameNew)
+    try log.settle(last.bytes, at: content.lastOffset, syncsFolder: content.isNameNew)
     disk.note(last.note)
     return content
   }

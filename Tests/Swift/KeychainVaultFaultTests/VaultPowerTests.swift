@@ -69,7 +69,7 @@ struct VaultPowerTests {
     try ModelVault.put("a", "newer").run(vault, disk)
     if hasOlderList { try vault.handle(disk).addRecoveryCodeSlot { _ in true } }
     let restored = try disk.openTemporary(vault.test.path + ".restored")
-    try restored.write([bytes], at: 0)
+    try restored.write(bytes, at: 0)
     try restored.sync()
     try disk.rename(vault.test.path + ".restored", to: vault.test.path, replacing: true)
     try disk.syncFolder(of: vault.test.path)
@@ -106,7 +106,7 @@ struct VaultPowerTests {
     // A commit whose writer was killed: its last sector did not come.
     try ModelVault.put("b", "torn").run(vault, disk)
     let size = try file.status().size
-    try file.write([Data(count: 200)], at: size - 200)
+    try file.write(Data(count: 200), at: size - 200)
     try FileManager.default.removeItem(atPath: vault.record)
     let open = vault.handle(disk)
     #expect(try open.text("b") == nil)

@@ -151,8 +151,8 @@ private final class FailingFile: DiskFile {
   func status() throws(Errno) -> DiskStatus { try file.status() }
   func read(_ range: Range<Int>) throws(Errno) -> Data { try file.read(range) }
 
-  func write(_ parts: [Data], at offset: Int) throws(Errno) {
-    try file.write(parts, at: offset)
+  func write(_ bytes: Data, at offset: Int) throws(Errno) {
+    try file.write(bytes, at: offset)
   }
 
   func truncate(to size: Int) throws(Errno) { try file.truncate(to: size) }

@@ -29,9 +29,9 @@ struct ListedSlotTests {
   private var handle: Vault { vault.handle(passphrase: "one") }
 
   /// Puts a base in place of the vault, which has all items, and other slots.
-  private func forge(_ change: (inout ForgedBase, RawVault) throws -> Void) throws {
+  private func forge(_ change: (inout NewBase, RawVault) throws -> Void) throws {
     let raw = try RawVault(vault, handle)
-    var base = ForgedBase(raw)
+    var base = try raw.base()
     try change(&base, raw)
     try raw.replace(by: base)
   }
@@ -57,7 +57,7 @@ struct ListedSlotTests {
       try handle.existingSession().head.slots(of: .passphrase).first.map { Data($0.fields) })
     try handle.changePassphrase(to: SecretBytes(copying: "two"))
     let raw = try RawVault(vault, vault.handle(passphrase: "two"))
-    var base = ForgedBase(raw)
+    var base = try raw.base()
     base.head.slots[1] = old
     try raw.replace(by: base)
     #expect(failure { _ = try handle.text("a") }?.code == .damaged)
@@ -96,7 +96,8 @@ struct ListedSlotTests {
       let list = raw.contents.list
       let slot = try #require(raw.contents.head.slots.last)
       let forged = try SlotSealing.reseal(
-        slot, of: #require(list.member(3)), granted: other.granted(.administers), head: other.identity)
+        slot, of: #require(list.member(3)),
+        granted: GrantedKey(.administers, root: other.root, keys: other.keys), head: other.identity)
       base.head.slots[2] = Data(forged.slot.fields)
     }
     for secret in [vault.handle(identity: theirs.path), handle] {
