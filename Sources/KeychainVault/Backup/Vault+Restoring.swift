@@ -49,8 +49,8 @@ extension Vault {
       _ = try session.reopened().contents(keys)
       return true
     }
-    let opener = try unlocker.administrator(session.head, path: session.path, session.deadline)
-    var admin = try VaultAdministration(session: session, opener: opener)
+    let opened = try unlocker.administrator(session.head, path: session.path, session.deadline)
+    var admin = try VaultAdministration(session: session, opened: opened)
     admin.refuses = false
     if found.differences.makesNewKeys {
       try acceptWithNewKeys(found, admin, confirmSlot)
@@ -82,7 +82,7 @@ extension Vault {
       guard change.contents.newest.digest == found.contents.newest.digest else {
         throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
       }
-      change.accepting = max(change.list.serial, found.differences.seenSerial ?? 0) + 1
+      change.accepting = found.differences.seenSerial ?? 0
       try vault.replaceBase(change.base())
       return try vault.contents.record(admin.keys)
     }
@@ -113,7 +113,7 @@ extension Vault {
   ) throws(KeychainError) -> Set<UInt32> {
     var removed: Set<UInt32> = []
     for slot in found.differences.slots
-    where slot.number != admin.opener.opened.slot.number && slot.isThisDevice != true {
+    where slot.number != admin.opened.slot.number && slot.isThisDevice != true {
       let isKept = try admin.session.deadline.excluding { () throws(KeychainError) in
         try confirmSlot(slot)
       }

@@ -61,3 +61,9 @@ extension Notice: CustomStringConvertible {
     recovery.map { "\(message); \($0)" } ?? message
   }
 }
+
+extension VaultConfiguration {
+  func report(_ kind: Notice.Kind, _ message: String, recovery: KeychainError.Recovery? = nil) {
+    notice?(Notice(kind: kind, message: message, recovery: recovery))
+  }
+}

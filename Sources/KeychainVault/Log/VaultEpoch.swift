@@ -60,19 +60,19 @@ struct VaultEpoch: Sendable {
   ///
   /// If its secret was presented, the slot names the present administration key.
   func reseal(
-    _ slot: SlotRow, of member: Member, grant: SlotGrant, inputKey: SharedSecret?
+    _ listed: SlotSealing.Sealed, grant: SlotGrant, inputKey: SharedSecret?
   ) throws(KeychainError) -> SlotSealing.Sealed {
     if let inputKey {
       return try SlotSealing.renew(
-        slot, of: member, inputKey: inputKey, grant: grant, granted: granted(grant),
+        listed.slot, of: listed.member, inputKey: inputKey, grant: grant, granted: granted(grant),
         head: identity)
     }
     return try SlotSealing.reseal(
-      slot, of: member, grant: grant, granted: granted(grant), head: identity)
+      listed.slot, of: listed.member, grant: grant, granted: granted(grant), head: identity)
   }
 
   func seal(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant = .administers,
+    _ input: SlotInput, number: UInt32, grant: SlotGrant = .administers,
     name: String = ""
   ) throws(KeychainError) -> SlotSealing.Sealed {
     try SlotSealing.seal(

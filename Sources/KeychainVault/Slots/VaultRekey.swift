@@ -6,17 +6,6 @@ internal import PrephirencesFiles
 
 /// Gives the vault new keys: every item is sealed again, and every slot that stays gets them.
 struct VaultRekey {
-  /// A slot that is added with the new keys.
-  final class NewSlot {
-    let input: SlotInput
-    let name: String
-
-    init(_ input: consuming SlotInput, name: String) {
-      self.input = input
-      self.name = name
-    }
-  }
-
   let admin: VaultAdministration
   var progress: ((VaultProgress) -> Void)?
 
@@ -26,12 +15,12 @@ struct VaultRekey {
   struct Outcome {
     let decision: RekeyDecision
     let check: VaultCheck
-    let added: SlotSealing.Sealed?
+    let added: ListedSlot?
   }
 
   /// Gives new keys to what `decide` lets stay, which looks under the lock at what is there then.
   func run(
-    adding new: NewSlot? = nil,
+    adding new: (input: SlotInput, name: String)? = nil,
     _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
   ) throws(KeychainError) -> Outcome {
     let session = admin.session
@@ -42,7 +31,7 @@ struct VaultRekey {
         var record = try SeenRecord(change.list, proved: change.contents.proved(admin.keys))
         try vault.replaceBase(base) { made throws(KeychainError) in
           // From here on, the file may be the new one.
-          try admin.opener.pin(outcome.check)
+          try admin.opened.pin(outcome.check)
           if made.head.administration != record.administration {
             record.nextAdministration = made.head.administration
           }
@@ -61,56 +50,42 @@ struct VaultRekey {
   }
 
   private func prepare(
-    _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot?
+    _ change: borrowing SlotChange, _ decision: RekeyDecision,
+    adding new: (input: SlotInput, name: String)?
   ) throws(KeychainError) -> (RekeyedBase, Outcome) {
+    let changesKey = decision.plan.changesAdministrationKey
     let epoch = try VaultEpoch(
-      after: admin.head, key: decision.changesKey ? nil : admin.epoch.administration,
+      after: admin.head, key: changesKey ? nil : admin.epoch.administration,
       above: floor?.epoch ?? 0, signer: admin.epoch.keys.signer)
-    let added = try new.map { new throws(KeychainError) in
-      try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
-    }
     let presented = try admin.presented()
-    let slots =
-      try decision.carried.map { carried throws(KeychainError) in
-        try epoch.reseal(
-          carried.slot.slot, of: carried.slot.member, grant: carried.grant,
-          inputKey: presented[carried.slot.number])
-      } + (added.map { [$0] } ?? [])
-    let (newest, list) = (change.contents.newest, change.list)
-    let serial = max(list.serial, floor?.serial ?? 0) + 1
-    let accepted = floor == nil ? list.accepted : serial
-    let signed = try SignedMembers(
-      epoch, slots.map(\.slot), successions: successions(change, decision, epoch)
-    ) { box, successions in
-      list.next(
-        members: slots.map(\.member), first: newest.n + 1, before: newest.digest,
-        nextNumber: max(list.nextNumber, (slots.map(\.slot.number).max() ?? 0) + 1),
-        epoch: epoch.identity.epoch, administration: epoch.identity.administration,
-        administrationHash: box, successions: successions, serial: serial, accepted: accepted)
+    var slots = try decision.carried.map { carried throws(KeychainError) in
+      try epoch.reseal(
+        carried.slot, grant: carried.grant, inputKey: presented[carried.slot.number])
+    }
+    var added: ListedSlot?
+    if let new {
+      let sealed = try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
+      slots.append(sealed)
+      added = sealed
+    }
+    var successions = change.contents.head.successions
+    if changesKey, let signer = decision.recoverySigner(admin) {
+      let succession = try Succession(
+        id: epoch.identity.id, epoch: epoch.identity.epoch, from: admin.epoch.administration,
+        to: epoch.administration, after: change.list, recovery: signer)
+      successions.append(succession.encoded)
     }
     let base = RekeyedBase(
-      contents: change.contents, old: change.sealing, epoch: epoch, signed: signed,
-      dropping: decision.dropped, droppingPages: decision.droppedPages, progress: progress)
-    return (
-      base, Outcome(decision: decision, check: try epoch.identity.check(), added: added)
-    )
-  }
-
-  private func successions(
-    _ change: borrowing SlotChange, _ decision: RekeyDecision, _ epoch: VaultEpoch
-  ) throws(KeychainError) -> [Data] {
-    let old = change.contents.head.successions
-    guard decision.changesKey, let signer = decision.recoverySigner(admin) else { return old }
-    let succession = try Succession(
-      id: epoch.identity.id, epoch: epoch.identity.epoch, from: admin.epoch.administration,
-      to: epoch.administration, after: change.list, recovery: signer)
-    return old + [succession.encoded]
+      contents: change.contents, old: change.sealing, epoch: epoch,
+      signed: try change.signed(slots, epoch, successions: successions, above: floor?.serial),
+      decision: decision, progress: progress)
+    return (base, Outcome(decision: decision, check: try epoch.identity.check(), added: added))
   }
 
   private func unpinOldCheck(_ new: VaultCheck) {
     do throws(KeychainError) {
       let old = try admin.head.check()
-      if old != new { try admin.opener.pin(new, dropping: old) }
+      if old != new { try admin.opened.pin(new, dropping: old) }
     } catch {
       admin.session.notice?(
         Notice(
@@ -127,12 +102,7 @@ struct RekeyedBase: NewBase {
   let old: ItemSealing
   let epoch: VaultEpoch
   let signed: SignedMembers
-
-  /// The items that go.
-  let dropping: Set<ItemID>
-
-  /// The pages that go, by the ids of their first items.
-  let droppingPages: Set<ItemID>
+  let decision: RekeyDecision
   let progress: ((VaultProgress) -> Void)?
 
   var keys: TierKeys { epoch.keys }
@@ -151,9 +121,9 @@ struct RekeyedBase: NewBase {
       switch visited {
       case .shadowed: break
       case .damagedPage(let page):
-        guard droppingPages.contains(page.first) else { throw .damagedItem(page.name) }
+        guard decision.droppedPages.contains(page.first) else { throw .damagedItem(page.name) }
       case .item(let item):
-        guard !dropping.contains(item.id) else { return }
+        guard !decision.dropped.contains(item.id) else { return }
         let credential = try old.credential(of: item, name: item.name)
         items[Int(item.entry.tier.rawValue)].append(
           (try new.id(of: credential.identity), item, credential))

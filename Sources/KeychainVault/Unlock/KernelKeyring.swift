@@ -15,7 +15,6 @@ enum KernelKeyring {
   /// Puts a key into the user keyring, replacing one of the same name.
   ///
   /// The key is created in the thread's keyring and linked when it is complete, so that nobody
-  /// finds it without its timeout. Updating a key in place would clear the timeout.
   /// finds it without its timeout; updating a key in place would clear the timeout.
   static func put(
     _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
@@ -50,7 +49,6 @@ enum KernelKeyring {
     return length == Int64(count) ? payload : nil
   }
 
-  /// Sets the time after which a key expires.
   static func setTimeout(_ key: Int32, seconds: UInt32) {
     _ = ckernelkeys_set_timeout(key, seconds)
   }
@@ -65,8 +63,7 @@ enum KernelKeyring {
     return result >= 0 || [ENOKEY, EKEYREVOKED, EKEYEXPIRED].contains(CInt(-result))
   }
 
-  /// Returns why no keys can be stored, tested with one that expires at once; `nil` if they can be
-  /// stored.
+  /// Returns why no keys can be stored, tested with one that expires at once; `nil` if they can.
   static func failure() -> Errno? {
     guard let payload = try? SecretBytes.random(count: 16) else { return .noMemory }
     let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
@@ -82,26 +79,17 @@ enum KernelKeyring {
 
   /// Returns how long a key stays valid, as precisely as the kernel shows it; see proc_keys(5).
   static func remainingTime(_ key: Int32) -> Duration? {
-    let serial = hexadecimal(UInt32(bitPattern: key))
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
     for line in (SystemText.contents(of: "/proc/keys") ?? "").split(separator: "\n") {
       let fields = line.split(separator: " ")
-      guard fields.count > 3, fields[0] == serial else { continue }
-      return duration(String(fields[3]))
+      guard fields.count > 3, UInt32(fields[0], radix: 16) == UInt32(bitPattern: key) else {
+        continue
+      }
+      guard let unit = fields[3].last.flatMap({ units[$0] }), let number = Int(fields[3].dropLast())
+      else { return nil }
+      return .seconds(number * unit)
     }
     return nil
-  }
-
-  private static func hexadecimal(_ value: UInt32) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-  }
-
-  private static func duration(_ text: String) -> Duration? {
-    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
-    guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()) else {
-      return nil
-    }
-    return .seconds(number * unit)
   }
 
   private static func checked(_ result: Int32) throws(Errno) -> Int32 {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
@@ -11,13 +11,6 @@ struct UnlockCache: Sendable {
   let idleTime: Duration
 
   static let maximumTime: Duration = .seconds(12 * 3600)
-
-  /// Whether the kernel keeps keys here.
-  ///
-  /// Most containers don't allow it.
-  ///
-  /// Tests it with a key that expires at once.
-  static var isAvailable: Bool { KernelKeyring.failure() == nil }
 
   /// Returns a cached key; `nil` if it is missing, expired, or of an older epoch of the vault.
   func key(_ tier: Tier, of head: VaultHead) throws(KeychainError) -> SharedSecret? {
@@ -34,10 +27,8 @@ struct UnlockCache: Sendable {
     KernelKeyring.setTimeout(entry.serial, seconds: Self.seconds(remaining))
   }
 
-  /// Caches all tiers of a vault.
-  ///
-  /// With a `fixedTime` the vault stays unlocked for that time, used or not. Otherwise it stays
-  /// unlocked as long as it is used within each idle time. Neither exceeds the maximum.
+  /// Caches all tiers of a vault: for a `fixedTime`, used or not, or as long as the vault is used
+  /// within each idle time, and never longer than the maximum.
   func put(_ keys: TierKeys, of vault: VaultID, fixedTime: Duration?) throws(KeychainError) {
     do throws(Errno) {
       try put(keys, .open, of: vault, limit: .max, timeout: nil)
@@ -52,9 +43,7 @@ struct UnlockCache: Sendable {
     }
   }
 
-  /// Removes a cached tier of a vault.
-  ///
-  /// - Returns: Whether it is gone, or was missing.
+  /// Removes a cached tier of a vault, and returns whether it is gone, or was missing.
   @discardableResult
   func forget(_ tier: Tier, of vault: VaultID) -> Bool {
     guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)) else { return true }
@@ -66,8 +55,7 @@ struct UnlockCache: Sendable {
     guard let entry = Entry(.unlocked, head.id), entry.cached.binding == head.binding else {
       return nil
     }
-    return KernelKeyring.remainingTime(entry.serial).map { min($0, entry.untilLimit) }
-      ?? entry.untilLimit
+    return min(KernelKeyring.remainingTime(entry.serial) ?? entry.untilLimit, entry.untilLimit)
   }
 
   private func put(
@@ -75,8 +63,7 @@ struct UnlockCache: Sendable {
   ) throws(Errno) {
     guard let key = keys.key(tier) else { return }
     do {
-      let payload = try CachedKey.payload(
-        limit: limit, binding: keys.binding, key: key.bytes)
+      let payload = try CachedKey.payload(limit: limit, binding: keys.binding, key: key.bytes)
       try KernelKeyring.put(CachedKey.name(tier, of: vault), payload, timeout: timeout)
     } catch {
       throw error as? Errno ?? .noMemory
@@ -119,10 +106,44 @@ enum BootClock {
 }
 
 extension Duration {
-  var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return Int64(
-      clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow
-        ? Int64.max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
+}
+
+extension KeychainError {
+  static func noCache(_ error: Errno) -> Self {
+    Self(
+      .refused,
+      "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
+      recovery: reason(error) + .giveKeyEachTime,
+      underlying: .system(errno: error.rawValue))
+  }
+
+  static let keyStays = KeychainError(
+    .inputOutput, "the kernel does not remove a key of the vault from the user's keyring",
+    recovery: "remove it with 'keyctl purge user', or restart the machine")
+
+  /// The same error of a vault that cannot be read, after its keys were removed.
+  package var afterForgettingKeys: Self {
+    Self(
+      code, "\(message); the keys of the vault were forgotten all the same", recovery: recovery,
+      underlying: underlying)
+  }
+
+  static func unknownKeysMayStay(_ record: String) -> Self {
+    Self(
+      .damaged,
+      "keys of the vault that was seen here may stay: its record \(record) cannot be read",
+      recovery: "if another vault lies here, remove them with 'keyctl purge user'; otherwise run "
+        + "\(.verify), which writes the record again")
+  }
+
+  private static func reason(_ error: Errno) -> Recovery {
+    switch error.rawValue {
+    // Filters of container engines return these for calls that they deny.
+    case EPERM, ENOSYS:
+      "containers deny it, unless their seccomp profile allows add_key and keyctl: "
+    case EDQUOT: "the user's quota of keys is used up (see /proc/key-users): "
+    default: ""
+    }
   }
 }

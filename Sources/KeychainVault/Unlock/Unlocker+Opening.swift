@@ -7,13 +7,19 @@ internal import SystemPackage
 extension Unlocker {
   /// Opens the vault with a presented secret.
   func open(
-    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> SlotOpener {
+  ) throws(KeychainError) -> OpenedSlot {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
-    let opened = try openHoldingLock(presented, head, path, deadline)
-    return SlotOpener(opened, presented: presented)
+    return try openHoldingLock(presented, head, path, deadline)
+  }
+
+  /// Reads a source, which may ask a person.
+  func present(
+    _ source: UnlockSource, _ deadline: Deadline
+  ) throws(KeychainError) -> PresentedSecret {
+    try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
   }
 
   /// Takes the lock that allows each user one password hash at a time.
@@ -32,39 +38,54 @@ extension Unlocker {
     }
   }
 
+  private func lockFolder() throws(KeychainError) -> String {
+    let named = try Locations(environment: configuration.environment).stateFolder()
+    let folder = try translated(TrustedPath(resolving: named)).path
+    try translated(PrivateFile.makeFolder(folder))
+    return folder
+  }
+
   func openHoldingLock(
     _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot {
-    if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
-    let slots = head.slots(of: presented.kind)
-    var trial = SlotTrial()
-    for (index, slot) in slots.enumerated() {
-      guard index == 0 || !deadline.hasPassed else {
-        throw KeychainError(
-          .timedOut, "\(slots.count - index) slots of the vault \(path) could not be tried in time",
-          recovery: "try again with a longer deadline")
-      }
-      let inputKey = SharedSecret(try inputKey(of: presented, for: slot))
-      // A slot that was copied from another vault or put back must not hide this vault's slots.
-      let opened = try trial.open(slot, of: head, trust, inputKey: inputKey) {
-        () throws(KeychainError) in
-        try SlotSealing.open(slot, inputKey: inputKey.bytes, vault: head.id)
-      }
-      if let opened { return opened }
+    let (kind, source) = (presented.kind, presented.source)
+    let slots = head.slots(of: kind)
+    let opened =
+      kind == .recipient
+      ? try openAsRecipient(presented, slots, head, path)
+      : try open(presented, slots, head, path, deadline)
+    if let opened { return opened }
+    try head.requireWellFormed(kind, path: path)
+    if kind == .recipient {
+      throw KeychainError(
+        .incorrectSecret, "the vault \(path) has no slot for the identity from \(source)",
+        recovery: .listWhatOpens)
     }
-    if let failure = trial.failure { throw failure }
-    try head.requireWellFormed(presented.kind, path: path)
     guard slots.isEmpty else {
       throw KeychainError(
-        .incorrectSecret,
-        "the \(presented.kind) from \(presented.source) does not open the vault \(path)",
-        recovery: Self.ways(head, but: presented.kind).map { "if it is lost: " + $0 })
+        .incorrectSecret, "the \(kind) from \(source) does not open the vault \(path)",
+        recovery: Self.ways(head, but: kind).map { "if it is lost: " + $0 })
     }
     throw KeychainError(
-      .incorrectSecret,
-      "\(presented.source) gives a \(presented.kind), and the vault \(path) has no such slot",
+      .incorrectSecret, "\(source) gives a \(kind), and the vault \(path) has no such slot",
       recovery: .listWhatOpens)
+  }
+
+  private func open(
+    _ presented: borrowing PresentedSecret, _ slots: [SlotRow], _ head: VaultHead, _ path: String,
+    _ deadline: Deadline
+  ) throws(KeychainError) -> OpenedSlot? {
+    var tried = 0
+    return try trust.open(slots, of: head) { slot throws(KeychainError) -> SharedSecret in
+      guard tried == 0 || !deadline.hasPassed else {
+        throw KeychainError(
+          .timedOut, "\(slots.count - tried) slots of the vault \(path) could not be tried in time",
+          recovery: "try again with a longer deadline")
+      }
+      tried += 1
+      return SharedSecret(try inputKey(of: presented, for: slot))
+    }
   }
 
   private func inputKey(
@@ -73,7 +94,7 @@ extension Unlocker {
     switch slot.kind {
     case .passphrase: break
     case .keyFile: return try KeyFile.inputKey(presented.secret)
-    default: return try SharedSecret(copying: presented.secret).copy()
+    default: return try translated(secrets: presented.secret.copy())
     }
     guard let parameters = PasswordHash.Parameters(encoded: slot.parameters) else {
       throw .damagedSlot(slot.number)
@@ -83,16 +104,103 @@ extension Unlocker {
       presented.secret, salt: slot.salt, parameters: parameters)
   }
 
-  private func lockFolder() throws(KeychainError) -> String {
-    let named = try Locations(environment: configuration.environment).stateFolder()
-    let folder = try translated(TrustedPath(resolving: named)).path
-    try translated(PrivateFile.makeFolder(folder))
-    return folder
+  /// Anybody who can write the file could have sealed keys of another vault to the identity.
+  /// Therefore the seen record decides, or, where there is none, the pins.
+  private func openAsRecipient(
+    _ presented: borrowing PresentedSecret, _ slots: [SlotRow], _ head: VaultHead, _ path: String
+  ) throws(KeychainError) -> OpenedSlot? {
+    // A record of another vault, which a person is about to let go, vouches for nothing here.
+    if trust.file.seenRecord?.id != head.id {
+      let check = try head.check()
+      if presented.pins.isEmpty {
+        reportFirstSight(check, path)
+      } else if !presented.pins.contains(check) {
+        throw .notPinned(presented.source, check, path)
+      }
+    }
+    let identity = try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
+    var opened = try trust.open(slots, of: head) { slot throws(KeychainError) in
+      try SlotSealing.open(slot, identity: identity, vault: head.id).map { ($0, nil) }
+    }
+    if let path = presented.path, !presented.pins.isEmpty {
+      opened?.pinnedFile = (path, presented.source)
+    }
+    return opened
+  }
+
+  /// Reports the check of a vault that is trusted only because it was never seen before.
+  private func reportFirstSight(_ check: VaultCheck, _ path: String) {
+    configuration.report(
+      .firstSight,
+      "the vault \(path) is seen here for the first time, and the identity is not pinned to any vault",
+      recovery:
+        "compare its check, \("\(check)"), with what \(.status) shows where the vault was made")
+  }
+}
+
+// MARK: - Asking
+
+extension Unlocker {
+  func openedByAnswer(_ head: VaultHead, _ path: String) throws(KeychainError) -> OpenedSlot {
+    guard let ask = configuration.ask, let kind = kindToAskFor(head)
+    else { throw lockedError(head, path) }
+    let takesCode = !head.slots(of: .recoveryCode).isEmpty
+    for attempt in 0..<3 {
+      let request = PassphraseRequest(
+        vaultPath: path, kind: kind, takesRecoveryCode: takesCode, failedAttempts: attempt)
+      guard let answer = try ask(request) else {
+        throw KeychainError(.cancelled, "unlocking was cancelled")
+      }
+      // The time a person takes does not count against the deadline.
+      let deadline = configuration.deadlineOfCall()
+      let source = "the prompt"
+      do throws(KeychainError) {
+        if kind == .recoveryCode {
+          return try open(try .recoveryCode(answer, source), head, path, deadline)
+        }
+        // The checksum of an answer shows that it is the recovery code.
+        if takesCode, let code = try? PresentedSecret.recoveryCode(answer, source),
+          let opened = try openIfCorrect(code, head, path, deadline)
+        {
+          return opened
+        }
+        return try open(
+          PresentedSecret(kind: kind, secret: answer, source: source), head, path, deadline)
+      } catch {
+        guard error.code == .incorrectSecret, attempt < 2 else {
+          throw takesCode && kind != .recoveryCode ? error.namingCodeAtPrompt : error
+        }
+      }
+    }
+    throw lockedError(head, path)
+  }
+
+  private func openIfCorrect(
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String, _ deadline: Deadline
+  ) throws(KeychainError) -> OpenedSlot? {
+    do throws(KeychainError) {
+      return try open(presented, head, path, deadline)
+    } catch {
+      guard error.code == .incorrectSecret else { throw error }
+      return nil
+    }
+  }
+
+  /// Returns what to ask a person for; a recovery code only if nothing else is left.
+  private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
+    let kinds = Self.kindsThatOpen(head)
+    if kinds.contains(.passphrase) { return .passphrase }
+    return kinds.contains(.recoveryCode) && kinds.isSubset(of: [.recoveryCode, .device])
+      ? .recoveryCode : nil
+  }
+
+  private static func kindsThatOpen(_ head: VaultHead) -> Set<SlotKind> {
+    Set(head.slots.filter(\.grant.opensEverything).map(\.kind))
   }
 
   /// Returns an error that says what would unlock the vault.
-  func lockedError(_ head: VaultHead, _ path: String) -> KeychainError {
-    let kinds = Set(head.slots.filter(\.grant.opensEverything).map(\.kind))
+  private func lockedError(_ head: VaultHead, _ path: String) -> KeychainError {
+    let kinds = Self.kindsThatOpen(head)
     guard !kinds.isEmpty else {
       return KeychainError(
         .damaged, "no slot of the vault \(path) can be read", recovery: .restoreBackup)
@@ -114,13 +222,11 @@ extension Unlocker {
       recovery: ways.compactMap(\.self).joined(separator: "; "))
   }
 
-  /// The user's identity file, if it exists.
-  ///
-  /// It opens nothing unless it is named.
+  /// The user's identity file, if it exists; it opens nothing unless it is named.
   private var identityAtHand: String? {
     let locations = Locations(environment: configuration.environment)
     guard let path = try? locations.configurationFolder() + "/identity",
-      let stat = try? Stat(FilePath(path)), stat.type == .regular
+      (try? Stat(FilePath(path)))?.type == .regular
     else { return nil }
     return path
   }
@@ -130,8 +236,7 @@ extension Unlocker {
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
   ) -> KeychainError.Recovery? {
-    let kinds = Set(head.slots.filter(\.grant.opensEverything).map(\.kind))
-    let keeps = UnlockCache.isAvailable
+    let keeps = KernelKeyring.failure() == nil
     let unlocking: KeychainError.Recovery.Action = keeps ? .unlock : .giveKey(.passphrase)
     let code: KeychainError.Recovery.Action =
       keeps ? .unlockWithRecoveryCode : .giveKey(.recoveryCode)
@@ -146,18 +251,25 @@ extension Unlocker {
       ),
       (.recoveryCode, "give the recovery code, with \(code)"),
     ]
-    let possible = ways.filter { kinds.contains($0.0) && $0.0 != failed }.map(\.1)
-    return possible.joined(separator: "; ")
+    let kinds = kindsThatOpen(head).subtracting([failed].compactMap(\.self))
+    return ways.filter { kinds.contains($0.0) }.map(\.1).joined(separator: "; ")
   }
 }
 
 extension KeychainError {
   /// The error after a person's last wrong answer, if a recovery code can be typed as well.
-  var namingCodeAtPrompt: Self {
+  fileprivate var namingCodeAtPrompt: Self {
     guard code == .incorrectSecret else { return self }
     let way: Recovery = ", or type the recovery code where the passphrase is asked for"
-    return Self(
-      code, message, recovery: (recovery ?? .tryAgain) + way,
-      underlying: underlying)
+    return Self(code, message, recovery: (recovery ?? .tryAgain) + way, underlying: underlying)
+  }
+
+  fileprivate static func notPinned(_ source: String, _ check: VaultCheck, _ path: String) -> Self {
+    Self(
+      .rolledBack,
+      "the identity from \(source) is not pinned to \(path), which is another vault; "
+        + "its check is \(check)",
+      recovery: "if that is the check where the vault was made, "
+        + "run \(.pinIdentity(check: "\(check)"))")
   }
 }

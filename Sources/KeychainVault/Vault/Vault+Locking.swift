@@ -61,7 +61,7 @@ extension Vault {
   ///
   /// - Returns: Whether there was something to lock: a vault, or the record of one.
   package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
-    unlocker.forgetHeldKeys()
+    unlocker.held.forget()
     var seen: Set<VaultID> = []
     var unreadable: SeenRecordFile?
     if let head = file.knownHead { seen.insert(head.id) }

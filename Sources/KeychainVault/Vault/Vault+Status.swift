@@ -69,7 +69,8 @@ extension Vault {
   }
 
   /// Describes the slots, with their names if the list of members can be read.
-  func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot] {
+  func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot]
+  {
     let own = try unlocker.device.slot(head)
     return head.slots.map { slot in
       slot.described(
@@ -94,15 +95,10 @@ extension Vault {
       seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
       isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
-      unlockSources: sourceNames, mayAsk: mayAsk)
+      unlockSources: configuration.unlock.map { [$0.name] }
+        ?? unlocker.sources.ambient.map(\.name),
+      mayAsk: configuration.ask != nil)
   }
-
-  private var sourceNames: [String] {
-    if let explicit = configuration.unlock { return [explicit.name] }
-    return unlocker.sources.ambient.map(\.name)
-  }
-
-  private var mayAsk: Bool { configuration.ask != nil }
 
   private static func compare(
     _ seen: SeenRecordFile.Content, _ head: VaultHead, _ relation: SeenRelation?,

@@ -92,3 +92,10 @@ public final class Vault: CredentialStore {
       notice: configuration.notice, postponed: postponed)
   }
 }
+
+extension Vault: PostponingStore {
+  /// Returns this vault with operations that neither ask nor hash; see the protocol.
+  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+    Vault(self, PostponedUnlocking(question))
+  }
+}

@@ -60,8 +60,8 @@ package struct ItemSealing {
 
   /// Whether an entry has the id and the service of a credential; it is returned only then.
   package func isNamed(_ entry: ItemEntry, _ credential: Credential) throws(KeychainError) -> Bool {
-    try id(of: credential.identity) == entry.id
-      && service(credential.identity.serviceOrServer) == entry.service
+    guard try id(of: credential.identity) == entry.id else { return false }
+    return try service(credential.identity.serviceOrServer) == entry.service
   }
 
   /// Opens the secret of an item.

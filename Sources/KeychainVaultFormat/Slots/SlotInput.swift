@@ -5,18 +5,19 @@ package import KeychainSecrets
 /// The secret with which a new slot is opened, as far as its kind has one.
 ///
 /// It is computed before the vault is locked for writing, because a password hash takes time.
-package struct SlotInput: ~Copyable {
+package struct SlotInput: Sendable {
   package let kind: SlotKind
   package let parameters: Data
   package let salt: Data
-  package let key: SecretBytes
+  package let key: SharedSecret
 
-  /// Creates the secret of a slot that keeps its salt, and so the key that signs.
-  package init(kind: SlotKind, parameters: Data, salt: Data, key: consuming SecretBytes) {
+  private init(
+    _ kind: SlotKind, parameters: Data = Data(), salt: Data? = nil, key: consuming SecretBytes
+  ) throws(KeychainError) {
     self.kind = kind
     self.parameters = parameters
-    self.salt = salt
-    self.key = key
+    self.salt = if let salt { salt } else { try Self.randomSalt() }
+    self.key = SharedSecret(key)
   }
 
   package static func passphrase(
@@ -28,21 +29,18 @@ package struct SlotInput: ~Copyable {
         recovery: "choose 256 MiB and 3 passes, or 64 MiB and 2 passes")
     }
     let salt = try randomSalt()
-    return SlotInput(
-      kind: .passphrase, parameters: parameters.encoded, salt: salt,
+    return try SlotInput(
+      .passphrase, parameters: parameters.encoded, salt: salt,
       key: try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters))
   }
 
   package static func keyFile(_ contents: borrowing SecretBytes) throws(KeychainError) -> SlotInput
   {
-    SlotInput(
-      kind: .keyFile, parameters: Data(), salt: try randomSalt(),
-      key: try KeyFile.inputKey(contents))
+    try SlotInput(.keyFile, key: try KeyFile.inputKey(contents))
   }
 
   package static func device(_ device: DeviceSecret) throws(KeychainError) -> SlotInput {
-    SlotInput(
-      kind: .device, parameters: Data(), salt: try randomSalt(), key: try device.secret.copy())
+    try SlotInput(.device, key: try device.secret.copy())
   }
 
   package static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError)
@@ -53,10 +51,7 @@ package struct SlotInput: ~Copyable {
 
   package static func recoveryCode(bytes: borrowing SecretBytes) throws(KeychainError) -> SlotInput
   {
-    let salt = try randomSalt()
-    return try translated(
-      secrets: SlotInput(
-        kind: .recoveryCode, parameters: Data(), salt: salt, key: bytes.copy()))
+    try SlotInput(.recoveryCode, key: translated(secrets: bytes.copy()))
   }
 
   package static func randomSalt() throws(KeychainError) -> Data {

@@ -7,7 +7,7 @@ package enum SlotSealing {
   package static let saltCount = 32
 
   /// A new slot with its entry for the list of members.
-  package struct Sealed: Sendable {
+  package struct Sealed: Hashable, Sendable {
     package let slot: SlotRow
     package let member: Member
 
@@ -26,17 +26,17 @@ package enum SlotSealing {
 
   /// Creates a slot that gives keys of a head's vault to whoever has the input key.
   package static func seal(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, granted: GrantedKey,
+    _ input: SlotInput, number: UInt32, grant: SlotGrant, granted: GrantedKey,
     head: HeadIdentity, name: String = ""
   ) throws(KeychainError) -> Sealed {
     let vault = head.id
     let header = SlotHeader(
       number: number, kind: input.kind, parameters: input.parameters, salt: input.salt,
       made: head.administration)
-    let keys = try header.keys(input.key, in: vault)
+    let keys = try header.keys(input.key.bytes, in: vault)
     let slot = SlotRow(
       header: header, grant: grant,
-      commitment: try Derivation.tag(input.key, "pk3/slot.commit", header.fields(in: vault)),
+      commitment: try Derivation.tag(input.key.bytes, "pk3/slot.commit", header.fields(in: vault)),
       box: try box(granted, head.binding, to: keys.boxKey))
     return Sealed(
       slot: slot,
