@@ -63,9 +63,9 @@ struct VaultEpoch: Sendable {
     _ listed: SlotSealing.Sealed, grant: SlotGrant, inputKey: SharedSecret?
   ) throws(KeychainError) -> SlotSealing.Sealed {
     if let inputKey {
-      return try SlotSealing.renew(
-        listed.slot, of: listed.member, inputKey: inputKey, grant: grant, granted: granted(grant),
-        head: identity)
+      return try seal(
+        SlotInput(of: listed.slot, key: inputKey), number: listed.slot.number, grant: grant,
+        name: listed.member.name)
     }
     return try SlotSealing.reseal(
       listed.slot, of: listed.member, grant: grant, granted: granted(grant), head: identity)

@@ -1,4 +1,3 @@
-internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat

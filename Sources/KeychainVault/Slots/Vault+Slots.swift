@@ -1,4 +1,3 @@
-internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
@@ -44,15 +43,8 @@ extension Vault {
     }
   }
 
-  /// Adds a passphrase and asks for it last, after everything else was checked.
-  ///
-  /// - Parameters:
-  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - confirm: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - progress: Called from time to time with the progress of the verification or the sealing.
-  ///   - passphrase: Returns the passphrase. The time it takes does not count against the deadline.
-  /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and what the closure throws.
+  /// Adds a passphrase as ``addPassphraseSlot(_:name:confirm:progress:)`` does, and asks for it last,
+  /// after everything else was checked. The time it takes does not count against the deadline.
   package func addPassphraseSlot(
     name: String = "",
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
@@ -146,17 +138,9 @@ extension Vault {
     confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .recoveryCode, name: name)
-    // Don't let a person write down a code that cannot be stored, or for a damaged vault.
-    try admin.inspect { change throws(KeychainError) in
-      _ = try change.numberForRecoveryCode()
-      try change.requireWholePages()
-    }
-    let input = try admin.session.deadline.excluding { () throws(KeychainError) in
+    return try add(.recoveryCode, name, admin, Self.losingNothing, nil) {
+      () throws(KeychainError) in
       try Self.confirmedCode(confirm)
-    }
-    return try admin.change { change throws(KeychainError) in
-      let number = try change.numberForRecoveryCode()
-      return change.put(try change.epoch.seal(input, number: number, name: name))
     }
   }
 
@@ -207,8 +191,8 @@ extension Vault {
     plan.otherDeviceItemCount == 0
   }
 
-  /// Adds a passphrase or key file, with new keys if a device slot opens everything: whoever has
-  /// its secret knows the root key and the administration key.
+  /// Adds a slot that a person can open; a passphrase or key file with new keys if a device slot
+  /// opens everything: whoever has its secret knows the root key and the administration key.
   ///
   /// The time that `input` takes does not count against the deadline.
   private func add(
@@ -219,14 +203,16 @@ extension Vault {
     let request = RekeyDecision.Request(limitsDevices: true)
     let agreed = try admin.agreement(confirm) { change throws(KeychainError) in
       _ = try change.freeNumber(for: kind)
-      guard change.slots.contains(where: \.slot.isFullDevice) else { return nil }
-      return try RekeyDecision(change, request).plan
+      if change.limitsDevices(for: kind) { return try RekeyDecision(change, request).plan }
+      // Don't ask a person for a secret that can't be used, or for a damaged vault.
+      try change.requireWholePages()
+      return nil
     }
     let input = try admin.session.deadline.excluding(input)
     guard let agreed else {
       return try admin.change { change throws(KeychainError) in
         // A device slot that opens everything by now would have to be limited.
-        guard !change.slots.contains(where: \.slot.isFullDevice) else { throw .slotsChanged }
+        guard !change.limitsDevices(for: kind) else { throw .slotsChanged }
         let number = try change.freeNumber(for: kind)
         return change.put(try change.epoch.seal(input, number: number, name: name))
       }
@@ -276,18 +262,5 @@ extension Vault {
         recovery: "add a member with \(.addSlot(.identity))")
     }
     return admin
-  }
-}
-
-extension SlotChange {
-  /// Returns the number for a new recovery code; a shared vault has one.
-  fileprivate func numberForRecoveryCode() throws(KeychainError) -> UInt32 {
-    if list.vaultKind == .shared, let slot = slots.first(where: { $0.kind == .recoveryCode }) {
-      throw KeychainError(
-        .refused, "a shared vault has one recovery code, which is slot \(slot.number)",
-        recovery: "remove it first, with "
-          + "\(.removeSlot(number: slot.number, deletingItems: false, withNewKeys: true))")
-    }
-    return try freeNumber(for: .recoveryCode)
   }
 }

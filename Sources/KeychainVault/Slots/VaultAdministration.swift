@@ -173,7 +173,7 @@ struct SlotChange {
     }
   }
 
-  /// Returns a number for a new slot, unless the vault has as many slots as allowed.
+  /// Returns a number for a new slot, unless the vault has as many of its kind as allowed.
   func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
     guard slots.count < MemberList.maximumCount, list.nextNumber < .max,
       kind != .passphrase
@@ -184,7 +184,20 @@ struct SlotChange {
         recovery: "remove one with "
           + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: true))")
     }
+    if kind == .recoveryCode, list.vaultKind == .shared,
+      let slot = slots.first(where: { $0.kind == .recoveryCode })
+    {
+      throw KeychainError(
+        .refused, "a shared vault has one recovery code, which is slot \(slot.number)",
+        recovery: "remove it first, with "
+          + "\(.removeSlot(number: slot.number, deletingItems: false, withNewKeys: true))")
+    }
     return list.nextNumber
+  }
+
+  /// Whether a slot of a kind makes a device slot open less.
+  func limitsDevices(for kind: SlotKind) -> Bool {
+    kind.cutsDevices && slots.contains(where: \.slot.isFullDevice)
   }
 
   /// Returns the slot of a number that a person wants to remove.
@@ -217,10 +230,8 @@ extension ListedSlot {
 }
 
 extension MemberList {
-  /// Returns the rows of all listed slots.
-  ///
-  /// Fails if one is missing, and if one is of a kind that this release does not know: it could not
-  /// be carried.
+  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry
+  /// it.
   func rows(in head: VaultHead) throws(KeychainError) -> [ListedSlot] {
     if let unknown {
       throw KeychainError(

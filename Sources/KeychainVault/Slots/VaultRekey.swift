@@ -1,6 +1,5 @@
 internal import Foundation
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 

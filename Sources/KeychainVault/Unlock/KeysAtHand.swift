@@ -1,6 +1,4 @@
-internal import Foundation
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import Synchronization
 
@@ -30,7 +28,7 @@ final class DeviceKeys: Sendable {
   /// Returns the secret, creating it if this machine has none.
   func findOrCreate() throws(KeychainError) -> DeviceSecret { try state.findOrCreateSecret() }
 
-  /// Returns the keys that this device's slot gives without asking.
+  /// The keys that this device's slot gives without asking.
   func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? { try known(head)?.keys }
 
   /// Whether the keys that this device's slot last gave are all keys of a vault.
@@ -106,30 +104,19 @@ final class HeldKeys: Sendable {
 ///
 /// The keys are also kept here, because a vault may keep none itself: its idle time can be zero.
 final class PostponedUnlocking: Sendable {
-  private let question: PostponedQuestion
-  private let keys = Mutex<TierKeys?>(nil)
+  let question: PostponedQuestion
+  private let held = HeldKeys(idleTime: UnlockCache.maximumTime)
 
   init(_ question: PostponedQuestion) { self.question = question }
 
   /// Returns the keys of the last answer, if they are enough.
   func keys(_ requirement: Accessibility.UnlockRequirement, _ head: VaultHead) -> TierKeys? {
-    keys.withLock { $0 }.flatMap { head.owns($0) && $0.satisfies(requirement) ? $0 : nil }
+    held.keys(for: head).flatMap { $0.satisfies(requirement) ? $0 : nil }
   }
 
-  /// Postpones unlocking.
   func postpone(
     _ unlock: @escaping @Sendable () throws(KeychainError) -> TierKeys
   ) -> KeychainError {
-    question.postpone { [self] () throws(KeychainError) in
-      let answer = try unlock()
-      keys.withLock { $0 = answer }
-    }
-  }
-
-  /// Postpones creating a vault with a passphrase that must be hashed.
-  func postpone(
-    making: @escaping @Sendable () throws(KeychainError) -> Void
-  ) -> KeychainError {
-    question.postpone(making)
+    question.postpone { [held] () throws(KeychainError) in held.hold(try unlock()) }
   }
 }

@@ -1,5 +1,4 @@
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import Synchronization

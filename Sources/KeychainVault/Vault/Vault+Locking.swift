@@ -1,4 +1,3 @@
-internal import Foundation
 public import KeychainCredentials
 public import KeychainVaultFormat
 internal import PrephirencesFiles
@@ -57,9 +56,8 @@ extension Vault {
   ///   removed in any case. A missing vault is not an error, unless its record cannot be read.
   public func lock(all: Bool = false) throws(KeychainError) { _ = try lockWhatWasSeen(all: all) }
 
-  /// Locks the vault as ``lock(all:)`` does.
-  ///
-  /// - Returns: Whether there was something to lock: a vault, or the record of one.
+  /// Locks the vault as ``lock(all:)`` does, and returns whether there was a vault, or the record of
+  /// one.
   package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
     unlocker.held.forget()
     var seen: Set<VaultID> = []

@@ -1,6 +1,4 @@
-internal import Foundation
 public import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
@@ -105,11 +103,7 @@ extension Vault {
     }
   }
 
-  /// Makes sure that every item can be read, asking for the passphrase if needed and allowed, and
-  /// that nothing in the vault was changed from outside.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault,
-  ///   ``KeychainError/Code/locked``, or ``KeychainError/Code/damaged``.
+  /// Fails unless every item can be read, asking if needed and allowed, and the vault is intact.
   package func requireReadableAndIntact() throws(KeychainError) {
     let counts = try itemCounts(matching: nil)
     try ensureReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
@@ -119,25 +113,14 @@ extension Vault {
 
 // What a vault shows without asking, hashing or extending its unlocked time.
 extension Vault {
-  /// Whether a vault has matching items, as far as is visible without unlocking it.
+  /// Whether a vault has matching items; unknown if only an unlocked vault can answer.
   package enum Presence: Hashable, Sendable {
-    /// There is no vault.
-    case noVault
-
-    /// The vault has no matching item.
-    case absent
-
-    /// The vault has a matching item.
-    case present
-
-    /// Only an unlocked vault can answer.
-    case unknown
+    case noVault, absent, present, unknown
   }
 
   /// Returns whether the vault has credentials that match, including locked ones.
   ///
-  /// It asks nobody, uses no source of secrets, and does not extend the unlocked time. The query
-  /// must have at least one condition. A vault that was there and is gone is an error.
+  /// The query must have at least one condition. A vault that was there and is gone is an error.
   package func presence(of query: CredentialQuery) throws(KeychainError) -> Presence {
     guard let session = try session() else { return .noVault }
     guard let found = try session.glance(query) else { return .unknown }
@@ -154,35 +137,24 @@ extension Vault {
     }
   }
 
-  /// Whether there is a vault.
-  ///
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was a vault and it
-  ///   is gone.
+  /// Whether there is a vault; one that was there and is gone is an error.
   package func isThere() throws(KeychainError) -> Bool { try session() != nil }
 
   /// Whether this machine has a device secret.
   package func hasDeviceSecret() throws(KeychainError) -> Bool { try unlocker.device.find() != nil }
 
-  /// Returns what exists of the path of a missing vault.
-  ///
-  /// - Returns: What exists; `nil` if there is a vault.
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was a vault and it
-  ///   is gone.
+  /// Returns what exists of the path of a missing vault; `nil` if there is a vault. One that was
+  /// there and is gone is an error.
   package func absence() throws(KeychainError) -> VaultAbsence? {
     guard try !isThere() else { return nil }
     let path = try file.path()
-    let folder = try? Stat(FilePath(path.folder))
+    let stat = try? Stat(FilePath(path.folder))
     return VaultAbsence(
-      path: path.path, folder: path.folder, hasFolder: folder?.type == .directory)
+      path: path.path, folder: path.folder, hasFolder: stat?.type == .directory)
   }
 
-  /// Searches with the keys that are at hand.
-  ///
-  /// - Parameters:
-  ///   - query: The conditions.
-  ///   - time: How long to wait for another process.
-  /// - Returns: What was found; `nil` if there is no vault or no key is at hand.
-  /// - Throws: ``KeychainError`` if the vault cannot be read.
+  /// Searches with the keys that are at hand, waiting for other processes no longer than `time`;
+  /// `nil` if there is no vault or no key is at hand.
   package func glance(
     _ query: CredentialQuery, within time: Duration
   ) throws(KeychainError) -> CredentialSearchResult? {
@@ -194,10 +166,9 @@ extension Vault {
 }
 
 extension VaultSession {
-  /// Searches with the keys that are at hand; what they do not open is counted.
-  ///
-  /// - Returns: `nil` if there are none.
-  func glance(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult? {
+  /// Searches with the keys that are at hand, if there are any; what they do not open is counted.
+  fileprivate func glance(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult?
+  {
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
     return try VaultSearch(contents: contents(keys), sealing: sealing(keys)).run(query)
   }
@@ -208,9 +179,7 @@ package struct VaultAbsence: Hashable, Sendable {
   /// The real path at which the vault is missing.
   package let path: String
 
-  /// The folder in which it would be.
+  /// The folder in which it would be, and whether that exists.
   package let folder: String
-
-  /// Whether that folder exists.
   package let hasFolder: Bool
 }

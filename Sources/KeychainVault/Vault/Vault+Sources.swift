@@ -1,5 +1,4 @@
 package import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
@@ -12,23 +11,16 @@ extension Vault {
   }
 
   /// Whether the kernel keeps keys here, so that a vault stays unlocked; most containers don't allow
-  /// it.
-  ///
-  /// Tests it with a key that expires at once. Use it only for hints after failures.
+  /// it. It stores one as a test, so use it only for hints after failures.
   package static var canStayUnlocked: Bool { KernelKeyring.failure() == nil }
 
   /// Returns who may read files with secrets, by this vault's configuration and the environment.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment
-  ///   names an unknown value.
   package func secretFileReaders() throws(KeychainError) -> SecretFileReaders {
     try configuration.secretFilePolicy.readers()
   }
 
   /// The paths of the files that the vault consists of, of those that unlock it, and of this
-  /// machine's records and locks, as far as they are known; some are folders.
-  ///
-  /// No file is opened. Some of the files may not exist.
+  /// machine's records and locks, as far as they are known; some are folders, some may not exist.
   package var paths: [String] {
     let locations = Locations(environment: configuration.environment)
     var paths: [String] = []
@@ -67,33 +59,27 @@ extension Vault {
 
   /// Returns what is wrong with the secret at hand that should open the vault without a person.
   ///
-  /// The secret is read only when the vault has to be opened, so a mistake in it does not show
-  /// while the vault is unlocked. As in unlocking, only the first source of the environment and the
-  /// system's credentials counts. A passphrase is not hashed, so a wrong passphrase is not found.
-  ///
-  /// - Returns: Why the source does not open the vault; `nil` if nothing is wrong, there is no
-  ///   source or no vault, or a source was given explicitly.
+  /// A mistake in it does not show while the vault is unlocked. A passphrase is not hashed, so a wrong
+  /// passphrase is not found. `nil` if nothing is wrong, there is no source or no vault, or a source
+  /// was given explicitly.
   package func sourceProblem() -> KeychainError? {
     guard configuration.unlock == nil, let source = unlocker.sources.ambient.first,
       let session = try? session()
     else { return nil }
     do throws(KeychainError) {
-      try unlocker.check(source, session.head, path: session.path, session.deadline)
+      try check(source, session)
       return nil
     } catch {
       // A vault that is busy or unreadable is not the source's fault.
       return [.timedOut, .busy].contains(error.code) ? nil : error
     }
   }
-}
 
-extension Unlocker {
   /// Fails if a source cannot be read, or, as far as can be checked without a hash, does not open
   /// the vault.
-  fileprivate func check(
-    _ source: AmbientSource, _ head: VaultHead, path: String, _ deadline: Deadline
-  ) throws(KeychainError) {
-    if let file = try sources.path(of: source) {
+  private func check(_ source: AmbientSource, _ session: VaultSession) throws(KeychainError) {
+    let (head, path) = (session.head, session.path)
+    if let file = try unlocker.sources.path(of: source) {
       guard let stat = try? Stat(FilePath(file)) else {
         throw KeychainError(
           .inputOutput,
@@ -105,11 +91,13 @@ extension Unlocker {
       // A pipe can be read only once, and may block its readers.
       guard stat.type == .regular else { return }
     }
-    guard let presented = try sources.presentAmbient() else { return }
+    guard let presented = try unlocker.sources.presentAmbient() else { return }
     // If the device key opens everything, no other slot is needed.
-    if head.slots(of: presented.kind).isEmpty, try device.administrator(head) != nil { return }
+    if head.slots(of: presented.kind).isEmpty, try unlocker.device.administrator(head) != nil {
+      return
+    }
     guard presented.kind != .passphrase || head.slots(of: .passphrase).isEmpty else { return }
-    _ = try openHoldingLock(presented, head, path, deadline)
+    _ = try unlocker.openHoldingLock(presented, head, path, session.deadline)
   }
 }
 

@@ -69,8 +69,7 @@ extension Vault {
   }
 
   /// Describes the slots, with their names if the list of members can be read.
-  func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot]
-  {
+  func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot] {
     let own = try unlocker.device.slot(head)
     return head.slots.map { slot in
       slot.described(

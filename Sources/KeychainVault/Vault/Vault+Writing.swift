@@ -217,7 +217,9 @@ extension Vault {
   func sessionForFirstWrite() throws(KeychainError) -> VaultSession {
     if let session = try session() { return session }
     if let postponed, hasUnlockSource {
-      throw postponed.postpone { [self] () throws(KeychainError) in try createForFirstWrite() }
+      throw postponed.question.postpone { [self] () throws(KeychainError) in
+        try createForFirstWrite()
+      }
     }
     try createForFirstWrite()
     return try existingSession()

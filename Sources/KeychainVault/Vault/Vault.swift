@@ -1,4 +1,3 @@
-internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesFiles
@@ -68,9 +67,7 @@ public final class Vault: CredentialStore {
     try file.path().path
   }
 
-  /// Begins an operation.
-  ///
-  /// Returns `nil` if there is no vault.
+  /// Begins an operation; `nil` if there is no vault.
   func session() throws(KeychainError) -> VaultSession? {
     let deadline = configuration.deadlineOfCall()
     return try file.open().map { session($0, deadline) }

@@ -20,6 +20,12 @@ package struct SlotInput: Sendable {
     self.key = SharedSecret(key)
   }
 
+  /// What was presented for a slot, which keeps its salt, and so the key that signs.
+  package init(of slot: SlotRow, key: SharedSecret) {
+    (kind, parameters, salt) = (slot.kind, slot.parameters, slot.salt)
+    self.key = key
+  }
+
   package static func passphrase(
     _ passphrase: borrowing SecretBytes, _ parameters: PasswordHash.Parameters
   ) throws(KeychainError) -> SlotInput {

@@ -85,27 +85,6 @@ package enum SlotSealing {
         new, boxKey: member.boxKey, signingKey: member.signingKey, name: member.name))
   }
 
-  /// Seals a slot again whose secret was presented, so that it names the present administration key.
-  ///
-  /// `inputKey` is what the secret gave.
-  package static func renew(
-    _ slot: SlotRow, of member: Member, inputKey: SharedSecret, grant: SlotGrant,
-    granted: GrantedKey, head: HeadIdentity
-  ) throws(KeychainError) -> Sealed {
-    var header = slot.header
-    header.made = head.administration
-    let keys = try header.keys(inputKey.bytes, in: head.id)
-    let new = SlotRow(
-      header: header, grant: grant,
-      commitment: try Derivation.tag(
-        inputKey.bytes, "pk3/slot.commit", header.fields(in: head.id)),
-      box: try box(granted, head.binding, to: keys.boxKey))
-    return Sealed(
-      slot: new,
-      member: try Member(
-        new, boxKey: keys.boxKey, signingKey: member.signingKey, name: member.name))
-  }
-
   /// Opens a slot with the input key of its kind.
   ///
   /// - Returns: What it gave, or `nil` if the slot needs another input key.
