@@ -31,7 +31,7 @@ extension Vault {
     confirmSlot: (VaultSlot) throws(KeychainError) -> Bool = { (_) throws(KeychainError) in false }
   ) throws(KeychainError) -> Bool {
     let session = try existingSession()
-    let keys = try unlocker.keys(.nothing, session.head, path: session.path, session.deadline)
+    let keys = try unlocker.keys(.nothing, session.opened, session.deadline)
     let found = try RestoredVault(session, keys, isCompared: isCompared)
     guard found.differences.exist else {
       _ = try session.contents(keys)
@@ -49,7 +49,7 @@ extension Vault {
       _ = try session.reopened().contents(keys)
       return true
     }
-    let opened = try unlocker.administrator(session.head, path: session.path, session.deadline)
+    let opened = try unlocker.administrator(session.opened, session.deadline)
     var admin = try VaultAdministration(session: session, opened: opened)
     admin.refuses = false
     if found.differences.makesNewKeys {
@@ -159,12 +159,6 @@ struct RestoredVault: Sendable {
     ).run()
     let own = try session.unlocker.device.slot(opened.head)?.number
     let known = isOther ? nil : record
-    var otherDevices = 0
-    let sealing = try session.sealing(keys)
-    try contents.forEachItem(keys) { visited throws(KeychainError) in
-      guard case .item(let item) = visited, sealing.isOfOtherDevice(item.entry) else { return }
-      otherDevices += 1
-    }
     differences = RestoredDifferences(
       fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
       fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
@@ -175,7 +169,7 @@ struct RestoredVault: Sendable {
       } ?? false,
       isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
       isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
-      otherDeviceItemCount: otherDevices,
+      otherDeviceItemCount: report.itemsOfOtherDevices.count,
       slots: list.members.compactMap { member in
         opened.head.slots.first { $0.number == member.number }?.described(
           isThisDevice: member.number == own, member: member)

@@ -148,14 +148,9 @@ struct RekeyDecision {
   private mutating func lookAtItems(
     _ change: borrowing SlotChange, _ request: Request
   ) throws(KeychainError) {
-    let (contents, sealing) = (change.contents, change.sealing)
-    let report = try VaultVerification(contents: contents, sealing: sealing).run()
+    let report = try VaultVerification(contents: change.contents, sealing: change.sealing).run()
     plan.itemCount = report.itemCount
-    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
-      guard case .item(let item) = visited, sealing.isOfOtherDevice(item.entry) else { return }
-      plan.otherDeviceItemCount += 1
-      dropped.insert(item.id)
-    }
+    plan.otherDeviceItemCount = report.itemsOfOtherDevices.count
     plan.damagedItems = (Array(report.damagedItems.values) + report.damagedPages.values).sorted()
     guard request.dropsDamaged || plan.damagedItems.isEmpty else {
       let names = plan.damagedItems
@@ -165,7 +160,7 @@ struct RekeyDecision {
           + names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : ""),
         recovery: "restore a backup that has them, or drop them with \(.dropDamaged)")
     }
-    dropped.formUnion(report.damagedItems.keys)
+    dropped = report.itemsOfOtherDevices.union(report.damagedItems.keys)
     droppedPages = Set(report.damagedPages.keys)
   }
 

@@ -109,7 +109,7 @@ extension Vault {
     if let slot = try unlocker.device.slot(admin.head) {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
     }
-    let input = try SlotInput.device(try unlocker.device.findOrCreate())
+    let input = try SlotInput.device(try unlocker.state.findOrCreateSecret())
     return try admin.change { change throws(KeychainError) in
       let number = try change.freeNumber(for: .device)
       let grant: SlotGrant = change.slots.contains(where: \.isDailyKey) ? .openTier : .administers
@@ -193,8 +193,6 @@ extension Vault {
 
   /// Adds a slot that a person can open; a passphrase or key file with new keys if a device slot
   /// opens everything: whoever has its secret knows the root key and the administration key.
-  ///
-  /// The time that `input` takes does not count against the deadline.
   private func add(
     _ kind: SlotKind, _ name: String, _ admin: VaultAdministration,
     _ confirm: (RekeyPlan) throws(KeychainError) -> Bool, _ progress: ((VaultProgress) -> Void)?,
@@ -245,7 +243,7 @@ extension Vault {
   func administration() throws(KeychainError) -> VaultAdministration {
     let session = try existingSession()
     try session.requireKnownHead()
-    let opened = try unlocker.administrator(session.head, path: session.path, session.deadline)
+    let opened = try unlocker.administrator(session.opened, session.deadline)
     return try VaultAdministration(session: session, opened: opened)
   }
 

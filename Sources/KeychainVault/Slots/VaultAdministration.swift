@@ -66,8 +66,6 @@ struct VaultAdministration: Sendable {
   }
 
   /// Returns what new keys would change, after a person agreed; `nil` if there are no new keys.
-  ///
-  /// What would be refused at the end is refused here, before anybody is asked.
   func agreement(
     _ confirm: (RekeyPlan) throws(KeychainError) -> Bool,
     to plan: (borrowing SlotChange) throws(KeychainError) -> RekeyPlan?
@@ -85,7 +83,7 @@ struct VaultAdministration: Sendable {
   /// What the secrets that were presented gave, by the numbers of their slots.
   func presented() throws(KeychainError) -> [UInt32: SharedSecret] {
     var keys: [UInt32: SharedSecret] = [:]
-    if let device = try session.unlocker.device.find(),
+    if let device = try session.unlocker.state.findSecret(),
       let slot = try session.unlocker.device.slot(head)
     {
       keys[slot.number] = device.secret
@@ -103,8 +101,9 @@ struct SlotChange {
 
   /// What the vault holds, without the items that go.
   private(set) var contents: VaultContents
-  private var sealed: [UInt32: ListedSlot] = [:]
-  private var removed: Set<UInt32> = []
+
+  /// The slots of the next list, by their numbers.
+  private var next: [UInt32: ListedSlot] = [:]
 
   /// A serial that the next list has to be above; such a list accepts a restored file.
   var accepting: UInt64?
@@ -118,16 +117,17 @@ struct SlotChange {
     slots = try contents.list.rows(in: contents.head)
     sealing = try admin.session.sealing(admin.epoch.keys)
     guard slots.contains(where: { $0.slot == admin.opened.slot }) else { throw .slotsChanged }
+    for slot in slots { next[slot.number] = slot }
   }
 
   /// Puts a slot into the next list, in the place of that of its number.
   @discardableResult
   mutating func put(_ slot: ListedSlot, isThisDevice: Bool? = nil) -> VaultSlot {
-    sealed[slot.number] = slot
+    next[slot.number] = slot
     return slot.described(isThisDevice: isThisDevice)
   }
 
-  mutating func removeSlot(_ number: UInt32) { removed.insert(number) }
+  mutating func removeSlot(_ number: UInt32) { next[number] = nil }
 
   /// Removes an item with the change.
   mutating func remove(_ item: VaultItem) { contents.lay(nil, over: item.id, in: item.entry.tier) }
@@ -135,16 +135,13 @@ struct SlotChange {
   /// The base that brings the new list under the same keys.
   func base() throws(KeychainError) -> CarriedBase {
     let presented = try admin.presented()
-    var next = Array(sealed.values)
-    for slot in slots where !removed.contains(slot.number) && sealed[slot.number] == nil {
-      if let inputKey = presented[slot.number], slot.slot.made != epoch.identity.administration {
-        next.append(try epoch.reseal(slot, grant: slot.grant, inputKey: inputKey))
-      } else {
-        next.append(slot)
-      }
+    let slots = try next.values.map { slot throws(KeychainError) in
+      guard let inputKey = presented[slot.number], slot.slot.made != epoch.identity.administration
+      else { return slot }
+      return try epoch.reseal(slot, grant: slot.grant, inputKey: inputKey)
     }
     let signed = try self.signed(
-      next, epoch, successions: contents.head.successions, above: accepting)
+      slots, epoch, successions: contents.head.successions, above: accepting)
     return CarriedBase(contents, epoch.keys, signed, signedBy: epoch.administration)
   }
 

@@ -41,6 +41,7 @@ struct VaultVerification {
       case .shadowed(let item): report.shadowed.append(item.name)
       case .item(let item):
         report.itemCount += 1
+        if sealing.isOfOtherDevice(item.entry) { report.itemsOfOtherDevices.insert(item.id) }
         try check(item, &report, visit)
       }
       let done = report.itemCount

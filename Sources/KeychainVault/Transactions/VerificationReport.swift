@@ -21,6 +21,8 @@ public struct VerificationReport: Hashable, Sendable {
   /// Items that one of the same name with a stricter accessibility hides; the next compaction drops them.
   public var shadowed: [String] = []
 
+  var itemsOfOtherDevices: Set<ItemID> = []
+
   /// The items that are damaged, with what they are called.
   var damagedItems: [ItemID: String] = [:]
 

@@ -59,47 +59,39 @@ struct ControlGroups {
     self.membership = membership ?? SystemText.contents(of: "/proc/self/cgroup") ?? ""
   }
 
-  /// The names of the files of a group.
-  private struct Names {
-    let limit: String
-    let used: String
-    let reclaimable: String
-
-    static let version1 = Names(
-      limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes",
-      reclaimable: "total_inactive_file")
-    static let version2 = Names(
-      limit: "memory.max", used: "memory.current", reclaimable: "inactive_file")
-  }
-
   /// Returns the bytes left in each group of the process and each group above it; `nil` for a group
   /// without a limit.
   func left() -> [UInt64?] {
     membership.split(separator: "\n").flatMap { line -> [UInt64?] in
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
       guard fields.count == 3 else { return [] }
-      if fields[1].isEmpty { return left(.version2, root, String(fields[2])) }
+      let path = String(fields[2])
+      if fields[1].isEmpty {
+        return left(root, path, limit: "memory.max", used: "memory.current", "inactive_file")
+      }
       guard fields[1].split(separator: ",").contains("memory") else { return [] }
-      return left(.version1, root + "/memory", String(fields[2]))
+      return left(
+        root + "/memory", path, limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes",
+        "total_inactive_file")
     }
   }
 
-  private func left(_ names: Names, _ root: String, _ path: String) -> [UInt64?] {
+  private func left(
+    _ root: String, _ path: String, limit: String, used: String, _ reclaimable: String
+  ) -> [UInt64?] {
     // In a container the path may name a group that is not visible; then the root is the
     // container's.
     let components = place(root, path).split(separator: "/")
     return (0...components.count).map { count in
       let folder = ([root] + components.prefix(count).map(String.init)).joined(separator: "/")
-      guard let limit = SystemText.number(in: "\(folder)/\(names.limit)"),
-        let used = SystemText.number(in: "\(folder)/\(names.used)")
+      guard let limit = SystemText.number(in: "\(folder)/\(limit)"),
+        let used = SystemText.number(in: "\(folder)/\(used)")
       else { return nil }
-      let reclaimable = SystemText.field(names.reclaimable, in: folder + "/memory.stat") ?? 0
+      let reclaimable = SystemText.field(reclaimable, in: folder + "/memory.stat") ?? 0
       return limit.subtractingOrZero(used.subtractingOrZero(reclaimable))
     }
   }
 
-  /// Returns the path of the group below the root.
-  ///
   /// In a namespace of control groups, as bubblewrap creates one, the path begins at the namespace,
   /// but the mount may begin above it. Then the group is the one that lists the process.
   private func place(_ root: String, _ path: String) -> String {

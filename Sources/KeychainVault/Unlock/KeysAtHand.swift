@@ -19,15 +19,6 @@ final class DeviceKeys: Sendable {
     self.trust = trust
   }
 
-  /// The path of the secret, if there is a place for it.
-  var path: String? { state.pathOfSecret }
-
-  /// Returns the secret; `nil` if this machine has none.
-  func find() throws(KeychainError) -> DeviceSecret? { try state.findSecret() }
-
-  /// Returns the secret, creating it if this machine has none.
-  func findOrCreate() throws(KeychainError) -> DeviceSecret { try state.findOrCreateSecret() }
-
   /// The keys that this device's slot gives without asking.
   func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? { try known(head)?.keys }
 
@@ -54,7 +45,7 @@ final class DeviceKeys: Sendable {
 
   private func open(_ head: VaultHead) throws(KeychainError) -> OpenedSlot? {
     let slots = head.slots(of: .device)
-    guard !slots.isEmpty, let device = try find() else { return nil }
+    guard !slots.isEmpty, let device = try state.findSecret() else { return nil }
     return try trust.open(slots, of: head, inputKey: { _ in device.secret })
   }
 }

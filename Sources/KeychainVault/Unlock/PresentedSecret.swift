@@ -137,24 +137,19 @@ struct UnlockSources: Sendable {
   }
 }
 
-/// A source that needs no question.
-enum AmbientSource {
-  case passphraseFile, keyFile, identityFile, passphrase, systemPassphrase, systemKey
+/// A source that needs no question: a variable, or a file in the system's credentials folder.
+enum AmbientSource: String {
+  case passphraseFile = "KEYCHAIN_PASSPHRASE_FILE"
+  case keyFile = "KEYCHAIN_KEY_FILE"
+  case identityFile = "KEYCHAIN_IDENTITY_FILE"
+  case passphrase = "KEYCHAIN_PASSPHRASE"
+  case systemPassphrase = "keychain.passphrase"
+  case systemKey = "keychain.key"
 
   static let variables: [Self] = [.passphraseFile, .keyFile, .identityFile, .passphrase]
   static let systemCredentials: [Self] = [.systemPassphrase, .systemKey]
 
-  /// The name of the variable, or of the file in the credentials folder.
-  var name: String {
-    switch self {
-    case .passphraseFile: "KEYCHAIN_PASSPHRASE_FILE"
-    case .keyFile: "KEYCHAIN_KEY_FILE"
-    case .identityFile: "KEYCHAIN_IDENTITY_FILE"
-    case .passphrase: "KEYCHAIN_PASSPHRASE"
-    case .systemPassphrase: "keychain.passphrase"
-    case .systemKey: "keychain.key"
-    }
-  }
+  var name: String { rawValue }
 }
 
 extension UnlockSource {

@@ -83,9 +83,7 @@ final class SlotTrust: Sendable {
     }
   }
 
-  /// - Returns: `nil` if the slot is stale: of another epoch, administration key or vault.
-  /// - Throws: ``KeychainError/Code/damaged`` if the list does not have it; ``KeychainError/Code/rolledBack`` if its secret was last presented
-  ///   under another administration key, for which nothing here vouches.
+  /// Returns what a slot yields; `nil` if it is stale: of another epoch, administration key or vault.
   private func opened(
     _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead, _ inputKey: SharedSecret?
   ) throws(KeychainError) -> OpenedSlot? {
@@ -103,24 +101,24 @@ final class SlotTrust: Sendable {
       signer: signer, inputKey: inputKey)
   }
 
+  /// Fails if the slot's secret was last presented under another administration key, for which nothing
+  /// here vouches.
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
     guard check == nil else { return }
     if let record = file.seenRecord, record.vouches, try record.leads(to: head) { return }
-    throw .notVouched(slot.kind, try head.check())
-  }
-}
-
-extension KeychainError {
-  fileprivate static func notVouched(_ kind: SlotKind, _ check: VaultCheck) -> Self {
-    Self(
+    let check = try head.check()
+    throw KeychainError(
       .rolledBack,
-      "the vault was not seen here before, and since its \(kind) was last given, its administration key "
-        + "changed; somebody who administered it before could have made this file; its check is \(check)",
+      "the vault was not seen here before, and since its \(slot.kind) was last given, its "
+        + "administration key changed; somebody who administered it before could have made this file; "
+        + "its check is \(check)",
       recovery: "compare the check with the one on the page with the recovery code, or with what "
         + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))"
     )
   }
+}
 
+extension KeychainError {
   static func otherCheck(_ given: VaultCheck, found: VaultCheck) -> Self {
     Self(
       .rolledBack, "the vault's check is \(found), and not \(given)",

@@ -7,12 +7,11 @@ internal import SystemPackage
 extension Unlocker {
   /// Opens the vault with a presented secret.
   func open(
-    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
-    _ deadline: Deadline
+    _ presented: borrowing PresentedSecret, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
-    return try openHoldingLock(presented, head, path, deadline)
+    return try openHoldingLock(presented, vault, deadline)
   }
 
   /// Reads a source, which may ask a person.
@@ -22,14 +21,12 @@ extension Unlocker {
     try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
   }
 
-  /// Takes the lock that allows each user one password hash at a time.
-  ///
-  /// This limits memory when many commands start together. If the lock file cannot be locked,
-  /// hashing proceeds without it.
+  /// Takes the lock that allows each user one password hash at a time, which limits memory when many
+  /// commands start together. If the file cannot be locked, hashing proceeds without it.
   func passwordHashLock(
     _ kind: SlotKind, _ deadline: Deadline
   ) throws(KeychainError) -> FileLock? {
-    guard kind == .passphrase, let folder = try? lockFolder() else { return nil }
+    guard kind == .passphrase, let folder = try? state.make() else { return nil }
     do throws(FileError) {
       return try FileLock(exclusive: folder + "/kdf.lock", deadline: deadline)
     } catch {
@@ -38,23 +35,16 @@ extension Unlocker {
     }
   }
 
-  private func lockFolder() throws(KeychainError) -> String {
-    let named = try Locations(environment: configuration.environment).stateFolder()
-    let folder = try translated(TrustedPath(resolving: named)).path
-    try translated(PrivateFile.makeFolder(folder))
-    return folder
-  }
-
   func openHoldingLock(
-    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
-    _ deadline: Deadline
+    _ presented: borrowing PresentedSecret, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot {
     let (kind, source) = (presented.kind, presented.source)
+    let (head, path) = (vault.head, vault.path)
     let slots = head.slots(of: kind)
     let opened =
       kind == .recipient
-      ? try openAsRecipient(presented, slots, head, path)
-      : try open(presented, slots, head, path, deadline)
+      ? try openAsRecipient(presented, slots, vault)
+      : try open(presented, slots, vault, deadline)
     if let opened { return opened }
     try head.requireWellFormed(kind, path: path)
     if kind == .recipient {
@@ -73,14 +63,15 @@ extension Unlocker {
   }
 
   private func open(
-    _ presented: borrowing PresentedSecret, _ slots: [SlotRow], _ head: VaultHead, _ path: String,
+    _ presented: borrowing PresentedSecret, _ slots: [SlotRow], _ vault: VaultFile.Opened,
     _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot? {
     var tried = 0
-    return try trust.open(slots, of: head) { slot throws(KeychainError) -> SharedSecret in
+    return try trust.open(slots, of: vault.head) { slot throws(KeychainError) -> SharedSecret in
       guard tried == 0 || !deadline.hasPassed else {
         throw KeychainError(
-          .timedOut, "\(slots.count - tried) slots of the vault \(path) could not be tried in time",
+          .timedOut,
+          "\(slots.count - tried) slots of the vault \(vault.path) could not be tried in time",
           recovery: "try again with a longer deadline")
       }
       tried += 1
@@ -104,20 +95,12 @@ extension Unlocker {
       presented.secret, salt: slot.salt, parameters: parameters)
   }
 
-  /// Anybody who can write the file could have sealed keys of another vault to the identity.
-  /// Therefore the seen record decides, or, where there is none, the pins.
   private func openAsRecipient(
-    _ presented: borrowing PresentedSecret, _ slots: [SlotRow], _ head: VaultHead, _ path: String
+    _ presented: borrowing PresentedSecret, _ slots: [SlotRow], _ vault: VaultFile.Opened
   ) throws(KeychainError) -> OpenedSlot? {
+    let head = vault.head
     // A record of another vault, which a person is about to let go, vouches for nothing here.
-    if trust.file.seenRecord?.id != head.id {
-      let check = try head.check()
-      if presented.pins.isEmpty {
-        reportFirstSight(check, path)
-      } else if !presented.pins.contains(check) {
-        throw .notPinned(presented.source, check, path)
-      }
-    }
+    if trust.file.seenRecord?.id != head.id { try checkPins(of: presented, vault) }
     let identity = try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
     var opened = try trust.open(slots, of: head) { slot throws(KeychainError) in
       try SlotSealing.open(slot, identity: identity, vault: head.id).map { ($0, nil) }
@@ -128,26 +111,40 @@ extension Unlocker {
     return opened
   }
 
-  /// Reports the check of a vault that is trusted only because it was never seen before.
-  private func reportFirstSight(_ check: VaultCheck, _ path: String) {
-    configuration.report(
-      .firstSight,
-      "the vault \(path) is seen here for the first time, and the identity is not pinned to any vault",
-      recovery:
-        "compare its check, \("\(check)"), with what \(.status) shows where the vault was made")
+  /// Where nothing was seen, the pins decide: anybody who can write the file could have sealed keys of
+  /// another vault to the identity.
+  private func checkPins(
+    of presented: borrowing PresentedSecret, _ vault: VaultFile.Opened
+  ) throws(KeychainError) {
+    let (check, path) = (try vault.head.check(), vault.path)
+    guard !presented.pins.isEmpty else {
+      return configuration.report(
+        .firstSight,
+        "the vault \(path) is seen here for the first time, and the identity is not pinned to any "
+          + "vault",
+        recovery:
+          "compare its check, \("\(check)"), with what \(.status) shows where the vault was made")
+    }
+    guard !presented.pins.contains(check) else { return }
+    throw KeychainError(
+      .rolledBack,
+      "the identity from \(presented.source) is not pinned to \(path), which is another vault; "
+        + "its check is \(check)",
+      recovery: "if that is the check where the vault was made, "
+        + "run \(.pinIdentity(check: "\(check)"))")
   }
 }
 
 // MARK: - Asking
 
 extension Unlocker {
-  func openedByAnswer(_ head: VaultHead, _ path: String) throws(KeychainError) -> OpenedSlot {
-    guard let ask = configuration.ask, let kind = kindToAskFor(head)
-    else { throw lockedError(head, path) }
-    let takesCode = !head.slots(of: .recoveryCode).isEmpty
+  func openedByAnswer(_ vault: VaultFile.Opened) throws(KeychainError) -> OpenedSlot {
+    guard let ask = configuration.ask, let kind = kindToAskFor(vault.head)
+    else { throw lockedError(vault) }
+    let takesCode = !vault.head.slots(of: .recoveryCode).isEmpty
     for attempt in 0..<3 {
       let request = PassphraseRequest(
-        vaultPath: path, kind: kind, takesRecoveryCode: takesCode, failedAttempts: attempt)
+        vaultPath: vault.path, kind: kind, takesRecoveryCode: takesCode, failedAttempts: attempt)
       guard let answer = try ask(request) else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
@@ -156,34 +153,25 @@ extension Unlocker {
       let source = "the prompt"
       do throws(KeychainError) {
         if kind == .recoveryCode {
-          return try open(try .recoveryCode(answer, source), head, path, deadline)
+          return try open(try .recoveryCode(answer, source), vault, deadline)
         }
         // The checksum of an answer shows that it is the recovery code.
-        if takesCode, let code = try? PresentedSecret.recoveryCode(answer, source),
-          let opened = try openIfCorrect(code, head, path, deadline)
-        {
-          return opened
+        if takesCode, let code = try? PresentedSecret.recoveryCode(answer, source) {
+          do throws(KeychainError) {
+            return try open(code, vault, deadline)
+          } catch {
+            guard error.code == .incorrectSecret else { throw error }
+          }
         }
         return try open(
-          PresentedSecret(kind: kind, secret: answer, source: source), head, path, deadline)
+          PresentedSecret(kind: kind, secret: answer, source: source), vault, deadline)
       } catch {
         guard error.code == .incorrectSecret, attempt < 2 else {
           throw takesCode && kind != .recoveryCode ? error.namingCodeAtPrompt : error
         }
       }
     }
-    throw lockedError(head, path)
-  }
-
-  private func openIfCorrect(
-    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedSlot? {
-    do throws(KeychainError) {
-      return try open(presented, head, path, deadline)
-    } catch {
-      guard error.code == .incorrectSecret else { throw error }
-      return nil
-    }
+    throw lockedError(vault)
   }
 
   /// Returns what to ask a person for; a recovery code only if nothing else is left.
@@ -199,14 +187,15 @@ extension Unlocker {
   }
 
   /// Returns an error that says what would unlock the vault.
-  private func lockedError(_ head: VaultHead, _ path: String) -> KeychainError {
+  private func lockedError(_ vault: VaultFile.Opened) -> KeychainError {
+    let (head, path) = (vault.head, vault.path)
     let kinds = Self.kindsThatOpen(head)
     guard !kinds.isEmpty else {
       return KeychainError(
         .damaged, "no slot of the vault \(path) can be read", recovery: .restoreBackup)
     }
     let bringing: KeychainError.Recovery =
-      "bring device.key of the machine that made it to \(device.path ?? "the state folder")"
+      "bring device.key of the machine that made it to \(state.pathOfSecret ?? "the state folder")"
     if kinds == [.device] {
       return KeychainError(
         .locked, "the device key that opens the vault \(path) is not here", recovery: bringing)
@@ -231,8 +220,7 @@ extension Unlocker {
     return path
   }
 
-  /// Returns what a person can give that opens everything, except for a kind that failed; `nil` if
-  /// there is nothing.
+  /// What a person can give that opens everything, except for a kind that failed.
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
   ) -> KeychainError.Recovery? {
@@ -262,14 +250,5 @@ extension KeychainError {
     guard code == .incorrectSecret else { return self }
     let way: Recovery = ", or type the recovery code where the passphrase is asked for"
     return Self(code, message, recovery: (recovery ?? .tryAgain) + way, underlying: underlying)
-  }
-
-  fileprivate static func notPinned(_ source: String, _ check: VaultCheck, _ path: String) -> Self {
-    Self(
-      .rolledBack,
-      "the identity from \(source) is not pinned to \(path), which is another vault; "
-        + "its check is \(check)",
-      recovery: "if that is the check where the vault was made, "
-        + "run \(.pinIdentity(check: "\(check)"))")
   }
 }

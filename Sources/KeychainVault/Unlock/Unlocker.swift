@@ -12,6 +12,7 @@ final class Unlocker: Sendable {
   let configuration: VaultConfiguration
   let sources: UnlockSources
   let cache: UnlockCache
+  let state: StateFolder
   let device: DeviceKeys
   let trust: SlotTrust
   let held: HeldKeys
@@ -23,33 +24,29 @@ final class Unlocker: Sendable {
     self.configuration = configuration
     sources = UnlockSources(given: configuration.unlock, policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)
+    self.state = state
     trust = SlotTrust(file)
     device = DeviceKeys(state, trust)
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 
   /// Returns the keys that an operation needs, unlocking as far as `requirement` demands.
-  ///
-  /// Fails with ``KeychainError/Code/locked`` if nothing at hand unlocks the vault that far,
-  /// ``KeychainError/Code/incorrectSecret`` if what was presented is wrong, and
-  /// ``KeychainError/Code/cancelled``.
   func keys(
-    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, path: String,
-    _ deadline: Deadline
+    _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    if let keys = try keysAtHand(requirement, head) { return keys }
+    if let keys = try keysAtHand(requirement, vault.head) { return keys }
     if let source = configuration.unlock {
-      let keys = try open(try present(source, deadline), head, path, deadline).keys
+      let keys = try open(try present(source, deadline), vault, deadline).keys
       held.hold(keys)
       return keys
     }
-    if let keys = try ambientKeys(requirement, head, path, deadline) { return keys }
+    if let keys = try ambientKeys(requirement, vault, deadline) { return keys }
     // One question for all tasks, because each would need the same answer.
     return try deadline.excluding { () throws(KeychainError) in
       try asking.withLock { _ throws(KeychainError) in
         // The previous question may have unlocked the vault.
-        if let keys = try keysAtHand(requirement, head) { return keys }
-        return keep(try openedByAnswer(head, path).keys, head)
+        if let keys = try keysAtHand(requirement, vault.head) { return keys }
+        return keep(try openedByAnswer(vault).keys, vault.head)
       }
     }
   }
@@ -72,21 +69,20 @@ final class Unlocker: Sendable {
     return keys.satisfies(requirement) ? keys : nil
   }
 
-  /// Returns the keys with which a person looks at the vault without being asked; `nil` if there are
-  /// none.
+  /// Returns keys, if there are any, with which a person looks at the vault without being asked.
   ///
   /// In a shared vault nothing of this machine opens the list of members, so a given identity does.
   /// Its keys are not kept, because looking must not unlock the vault.
   func keysToLook(
-    _ head: VaultHead, _ path: String, _ deadline: Deadline
+    _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys? {
-    if let keys = try keysAtHand(.nothing, head) { return keys }
+    if let keys = try keysAtHand(.nothing, vault.head) { return keys }
     // Opening the vault reports what is wrong with the identity.
     guard let source = try? sources.first, case .identityFile(let file) = source.kind,
       // A pipe can be read only once, and may block its readers.
       (try? Stat(FilePath(file)))?.type == .regular, let presented = try? sources.present(source)
     else { return nil }
-    return (try? open(presented, head, path, deadline))?.keys
+    return (try? open(presented, vault, deadline))?.keys
   }
 
   /// Extends the idle time after a use of tier T2.
@@ -99,15 +95,14 @@ final class Unlocker: Sendable {
   }
 
   private func ambientKeys(
-    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, _ path: String,
-    _ deadline: Deadline
+    _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys? {
     guard let presented = try sources.presentAmbient() else { return nil }
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
     // The previous holder of the lock may have unlocked the vault.
-    if let keys = try keysAtHand(requirement, head) { return keys }
-    return keep(try openHoldingLock(presented, head, path, deadline).keys, head)
+    if let keys = try keysAtHand(requirement, vault.head) { return keys }
+    return keep(try openHoldingLock(presented, vault, deadline).keys, vault.head)
   }
 
   /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
@@ -137,17 +132,14 @@ final class Unlocker: Sendable {
   }
 }
 
-// MARK: - Members
+// MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
 
-// What needs more than tier keys, which the cache may hold: a member of the vault.
 extension Unlocker {
-  /// Opens the vault with a slot that administers, which only changes of members need.
-  ///
-  /// Its root key is never kept.
+  /// Opens the vault with a slot that administers; its root key is never kept.
   func administrator(
-    _ head: VaultHead, path: String, _ deadline: Deadline
+    _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot {
-    let opened = try member(head, path: path, deadline)
+    let opened = try member(vault, deadline)
     guard opened.root != nil else {
       throw KeychainError(
         .refused, "\(opened.member.called) may not change who opens the vault",
@@ -157,13 +149,11 @@ extension Unlocker {
     return opened
   }
 
-  /// Returns the keys with what signs the states of a shared vault; fails if the slot only reads.
-  ///
-  /// The cache holds no key that signs, so a secret is presented again.
+  /// Returns keys that sign in a shared vault. The cache has none, so a secret is presented again.
   func signingKeys(
-    _ head: VaultHead, path: String, _ deadline: Deadline
+    _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    let opened = try member(head, path: path, deadline)
+    let opened = try member(vault, deadline)
     guard opened.keys.signer != nil else {
       throw KeychainError(
         .refused, "\(opened.member.called) reads this shared vault, and may not write to it",
@@ -176,9 +166,9 @@ extension Unlocker {
 
   /// Returns all keys, from a secret that is presented now; they are not kept.
   func allKeys(
-    _ head: VaultHead, path: String, _ deadline: Deadline
+    _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    try member(head, path: path, deadline).keys
+    try member(vault, deadline).keys
   }
 
   /// Whether the identity at hand is pinned to a check, which a person has compared.
@@ -189,16 +179,16 @@ extension Unlocker {
 
   /// Opens the vault with a secret that is presented now, or with a device slot that administers.
   private func member(
-    _ head: VaultHead, path: String, _ deadline: Deadline
+    _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot {
     if let source = configuration.unlock {
-      return try open(try present(source, deadline), head, path, deadline)
+      return try open(try present(source, deadline), vault, deadline)
     }
-    if let opened = try device.administrator(head) { return opened }
+    if let opened = try device.administrator(vault.head) { return opened }
     if let presented = try sources.presentAmbient() {
-      return try open(presented, head, path, deadline)
+      return try open(presented, vault, deadline)
     }
-    return try deadline.excluding { () throws(KeychainError) in try openedByAnswer(head, path) }
+    return try deadline.excluding { () throws(KeychainError) in try openedByAnswer(vault) }
   }
 }
 

@@ -100,7 +100,7 @@ extension Vault {
     guard try confirm(code) else {
       throw KeychainError(.cancelled, "the recovery code was not confirmed; nothing was changed")
     }
-    return try SlotInput.recoveryCode(code)
+    return try SlotInput.recoveryCode(bytes: code.bytes)
   }
 
   func createForFirstWrite() throws(KeychainError) {
@@ -130,7 +130,14 @@ extension Vault {
     _ presented: borrowing PresentedSecret
   ) throws(KeychainError) -> VaultIdentity {
     // Pins name other vaults, so the identity would not open the new one.
-    guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
+    guard presented.pins.isEmpty else {
+      throw KeychainError(
+        .refused,
+        "there is no vault yet, and the identity from \(presented.source) is pinned to others, "
+          + "so it would not open a new one",
+        recovery: .createVault + ", then add the recipient with \(.addSlot(.identity)) and pin the "
+          + "identity with \(.pinIdentity(check: nil))")
+    }
     if let path = presented.path { try SecretFile.sync(path) }
     return try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
   }
@@ -193,7 +200,9 @@ extension Vault {
         recovery: "give a passphrase, a key file, an identity or the device")
     }
     var inputs = slots.inputs
-    if slots.device { inputs.insert(try SlotInput.device(unlocker.device.findOrCreate()), at: 0) }
+    if slots.device {
+      inputs.insert(try SlotInput.device(unlocker.state.findOrCreateSecret()), at: 0)
+    }
     let epoch = try VaultEpoch(signer: nil)
     var sealed: [SlotSealing.Sealed] = []
     for input in inputs {
@@ -290,27 +299,19 @@ extension Vault {
 
   /// Reports a vault or device key that lies in memory, unless its place was chosen explicitly.
   private func reportPlaceInMemory(_ path: String, hasDeviceSlot: Bool) {
-    if !file.isNamed, let name = Self.memory(at: path) {
-      reportInMemory("the vault \(path)", name)
-    } else if hasDeviceSlot, !file.isStateNamed, let path = unlocker.device.path,
-      let name = Self.memory(at: path)
-    {
-      reportInMemory("the device key \(path)", name)
+    var places = file.isNamed ? [] : [("the vault", path)]
+    if hasDeviceSlot, !file.isStateNamed, let path = unlocker.state.pathOfSecret {
+      places.append(("the device key", path))
     }
-  }
-
-  /// Returns the file system at a path, if it lies in memory.
-  private static func memory(at path: String) -> String? {
-    let kind = FileSystemKind(of: path)
-    return kind.isInMemory ? kind.name : nil
-  }
-
-  private func reportInMemory(_ what: String, _ fileSystem: String) {
-    configuration.report(
-      .vaultInMemory,
-      "\(what) lies in memory (\(fileSystem)), for example below ProtectHome=tmpfs of a service, "
-        + "and is gone when the service or the machine stops; for one that stays, use StateDirectory= "
-        + "in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME")
+    for (what, path) in places {
+      let kind = FileSystemKind(of: path)
+      guard kind.isInMemory, let name = kind.name else { continue }
+      return configuration.report(
+        .vaultInMemory,
+        "\(what) \(path) lies in memory (\(name)), for example below ProtectHome=tmpfs of a service, "
+          + "and is gone when the service or the machine stops; for one that stays, use StateDirectory= "
+          + "in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME")
+    }
   }
 }
 
@@ -330,15 +331,6 @@ extension KeychainError {
     Self(
       .refused, "there is no vault yet, and the recovery code from \(source) can only open one",
       recovery: .createVault)
-  }
-
-  fileprivate static func pinnedElsewhere(_ source: String) -> Self {
-    Self(
-      .refused,
-      "there is no vault yet, and the identity from \(source) is pinned to others, "
-        + "so it would not open a new one",
-      recovery: .createVault + ", then add the recipient with \(.addSlot(.identity)) and pin the "
-        + "identity with \(.pinIdentity(check: nil))")
   }
 
   fileprivate static func madeMeanwhile(_ path: String) -> Self {

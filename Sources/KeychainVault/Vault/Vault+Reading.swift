@@ -141,7 +141,9 @@ extension Vault {
   package func isThere() throws(KeychainError) -> Bool { try session() != nil }
 
   /// Whether this machine has a device secret.
-  package func hasDeviceSecret() throws(KeychainError) -> Bool { try unlocker.device.find() != nil }
+  package func hasDeviceSecret() throws(KeychainError) -> Bool {
+    try unlocker.state.hasDeviceSecret()
+  }
 
   /// Returns what exists of the path of a missing vault; `nil` if there is a vault. One that was
   /// there and is gone is an error.

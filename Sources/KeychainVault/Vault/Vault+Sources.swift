@@ -78,7 +78,7 @@ extension Vault {
   /// Fails if a source cannot be read, or, as far as can be checked without a hash, does not open
   /// the vault.
   private func check(_ source: AmbientSource, _ session: VaultSession) throws(KeychainError) {
-    let (head, path) = (session.head, session.path)
+    let head = session.head
     if let file = try unlocker.sources.path(of: source) {
       guard let stat = try? Stat(FilePath(file)) else {
         throw KeychainError(
@@ -97,7 +97,7 @@ extension Vault {
       return
     }
     guard presented.kind != .passphrase || head.slots(of: .passphrase).isEmpty else { return }
-    _ = try unlocker.openHoldingLock(presented, head, path, session.deadline)
+    _ = try unlocker.openHoldingLock(presented, session.opened, session.deadline)
   }
 }
 

@@ -168,7 +168,7 @@ extension Vault {
         if let accessibility = log.neededDevice, device == nil {
           // If the vault expects a device secret that is gone, a new one must not replace it.
           try session.requireReadable(accessibility.unlockRequirement)
-          device = try unlocker.device.findOrCreate()
+          device = try unlocker.state.findOrCreateSecret()
           continue
         }
         throw log.thrown ?? error

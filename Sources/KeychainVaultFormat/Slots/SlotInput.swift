@@ -49,12 +49,6 @@ package struct SlotInput: Sendable {
     try SlotInput(.device, key: try device.secret.copy())
   }
 
-  package static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError)
-    -> SlotInput
-  {
-    try recoveryCode(bytes: code.bytes)
-  }
-
   package static func recoveryCode(bytes: borrowing SecretBytes) throws(KeychainError) -> SlotInput
   {
     try SlotInput(.recoveryCode, key: translated(secrets: bytes.copy()))
