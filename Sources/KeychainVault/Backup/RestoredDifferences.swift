@@ -104,11 +104,6 @@ struct RestoredVault: Sendable {
     let report = try VaultVerification(contents: contents, sealing: sealing).run()
     let own = try session.unlocker.device.slot(opened.head)?.number
     let known = isOther ? nil : record
-    var otherDevices = 0
-    try contents.forEachItem(keys) { visited throws(KeychainError) in
-      guard case .item(let item) = visited, sealing.isOfOtherDevice(item.entry) else { return }
-      otherDevices += 1
-    }
     differences = RestoredDifferences(
       fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
       fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
@@ -119,7 +114,7 @@ struct RestoredVault: Sendable {
       } ?? false,
       isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
       isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
-      otherDeviceItemCount: otherDevices,
+      otherDeviceItemCount: report.itemsOfOtherDevices.count,
       slots: list.members.compactMap { member in
         opened.head.slots.first { $0.number == member.number }?.described(
           isThisDevice: member.number == own, member: member)

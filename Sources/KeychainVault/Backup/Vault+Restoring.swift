@@ -31,7 +31,7 @@ extension Vault {
     confirmSlot: (VaultSlot) throws(KeychainError) -> Bool = { (_) throws(KeychainError) in false }
   ) throws(KeychainError) -> Bool {
     let session = try existingSession()
-    let keys = try unlocker.keys(.nothing, session.head, path: session.path, session.deadline)
+    let keys = try unlocker.keys(.nothing, session.opened, session.deadline)
     let found = try RestoredVault(session, keys, isCompared: isCompared)
     guard found.differences.exist else {
       _ = try session.contents(keys)
@@ -49,8 +49,8 @@ extension Vault {
       _ = try session.reopened().contents(keys)
       return true
     }
-    let opener = try unlocker.administrator(session.head, path: session.path, session.deadline)
-    var admin = try VaultAdministration(session: session, opener: opener)
+    let opened = try unlocker.administrator(session.opened, session.deadline)
+    var admin = try VaultAdministration(session: session, opened: opened)
     admin.refuses = false
     if found.differences.makesNewKeys {
       try acceptWithNewKeys(found, admin, confirmSlot)
@@ -80,7 +80,7 @@ extension Vault {
     let session = admin.session
     let record = try admin.locked { vault, change throws(KeychainError) -> SeenRecord in
       try found.requireUnchanged(change.contents)
-      change.accepting = max(change.list.serial, found.differences.seenSerial ?? 0) + 1
+      change.accepting = found.differences.seenSerial ?? 0
       try vault.replaceBase(change.base())
       return try vault.contents.record(admin.keys)
     }
@@ -109,7 +109,7 @@ extension Vault {
   ) throws(KeychainError) -> Set<UInt32> {
     var removed: Set<UInt32> = []
     for slot in found.differences.slots
-    where slot.number != admin.opener.opened.slot.number && slot.isThisDevice != true {
+    where slot.number != admin.opened.slot.number && slot.isThisDevice != true {
       let isKept = try admin.session.deadline.excluding { () throws(KeychainError) in
         try confirmSlot(slot)
       }

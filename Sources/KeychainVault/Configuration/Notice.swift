@@ -62,6 +62,12 @@ extension Notice: CustomStringConvertible {
   }
 }
 
+extension VaultConfiguration {
+  func report(_ kind: Notice.Kind, _ message: String, recovery: KeychainError.Recovery? = nil) {
+    notice?(Notice(kind: kind, message: message, recovery: recovery))
+  }
+}
+
 /// The progress of a long operation.
 public struct VaultProgress: Hashable, Sendable {
   /// The number of items that are done.

@@ -79,7 +79,7 @@ struct BaseWriter {
   static func write(
     _ new: NewBase, to file: any DiskFile, path: String
   ) throws(KeychainError) -> VaultHead {
-    let count = try new.head.encoded().count
+    let count = new.head.encoded().count
     var writer = BaseWriter(
       file, path, new.keys, from: count, pageCount: new.hasManyItems ? 16384 : 4096)
     try new.putItems(&writer)
@@ -172,7 +172,7 @@ struct BaseWriter {
       .sealed(keys: keys)
     try append(index)
     try append(spine)
-    let bytes = try new.head.encoded(index: index.count, spine: spine.count, log: place)
+    let bytes = new.head.encoded(index: index.count, spine: spine.count, log: place)
     let head = try VaultHead(bytes, path: path)
     let base = Commit.Base(
       serial: new.serial, headHash: try head.hash(),
@@ -186,9 +186,6 @@ struct BaseWriter {
     try flush()
     try write(bytes, at: 0)
     return head
-  }
-}
-
   }
 }
 

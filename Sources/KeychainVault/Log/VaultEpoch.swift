@@ -55,14 +55,14 @@ struct VaultEpoch: Sendable {
 
   /// Gives the keys to a slot, which names the present administration key if its secret was presented.
   func reseal(
-    _ slot: SlotRow, of member: Member, grant: SlotGrant, inputKey: SharedSecret?
+    _ listed: ListedSlot, grant: SlotGrant, inputKey: SharedSecret?
   ) throws(KeychainError) -> ListedSlot {
     try SlotSealing.reseal(
-      slot, of: member, granted: granted(grant), head: identity, inputKey: inputKey)
+      listed.slot, of: listed.member, granted: granted(grant), head: identity, inputKey: inputKey)
   }
 
   func seal(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant = .administers,
+    _ input: SlotInput, number: UInt32, grant: SlotGrant = .administers,
     name: String = ""
   ) throws(KeychainError) -> ListedSlot {
     try SlotSealing.seal(

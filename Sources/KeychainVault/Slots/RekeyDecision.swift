@@ -1,6 +1,67 @@
-internal import Foundation
-internal import KeychainCredentials
-internal import KeychainVaultFormat
+public import KeychainCredentials
+public import KeychainVaultFormat
+
+/// What a new root key would keep of a vault, and what would be lost.
+public struct RekeyPlan: Hashable, Sendable {
+  /// The slots that get the new keys, by the signed list of members.
+  ///
+  /// People compare their names, and the fingerprints of their recipients.
+  public var kept: [VaultSlot] = []
+
+  /// The slot that is removed; `nil` if no removal was requested.
+  public var removed: VaultSlot?
+
+  /// The items that are deleted with a removed slot because they need a passphrase and no
+  /// passphrase is kept.
+  public var deletedItems: Set<CredentialIdentity> = []
+
+  /// Whether this machine's device key alone will open everything, and did not before: no
+  /// passphrase, key file or recipient is kept.
+  public var promotesDevice = false
+
+  /// Whether the vault gets a new administration key, and with it a new check.
+  public var changesAdministrationKey = false
+
+  /// Whether the recovery code that opened the vault signs the new administration key.
+  ///
+  /// Who has seen the vault before then trusts it without comparing the check.
+  public var isSignedByRecoveryCode = false
+
+  /// The number of items, including those that are lost.
+  public var itemCount = 0
+
+  /// The items that don't open, and go.
+  public var damagedItems: [String] = []
+
+  /// The number of items that are lost because only other devices can open them.
+  public var otherDeviceItemCount = 0
+
+  /// Whether items are lost.
+  public var losesItems: Bool {
+    !deletedItems.isEmpty || !damagedItems.isEmpty || otherDeviceItemCount > 0
+  }
+
+  /// Whether everything that is lost or kept was named in `agreed`.
+  func staysWithin(_ agreed: RekeyPlan) -> Bool {
+    kept == agreed.kept && removed == agreed.removed
+      && changesAdministrationKey == agreed.changesAdministrationKey
+      && deletedItems.isSubset(of: agreed.deletedItems)
+      && Set(damagedItems).isSubset(of: agreed.damagedItems)
+      && otherDeviceItemCount <= agreed.otherDeviceItemCount
+  }
+}
+
+/// What a new root key changed in a vault.
+public struct RekeyReport: Hashable, Sendable {
+  /// What was kept, and what was lost.
+  public var plan: RekeyPlan
+
+  /// The check of the vault, which changes with the administration key.
+  ///
+  /// If it changed, identities on other machines must be pinned to it, unless a recovery code signed
+  /// the change.
+  public var check: VaultCheck
+}
 
 /// Decides within a transaction what a new root key keeps: every slot of the list of members, except
 /// one that is removed.
@@ -21,20 +82,13 @@ struct RekeyDecision {
     var dropsDamaged = false
   }
 
-  /// A slot that gets the new keys.
-  struct Carried {
-    let slot: ListedSlot
-    let grant: SlotGrant
-  }
-
   private(set) var plan = RekeyPlan()
-  private(set) var carried: [Carried] = []
+
+  /// The slots that get the new keys.
+  private(set) var carried: [(slot: ListedSlot, grant: SlotGrant)] = []
 
   /// The items that are deleted with the last passphrase.
-  private(set) var itemsToDelete = PassphraseItems()
-
-  /// Why the vault gets a new administration key; `nil` if it keeps its key.
-  private(set) var changesKey = false
+  private(set) var itemsToDelete: [PassphraseItem] = []
 
   /// The items that go: those that are deleted, damaged, or of other devices.
   private(set) var dropped: Set<ItemID> = []
@@ -42,40 +96,30 @@ struct RekeyDecision {
   /// The pages that go, as they are damaged, by the ids of their first items.
   private(set) var droppedPages: Set<ItemID> = []
 
-  init(_ change: borrowing SlotChange, _ request: Request = Request()) throws(KeychainError) {
+  /// Decides, and fails if a person `agreed` to less.
+  init(
+    _ change: borrowing SlotChange, _ request: Request, within agreed: RekeyPlan? = nil
+  ) throws(KeychainError) {
     let admin = change.admin
     let own = try admin.session.unlocker.device.slot(admin.head)?.number
-    for number in request.removed { try remove(number, change, own) }
+    for number in request.removed {
+      let slot = try change.slot(toRemove: number)
+      plan.removed = slot.described(isThisDevice: number == own)
+    }
     let kept = change.slots.filter { !request.removed.contains($0.number) }
-    let promoted =
-      request.limitsDevices
-      ? nil : try kept.deviceToPromote(own, orElse: Self.keepOne)
+    let promoted = request.limitsDevices ? nil : try kept.deviceToPromote(own)
     carried = kept.map { slot in
-      Carried(slot: slot, grant: Self.grant(of: slot, request, promoted: promoted))
+      if slot == promoted { return (slot, .administers) }
+      return (slot, request.limitsDevices && slot.kind == .device ? .openTier : slot.grant)
     }
     plan.promotesDevice = promoted != nil
-    plan.kept = carried.map { $0.slot.described(own: own, grant: $0.grant) }
+    plan.kept = carried.map {
+      $0.slot.described(isThisDevice: $0.slot.number == own, grant: $0.grant)
+    }
     decideAdministrationKey(change, request)
     try lookAtItems(change, request)
-    if !kept.hasPassphrase {
-      try planDeletion(request, try PassphraseItems(of: change, includingOtherDevices: false))
-    }
-  }
-
-  static let keepOne: KeychainError.Recovery = "add another way first with \(.addSlot(nil))"
-
-  private static func grant(
-    of slot: ListedSlot, _ request: Request, promoted: ListedSlot?
-  ) -> SlotGrant {
-    if slot == promoted { return .administers }
-    return request.limitsDevices && slot.kind == .device ? .openTier : slot.grant
-  }
-
-  private mutating func remove(
-    _ number: UInt32, _ change: borrowing SlotChange, _ own: UInt32?
-  ) throws(KeychainError) {
-    let slot = try change.slot(toRemove: number)
-    plan.removed = slot.described(own: own)
+    if !kept.contains(where: { $0.kind == .passphrase }) { try planDeletion(change, request) }
+    if let agreed, !plan.staysWithin(agreed) { throw .slotsChanged }
   }
 
   /// Whoever administered knows the administration key, and keeps it.
@@ -86,14 +130,14 @@ struct RekeyDecision {
     let leaves = change.slots.contains {
       $0.grant == .administers && !staying.contains($0.number)
     }
-    changesKey = leaves || request.newAdministrationKey
-    plan.changesAdministrationKey = changesKey
-    plan.isSignedByRecoveryCode = changesKey && recoverySigner(change.admin) != nil
+    plan.changesAdministrationKey = leaves || request.newAdministrationKey
+    plan.isSignedByRecoveryCode =
+      plan.changesAdministrationKey && recoverySigner(change.admin) != nil
   }
 
   /// What signs for the recovery code, if the vault was opened with one that stays.
   func recoverySigner(_ admin: VaultAdministration) -> CommitSigner? {
-    let opened = admin.opener.opened
+    let opened = admin.opened
     guard opened.slot.kind == .recoveryCode,
       carried.contains(where: { $0.slot.number == opened.slot.number })
     else { return nil }
@@ -104,64 +148,68 @@ struct RekeyDecision {
   private mutating func lookAtItems(
     _ change: borrowing SlotChange, _ request: Request
   ) throws(KeychainError) {
-    let (contents, sealing) = (change.contents, change.sealing)
-    let report = try VaultVerification(contents: contents, sealing: sealing).run()
+    let report = try VaultVerification(contents: change.contents, sealing: change.sealing).run()
     plan.itemCount = report.itemCount
-    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
-      guard case .item(let item) = visited, sealing.isOfOtherDevice(item.entry) else { return }
-      plan.otherDeviceItemCount += 1
-      dropped.insert(item.id)
-    }
+    plan.otherDeviceItemCount = report.itemsOfOtherDevices.count
     plan.damagedItems = (Array(report.damagedItems.values) + report.damagedPages.values).sorted()
     guard request.dropsDamaged || plan.damagedItems.isEmpty else {
-      throw .damagedItems(plan.damagedItems)
+      let names = plan.damagedItems
+      throw KeychainError(
+        .damaged,
+        "items of the vault do not open, and would be lost with new keys: "
+          + names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : ""),
+        recovery: "restore a backup that has them, or drop them with \(.dropDamaged)")
     }
-    dropped.formUnion(report.damagedItems.keys)
+    dropped = report.itemsOfOtherDevices.union(report.damagedItems.keys)
     droppedPages = Set(report.damagedPages.keys)
   }
 
   private mutating func planDeletion(
-    _ request: Request, _ items: PassphraseItems
+    _ change: borrowing SlotChange, _ request: Request
   ) throws(KeychainError) {
-    try items.requireAgreement(request.deletesItems || request.limitsDevices) { names in
-      .lastPassphrase(request.removed.first, names, withNewKeys: true)
-    }
     // A first passphrase is one.
     guard !request.limitsDevices else { return }
+    let items = try change.passphraseItems(includingOtherDevices: false)
+    try items.requireAgreement(
+      request.deletesItems, removing: request.removed.first, withNewKeys: true)
     itemsToDelete = items
-    dropped.formUnion(items.items.map(\.id))
-    plan.deletedItems = Set(items.credentials.map(\.identity))
+    dropped.formUnion(items.map(\.item.id))
+    plan.deletedItems = Set(items.map(\.credential.identity))
   }
+}
+
+/// An item that needs a vault with a passphrase, and goes with the last one.
+struct PassphraseItem {
+  let item: VaultItem
+  let credential: Credential
 }
 
 extension SlotChange {
-  /// Returns the slot of a number that a person wants to remove.
-  borrowing func slot(toRemove number: UInt32) throws(KeychainError) -> ListedSlot {
-    guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
-    guard list.vaultKind == .local || number != admin.opener.opened.slot.number else {
-      throw KeychainError(
-        .refused, "\(slot.member.called) opened this shared vault, so it cannot be removed with it",
-        recovery:
-          "open the vault with another slot that administers it; \(.listSlots) shows which do")
+  /// Those of other devices, whose names are not read here, are an error if they are included.
+  func passphraseItems(
+    includingOtherDevices: Bool
+  ) throws(KeychainError) -> [PassphraseItem] {
+    var found: [PassphraseItem] = []
+    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
+      guard case .item(let item) = visited,
+        item.accessibility == .whenPasscodeSetThisDeviceOnly,
+        includingOtherDevices || !sealing.isOfOtherDevice(item.entry)
+      else { return }
+      let credential = try sealing.credential(of: item, name: item.name)
+      found.append(PassphraseItem(item: item, credential: credential))
     }
-    return slot
+    return found
   }
 }
 
-extension KeychainError {
-  fileprivate static func damagedItems(_ names: [String]) -> Self {
-    let shown = names.prefix(10).joined(separator: ", ")
-    return Self(
-      .damaged,
-      "items of the vault do not open, and would be lost with new keys: \(shown)"
-        + (names.count > 10 ? ", …" : ""),
-      recovery: "restore a backup that has them, or drop them with \(.dropDamaged)")
-  }
-
-  static func lastPassphrase(
-    _ number: UInt32?, _ names: String, withNewKeys: Bool
-  ) -> Self {
-    Self(
+extension [PassphraseItem] {
+  /// Fails with the names of the items, if nobody agreed to delete them.
+  func requireAgreement(
+    _ isAgreed: Bool, removing number: UInt32?, withNewKeys: Bool
+  ) throws(KeychainError) {
+    guard !isAgreed, !isEmpty else { return }
+    let names = map { "\($0.credential.identity)" }.joined(separator: "; ")
+    throw KeychainError(
       .refused, "items need a passphrase, and none would be left: \(names)",
       recovery: "change their accessibility first, or delete them with it: "
         + "\(.removeSlot(number: number, deletingItems: true, withNewKeys: withNewKeys))")

@@ -1,7 +1,6 @@
-internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
-internal import KeychainVaultFormat
+public import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
@@ -36,32 +35,28 @@ extension Vault {
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
-    let admin = try administration(adding: .passphrase, name: name)
-    let plan = try plan(.passphrase, admin, confirm)
-    return try add(try slotInput(passphrase: passphrase), name, admin, plan, progress)
+    try add(
+      .passphrase, name, try administration(adding: .passphrase, name: name), confirm, progress
+    ) {
+      () throws(KeychainError) in
+      try slotInput(passphrase: passphrase)
+    }
   }
 
-  /// Adds a passphrase and asks for it last, after everything else was checked.
-  ///
-  /// - Parameters:
-  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - confirm: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
-  ///   - progress: Called from time to time with the progress of the verification or the sealing.
-  ///   - passphrase: Returns the passphrase. The time it takes does not count against the deadline.
-  /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and what the closure throws.
+  /// Adds a passphrase as ``addPassphraseSlot(_:name:confirm:progress:)`` does, and asks for it last,
+  /// after everything else was checked. The time it takes does not count against the deadline.
   package func addPassphraseSlot(
     name: String = "",
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)?,
     passphrase: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> VaultSlot {
-    let admin = try administration(adding: .passphrase, name: name)
-    let plan = try plan(.passphrase, admin, confirm)
-    let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
-      try passphrase()
+    try add(
+      .passphrase, name, try administration(adding: .passphrase, name: name), confirm, progress
+    ) {
+      () throws(KeychainError) in
+      try slotInput(passphrase: try passphrase())
     }
-    return try add(try slotInput(passphrase: answer), name, admin, plan, progress)
   }
 
   /// Adds a key file.
@@ -94,10 +89,8 @@ extension Vault {
           .alreadyExists, "slot \(slot.number) is this key file's already", recovery: .listSlots)
       }
     }
-    reportIfWeak(contents, path)
-    try SecretFile.sync(path)
-    let plan = try plan(.keyFile, admin, confirm)
-    return try add(try SlotInput.keyFile(contents), name, admin, plan, progress)
+    let input = try slotInput(keyFile: contents, path, name: path)
+    return try add(.keyFile, name, admin, confirm, progress) { input }
   }
 
   /// Adds this machine's device secret.
@@ -111,20 +104,85 @@ extension Vault {
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
-  public func addDeviceSlot(
-    name: String = ""
-  ) throws(KeychainError) -> VaultSlot {
+  public func addDeviceSlot(name: String = "") throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .device, name: name)
     if let slot = try unlocker.device.slot(admin.head) {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
     }
-    let input = try SlotInput.device(try unlocker.device.findOrCreate())
+    let input = try SlotInput.device(try unlocker.state.findOrCreateSecret())
     return try admin.change { change throws(KeychainError) in
       let number = try change.freeNumber(for: .device)
       let grant: SlotGrant = change.slots.contains(where: \.isDailyKey) ? .openTier : .administers
-      let sealed = try change.seal(input, number: number, grant: grant, name: name)
-      change.put(sealed)
-      return sealed.described(own: sealed.number)
+      return change.put(
+        try change.epoch.seal(input, number: number, grant: grant, name: name), isThisDevice: true)
+    }
+  }
+
+  /// Adds a new recovery code for a person to write down.
+  ///
+  /// The code exists only during this call and cannot be shown again. The grant of the device slot
+  /// does not change.
+  ///
+  /// - Parameters:
+  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
+  ///   - confirm: Receives the code, shows it, and returns whether it was written down. The time it
+  ///     takes does not count against the deadline.
+  /// - Returns: The new slot.
+  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``; ``KeychainError`` with
+  ///   ``KeychainError/Code/refused`` if this is a shared vault that has a recovery code,
+  ///   ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or what it throws. Nothing is
+  ///   changed then.
+  @discardableResult
+  public func addRecoveryCodeSlot(
+    name: String = "",
+    confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
+  ) throws(KeychainError) -> VaultSlot {
+    let admin = try administration(adding: .recoveryCode, name: name)
+    return try add(.recoveryCode, name, admin, Self.losingNothing, nil) {
+      () throws(KeychainError) in
+      try Self.confirmedCode(confirm)
+    }
+  }
+
+  /// Adds a recipient, whose identity then opens the vault.
+  ///
+  /// The grant of the device slot does not change.
+  ///
+  /// - Parameters:
+  ///   - recipient: The public half of the identity.
+  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
+  ///   - requested: What the recipient may do: ``SlotGrant/readsAndWrites`` by default in a shared
+  ///     vault. In another vault, every recipient ``SlotGrant/administers``.
+  /// - Returns: The new slot.
+  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``; ``KeychainError`` with
+  ///   ``KeychainError/Code/alreadyExists`` if the recipient has a slot,
+  ///   ``KeychainError/Code/invalidArgument`` if its key is unusable, or
+  ///   ``KeychainError/Code/refused`` if the vault cannot have that grant.
+  @discardableResult
+  public func addRecipientSlot(
+    _ recipient: VaultRecipient, name: String = "", grant requested: SlotGrant? = nil
+  ) throws(KeychainError) -> VaultSlot {
+    guard recipient.isUsable else {
+      throw KeychainError(
+        .invalidArgument, "no identity belongs to \(recipient)",
+        recovery: "make an identity with \(.createIdentity)")
+    }
+    let admin = try administration(adding: .recipient, name: name)
+    let isShared = admin.list.vaultKind == .shared
+    let grant = requested ?? (isShared ? .readsAndWrites : .administers)
+    guard grant == .administers || (isShared && grant != .openTier) else {
+      throw KeychainError(
+        .refused, "a vault that is not shared has only recipients that administer it",
+        recovery: "add the recipient without limits, or create a shared vault")
+    }
+    return try admin.change { change throws(KeychainError) in
+      if let slot = change.slots.first(where: { $0.member.recipient == recipient }) {
+        throw KeychainError(
+          .alreadyExists, "slot \(slot.number) is this recipient's already", recovery: .listSlots)
+      }
+      let number = try change.freeNumber(for: .recipient)
+      return change.put(
+        try change.epoch.seal(to: recipient, number: number, grant: grant, name: name))
     }
   }
 
@@ -133,89 +191,67 @@ extension Vault {
     plan.otherDeviceItemCount == 0
   }
 
-  private static let limitingDevices = RekeyDecision.Request(limitsDevices: true)
-
-  /// Returns what new keys would change, after a person agreed; `nil` if the slot needs no new keys.
-  ///
-  /// Whoever has a device secret that opens everything knows the root key and the administration
-  /// key. Everything that would be refused at the end is refused here, before anybody is asked.
-  private func plan(
-    _ kind: SlotKind, _ admin: VaultAdministration,
-    _ confirm: (RekeyPlan) throws(KeychainError) -> Bool
-  ) throws(KeychainError) -> RekeyPlan? {
-    let plan = try admin.inspect { change throws(KeychainError) -> RekeyPlan? in
-      _ = try change.freeNumber(for: kind)
-      guard change.slots.contains(where: \.isFullDevice) else { return nil }
-      return try RekeyDecision(change, Self.limitingDevices).plan
-    }
-    if let plan { try admin.requireAgreement(to: plan, confirm) }
-    return plan
-  }
-
+  /// Adds a slot that a person can open; a passphrase or key file with new keys if a device slot
+  /// opens everything: whoever has its secret knows the root key and the administration key.
   private func add(
-    _ input: consuming SlotInput, _ name: String, _ admin: VaultAdministration,
-    _ agreed: RekeyPlan?, _ progress: ((VaultProgress) -> Void)?
+    _ kind: SlotKind, _ name: String, _ admin: VaultAdministration,
+    _ confirm: (RekeyPlan) throws(KeychainError) -> Bool, _ progress: ((VaultProgress) -> Void)?,
+    _ input: () throws(KeychainError) -> SlotInput
   ) throws(KeychainError) -> VaultSlot {
-    guard let agreed else { return try addWithoutRekey(input, name, admin) }
-    let kind = input.kind
-    let outcome = try VaultRekey(admin: admin, progress: progress).run(
-      adding: VaultRekey.NewSlot(input, name: name)
-    ) { change throws(KeychainError) in
+    let request = RekeyDecision.Request(limitsDevices: true)
+    let agreed = try admin.agreement(confirm) { change throws(KeychainError) in
       _ = try change.freeNumber(for: kind)
-      let decision = try RekeyDecision(change, Self.limitingDevices)
-      guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
-      return decision
+      if change.limitsDevices(for: kind) { return try RekeyDecision(change, request).plan }
+      // Don't ask a person for a secret that can't be used, or for a damaged vault.
+      try change.requireWholePages()
+      return nil
+    }
+    let input = try admin.session.deadline.excluding(input)
+    guard let agreed else {
+      return try admin.change { change throws(KeychainError) in
+        // A device slot that opens everything by now would have to be limited.
+        guard !change.limitsDevices(for: kind) else { throw .slotsChanged }
+        let number = try change.freeNumber(for: kind)
+        return change.put(try change.epoch.seal(input, number: number, name: name))
+      }
+    }
+    let outcome = try VaultRekey(admin: admin, progress: progress).run(adding: (input, name)) {
+      change throws(KeychainError) in
+      _ = try change.freeNumber(for: kind)
+      return try RekeyDecision(change, request, within: agreed)
     }
     reportGrantChange(outcome)
     guard let added = outcome.added else {
       throw KeychainError(.internalFailure, "a slot was not added")
     }
-    return added.described(own: nil)
-  }
-
-  /// Adds a slot without new keys, if no device slot opens everything.
-  private func addWithoutRekey(
-    _ input: borrowing SlotInput, _ name: String, _ admin: VaultAdministration
-  ) throws(KeychainError) -> VaultSlot {
-    try admin.change { change throws(KeychainError) in
-      // A device slot that opens everything by now would have to be limited.
-      guard !change.slots.contains(where: \.isFullDevice) else { throw .slotsChanged }
-      let sealed = try change.seal(
-        input, number: try change.freeNumber(for: input.kind), name: name)
-      change.put(sealed)
-      return sealed.described(own: nil)
-    }
+    return added.described(isThisDevice: nil)
   }
 
   private func reportGrantChange(_ outcome: VaultRekey.Outcome) {
     let hasRecipients = outcome.decision.carried.contains { $0.slot.kind == .recipient }
     let isFollowed = outcome.decision.plan.isSignedByRecoveryCode
-    configuration.notice?(
-      Notice(
-        kind: .deviceGrantChanged,
-        message: "the device key alone now opens only what needs no unlock; "
-          + "copies of the vault made before stay as open as they were",
-        recovery: hasRecipients && !isFollowed
-          ? "give the vault's new check to identities that are pinned to it, with "
-            + "\(.pinIdentity(check: nil))" : nil))
+    configuration.report(
+      .deviceGrantChanged,
+      "the device key alone now opens only what needs no unlock; "
+        + "copies of the vault made before stay as open as they were",
+      recovery: hasRecipients && !isFollowed
+        ? "give the vault's new check to identities that are pinned to it, with "
+          + "\(.pinIdentity(check: nil))" : nil)
   }
 
   /// Opens the root key for a change of slots.
   func administration() throws(KeychainError) -> VaultAdministration {
     let session = try existingSession()
     try session.requireKnownHead()
-    let opener = try unlocker.administrator(session.head, path: session.path, session.deadline)
-    return try VaultAdministration(session: session, opener: opener)
+    let opened = try unlocker.administrator(session.opened, session.deadline)
+    return try VaultAdministration(session: session, opened: opened)
   }
 
   /// Opens the root key to add a slot, if the vault may have one of its kind.
-  func administration(
+  private func administration(
     adding kind: SlotKind, name: String
   ) throws(KeychainError) -> VaultAdministration {
-    guard name.utf8.count <= Member.maximumNameCount else {
-      throw KeychainError(
-        .invalidArgument, "the name of a slot has at most \(Member.maximumNameCount) bytes")
-    }
+    try Member.check(name: name)
     let admin = try administration()
     guard admin.list.vaultKind == .local || kind == .recipient || kind == .recoveryCode else {
       throw KeychainError(

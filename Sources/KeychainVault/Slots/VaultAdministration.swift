@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
@@ -7,7 +7,9 @@ internal import PrephirencesFiles
 /// A session of somebody who may change who opens the vault.
 struct VaultAdministration: Sendable {
   let session: VaultSession
-  let opener: SlotOpener
+
+  /// The slot that opened the vault.
+  let opened: OpenedSlot
 
   /// The epoch of the vault, with its root key and administration key.
   let epoch: VaultEpoch
@@ -16,20 +18,20 @@ struct VaultAdministration: Sendable {
   var refuses = true
 
   var head: VaultHead { session.head }
-  var keys: TierKeys { opener.opened.keys }
-  var list: MemberList { opener.opened.list }
+  var keys: TierKeys { opened.keys }
+  var list: MemberList { opened.list }
 
-  init(session: VaultSession, opener: SlotOpener) throws(KeychainError) {
-    guard let root = opener.opened.root else {
+  init(session: VaultSession, opened: OpenedSlot) throws(KeychainError) {
+    guard let root = opened.root else {
       throw KeychainError(.internalFailure, "a slot without the root key was opened for a change")
     }
     self.session = session
-    self.opener = opener
+    self.opened = opened
     let key = try AdministrationKey(
       box: session.head.parts.administrationBox, root: root.bytes,
       expected: session.head.administration)
-    var keys = opener.opened.keys
-    if opener.opened.list.vaultKind == .shared { keys.signer = opener.opened.signer }
+    var keys = opened.keys
+    if opened.list.vaultKind == .shared { keys.signer = opened.signer }
     epoch = VaultEpoch(session.head, root: root, keys: keys, administration: key)
   }
 
@@ -51,11 +53,6 @@ struct VaultAdministration: Sendable {
     try locked { _, change throws(KeychainError) in try body(change) }
   }
 
-  /// Fails if a change would fail, before a person is asked for what it needs.
-  func requireChangeable() throws(KeychainError) {
-    try inspect { change throws(KeychainError) in try change.requireWholePages() }
-  }
-
   func locked<Result>(
     _ body: (inout LockedVault, inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -68,20 +65,35 @@ struct VaultAdministration: Sendable {
     }
   }
 
+  /// Returns what new keys would change, after a person agreed; `nil` if there are no new keys.
+  func agreement(
+    _ confirm: (RekeyPlan) throws(KeychainError) -> Bool,
+    to plan: (borrowing SlotChange) throws(KeychainError) -> RekeyPlan?
+  ) throws(KeychainError) -> RekeyPlan? {
+    guard let plan = try inspect(plan) else { return nil }
+    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
+      try confirm(plan)
+    }
+    guard isConfirmed else {
+      throw KeychainError(.cancelled, "the vault keeps its keys; nothing was changed")
+    }
+    return plan
+  }
+
   /// What the secrets that were presented gave, by the numbers of their slots.
   func presented() throws(KeychainError) -> [UInt32: SharedSecret] {
     var keys: [UInt32: SharedSecret] = [:]
-    if let device = try session.unlocker.device.find(),
+    if let device = try session.unlocker.state.findSecret(),
       let slot = try session.unlocker.device.slot(head)
     {
       keys[slot.number] = device.secret
     }
-    if let inputKey = opener.opened.inputKey { keys[opener.opened.slot.number] = inputKey }
+    if let inputKey = opened.inputKey { keys[opened.slot.number] = inputKey }
     return keys
   }
 }
 
-/// A change of members that keeps the keys.
+/// A change of members.
 struct SlotChange {
   let admin: VaultAdministration
   let slots: [ListedSlot]
@@ -89,10 +101,11 @@ struct SlotChange {
 
   /// What the vault holds, without the items that go.
   private(set) var contents: VaultContents
-  private var sealed: [UInt32: ListedSlot] = [:]
-  private var removed: Set<UInt32> = []
 
-  /// The serial of the list, where it has to be above the next one; such a list accepts a restored file.
+  /// The slots of the next list, by their numbers.
+  private var next: [UInt32: ListedSlot] = [:]
+
+  /// A serial that the next list has to be above; such a list accepts a restored file.
   var accepting: UInt64?
 
   var list: MemberList { contents.list }
@@ -103,45 +116,47 @@ struct SlotChange {
     self.admin = admin
     slots = try contents.list.rows(in: contents.head)
     sealing = try admin.session.sealing(admin.epoch.keys)
-    guard slots.contains(where: { $0.slot == admin.opener.opened.slot }) else {
-      throw .slotsChanged
-    }
+    guard slots.contains(where: { $0.slot == admin.opened.slot }) else { throw .slotsChanged }
+    for slot in slots { next[slot.number] = slot }
   }
 
   /// Puts a slot into the next list, in the place of that of its number.
-  mutating func put(_ slot: ListedSlot) { sealed[slot.slot.number] = slot }
+  @discardableResult
+  mutating func put(_ slot: ListedSlot, isThisDevice: Bool? = nil) -> VaultSlot {
+    next[slot.number] = slot
+    return slot.described(isThisDevice: isThisDevice)
+  }
 
-  mutating func removeSlot(_ number: UInt32) { removed.insert(number) }
+  mutating func removeSlot(_ number: UInt32) { next[number] = nil }
 
   /// Removes an item with the change.
   mutating func remove(_ item: VaultItem) { contents.lay(nil, over: item.id, in: item.entry.tier) }
 
-  func seal(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant = .administers, name: String
-  ) throws(KeychainError) -> ListedSlot {
-    try epoch.seal(input, number: number, grant: grant, name: name)
-  }
-
-  /// The base that brings the new list.
+  /// The base that brings the new list under the same keys.
   func base() throws(KeychainError) -> NewBase {
     let presented = try admin.presented()
-    var all: [ListedSlot] = []
-    for slot in slots where !removed.contains(slot.number) && sealed[slot.number] == nil {
-      if let inputKey = presented[slot.number], slot.slot.made != epoch.identity.administration {
-        all.append(
-          try epoch.reseal(slot.slot, of: slot.member, grant: slot.grant, inputKey: inputKey))
-      } else {
-        all.append(slot)
-      }
+    let slots = try next.values.map { slot throws(KeychainError) in
+      guard let inputKey = presented[slot.number], slot.slot.made != epoch.identity.administration
+      else { return slot }
+      return try epoch.reseal(slot, grant: slot.grant, inputKey: inputKey)
     }
-    all += sealed.values
+    let signed = try self.signed(
+      slots, epoch, successions: contents.head.parts.successions, above: accepting)
+    return try NewBase(contents, epoch.keys, bringing: signed)
+  }
+
+  /// Signs the list that follows, in this epoch or the next one.
+  func signed(
+    _ slots: [ListedSlot], _ epoch: VaultEpoch, successions: [Data], above floor: UInt64?
+  ) throws(KeychainError) -> SignedMembers {
     let (newest, list) = (contents.newest, list)
-    let signed = try SignedMembers(
+    let serial = max(list.serial, floor ?? 0) + 1
+    return try SignedMembers(
       epoch,
       list.next(
-        first: newest.n + 1, before: newest.digest, serial: accepting, accepted: accepting),
-      all, successions: contents.head.parts.successions)
-    return try NewBase(contents, epoch.keys, bringing: signed)
+        first: newest.n + 1, before: newest.digest, serial: serial,
+        accepted: floor == nil ? list.accepted : serial),
+      slots, successions: successions)
   }
 
   /// - Throws: ``KeychainError/Code/damaged`` if a page can't be carried into a new base.
@@ -151,9 +166,7 @@ struct SlotChange {
     }
   }
 
-  /// A number for a new slot.
-  ///
-  /// - Throws: ``KeychainError/Code/refused`` if the vault has as many slots as allowed.
+  /// Returns a number for a new slot, unless the vault has as many of its kind as allowed.
   func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
     guard slots.count < MemberList.maximumCount, list.nextNumber < .max,
       kind != .passphrase
@@ -164,6 +177,96 @@ struct SlotChange {
         recovery: "remove one with "
           + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: true))")
     }
+    if kind == .recoveryCode, list.vaultKind == .shared,
+      let slot = slots.first(where: { $0.kind == .recoveryCode })
+    {
+      throw KeychainError(
+        .refused, "a shared vault has one recovery code, which is slot \(slot.number)",
+        recovery: "remove it first, with "
+          + "\(.removeSlot(number: slot.number, deletingItems: false, withNewKeys: true))")
+    }
     return list.nextNumber
+  }
+
+  /// Whether a slot of a kind makes a device slot open less.
+  func limitsDevices(for kind: SlotKind) -> Bool {
+    kind.cutsDevices && slots.contains(where: \.isFullDevice)
+  }
+
+  /// Returns the slot of a number that a person wants to remove.
+  borrowing func slot(toRemove number: UInt32) throws(KeychainError) -> ListedSlot {
+    guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
+    guard list.vaultKind == .local || number != admin.opened.slot.number else {
+      throw KeychainError(
+        .refused, "\(slot.member.called) opened this shared vault, so it cannot be removed with it",
+        recovery:
+          "open the vault with another slot that administers it; \(.listSlots) shows which do")
+    }
+    return slot
+  }
+}
+
+extension ListedSlot {
+  /// Whether it opens everything and is for daily use, unlike a recovery code.
+  var isDailyKey: Bool { kind != .device && kind != .recoveryCode }
+
+  /// Whether a device secret alone opens everything with it.
+  var isFullDevice: Bool { kind == .device && grant == .administers }
+
+  func described(isThisDevice: Bool?, grant: SlotGrant? = nil) -> VaultSlot {
+    slot.described(isThisDevice: isThisDevice, member: member, grant: grant)
+  }
+}
+
+extension MemberList {
+  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry
+  /// it.
+  func rows(in head: VaultHead) throws(KeychainError) -> [ListedSlot] {
+    if let unknown {
+      throw KeychainError(
+        .unsupportedFormat,
+        "\(unknown.called) is of a kind that this release does not know, so it cannot change who "
+          + "opens the vault",
+        recovery: "use the release that made it, or a newer one")
+    }
+    return try members.map { member throws(KeychainError) in
+      guard let slot = head.slots.first(where: { $0.number == member.number }) else {
+        throw .damagedSlot(member.number)
+      }
+      return ListedSlot(slot: slot, member: member)
+    }
+  }
+}
+
+extension [ListedSlot] {
+  /// Returns this device's slot if it must open everything because no daily key is left; fails if
+  /// nothing would be left that may administer the vault.
+  func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> ListedSlot? {
+    let recovery: KeychainError.Recovery = "add another way first with \(.addSlot(nil))"
+    let isAdministered = contains { $0.kind != .device && $0.grant == .administers }
+    guard !contains(where: \.isDailyKey) else {
+      guard isAdministered else {
+        throw KeychainError(
+          .refused, "nobody would be left who administers the vault", recovery: recovery)
+      }
+      return nil
+    }
+    guard let own = first(where: { $0.number == ownSlot }) else {
+      // Nobody knows here whether another device still has its secret.
+      guard isAdministered else {
+        throw KeychainError(.refused, "nothing else would open the vault", recovery: recovery)
+      }
+      return nil
+    }
+    return own.grant == .administers ? nil : own
+  }
+}
+
+extension KeychainError {
+  static let slotsChanged = KeychainError(
+    .busy, "the slots changed meanwhile", recovery: .tryAgain)
+
+  package static func noSlot(_ number: UInt32) -> Self {
+    Self(.notFound, "the vault has no slot \(number)", recovery: .listSlots)
   }
 }

@@ -1,22 +1,10 @@
 internal import Foundation
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
 /// Gives the vault new keys: every item is sealed again, and every slot that stays gets them.
 struct VaultRekey {
-  /// A slot that is added with the new keys.
-  final class NewSlot {
-    let input: SlotInput
-    let name: String
-
-    init(_ input: consuming SlotInput, name: String) {
-      self.input = input
-      self.name = name
-    }
-  }
-
   let admin: VaultAdministration
   var progress: ((VaultProgress) -> Void)?
 
@@ -31,7 +19,7 @@ struct VaultRekey {
 
   /// Gives new keys to what `decide` lets stay, which looks under the lock at what is there then.
   func run(
-    adding new: NewSlot? = nil,
+    adding new: (input: SlotInput, name: String)? = nil,
     _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
   ) throws(KeychainError) -> Outcome {
     let session = admin.session
@@ -42,7 +30,7 @@ struct VaultRekey {
         var record = try SeenRecord(change.list, proved: change.contents.proved(admin.keys))
         try vault.replaceBase(base) { made throws(KeychainError) in
           // From here on, the file may be the new one.
-          try admin.opener.pin(outcome.check)
+          try admin.opened.pin(outcome.check)
           if made.head.administration != record.administration {
             record.nextAdministration = made.head.administration
           }
@@ -61,31 +49,37 @@ struct VaultRekey {
   }
 
   private func prepare(
-    _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot?
+    _ change: borrowing SlotChange, _ decision: RekeyDecision,
+    adding new: (input: SlotInput, name: String)?
   ) throws(KeychainError) -> (NewBase, Outcome) {
+    let changesKey = decision.plan.changesAdministrationKey
     let epoch = try VaultEpoch(
-      after: admin.head, key: decision.changesKey ? nil : admin.epoch.administration,
+      after: admin.head, key: changesKey ? nil : admin.epoch.administration,
       above: floor?.epoch ?? 0, signer: admin.epoch.keys.signer)
-    let added = try new.map { new throws(KeychainError) in
-      try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
-    }
     let presented = try admin.presented()
-    let slots =
-      try decision.carried.map { carried throws(KeychainError) in
-        try epoch.reseal(
-          carried.slot.slot, of: carried.slot.member, grant: carried.grant,
-          inputKey: presented[carried.slot.number])
-      } + (added.map { [$0] } ?? [])
-    let (newest, list) = (change.contents.newest, change.list)
-    let serial = max(list.serial, floor?.serial ?? 0) + 1
-    let accepted = floor == nil ? list.accepted : serial
-    let signed = try SignedMembers(
-      epoch,
-      list.next(
-        first: newest.n + 1, before: newest.digest, serial: serial, accepted: accepted),
-      slots, successions: successions(change, decision, epoch))
+    var slots = try decision.carried.map { carried throws(KeychainError) in
+      try epoch.reseal(
+        carried.slot, grant: carried.grant, inputKey: presented[carried.slot.number])
+    }
+    var added: ListedSlot?
+    if let new {
+      let sealed = try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
+      slots.append(sealed)
+      added = sealed
+    }
+    var successions = change.contents.head.parts.successions
+    if changesKey, let signer = decision.recoverySigner(admin) {
+      let succession = try Succession(
+        id: epoch.identity.id, epoch: epoch.identity.epoch,
+        oldKey: admin.epoch.administration.publicKey, newKey: epoch.administration.publicKey,
+        lastList: change.list.hash(), recovery: signer)
+      successions.append(succession.encoded)
+    }
     let (contents, old, progress) = (change.contents, change.sealing, progress)
-    let base = try NewBase(contents, old.keys, bringing: signed) { writer throws(KeychainError) in
+    let base = try NewBase(
+      contents, old.keys,
+      bringing: change.signed(slots, epoch, successions: successions, above: floor?.serial)
+    ) { writer throws(KeychainError) in
       try contents.putItems(
         from: old, to: ItemSealing(keys: epoch.keys, device: old.device), into: &writer,
         dropping: decision, progress)
@@ -93,22 +87,10 @@ struct VaultRekey {
     return (base, Outcome(decision: decision, check: try epoch.identity.check(), added: added))
   }
 
-  private func successions(
-    _ change: borrowing SlotChange, _ decision: RekeyDecision, _ epoch: VaultEpoch
-  ) throws(KeychainError) -> [Data] {
-    let old = change.contents.head.parts.successions
-    guard decision.changesKey, let signer = decision.recoverySigner(admin) else { return old }
-    let succession = try Succession(
-      id: epoch.identity.id, epoch: epoch.identity.epoch,
-      oldKey: admin.epoch.administration.publicKey, newKey: epoch.administration.publicKey,
-      lastList: change.list.hash(), recovery: signer)
-    return old + [succession.encoded]
-  }
-
   private func unpinOldCheck(_ new: VaultCheck) {
     do throws(KeychainError) {
       let old = try admin.head.check()
-      if old != new { try admin.opener.pin(new, dropping: old) }
+      if old != new { try admin.opened.pin(new, dropping: old) }
     } catch {
       admin.session.notice?(
         Notice(

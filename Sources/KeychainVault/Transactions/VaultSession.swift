@@ -73,7 +73,7 @@ struct VaultSession: Sendable {
   func sealing(
     _ keys: TierKeys, device given: DeviceSecret? = nil
   ) throws(KeychainError) -> ItemSealing {
-    let device = if let given { given } else { try unlocker.device.find() }
+    let device = if let given { given } else { try unlocker.state.findSecret() }
     return ItemSealing(keys: keys, device: try device?.inVault(head.id))
   }
 
@@ -113,7 +113,7 @@ extension VaultSession {
       case .done(let result): return result
       case .sign:
         session = try reopened()
-        keys = try unlocker.signingKeys(session.head, path: path, deadline)
+        keys = try unlocker.signingKeys(session.opened, deadline)
       case .again(let needed):
         greatest = max(greatest, needed)
         session = try reopened()
@@ -142,13 +142,12 @@ extension VaultSession {
   ) throws(KeychainError) -> TierKeys {
     try requireKnownHead()
     guard let postponed else {
-      return try unlocker.keys(requirement, head, path: path, deadline)
+      return try unlocker.keys(requirement, opened, deadline)
     }
     let atHand = try unlocker.keysAtHand(requirement, head)
     if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
-    throw postponed.postpone { [unlocker, head, path] () throws(KeychainError) in
-      try unlocker.keys(
-        requirement, head, path: path, unlocker.configuration.deadlineOfCall())
+    throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
+      try unlocker.keys(requirement, opened, unlocker.configuration.deadlineOfCall())
     }
   }
 

@@ -23,6 +23,8 @@ public struct VerificationReport: Hashable, Sendable {
   /// Items that one of the same name with a stricter accessibility hides; the next compaction drops them.
   public var shadowed: [String] = []
 
+  var itemsOfOtherDevices: Set<ItemID> = []
+
   /// The items that are damaged, with what they are called.
   var damagedItems: [ItemID: String] = [:]
 
@@ -76,6 +78,7 @@ struct VaultVerification {
       case .shadowed(let item): report.shadowed.append(item.name)
       case .item(let item):
         report.itemCount += 1
+        if sealing.isOfOtherDevice(item.entry) { report.itemsOfOtherDevices.insert(item.id) }
         try check(item, &report, visit)
       }
       let done = report.itemCount

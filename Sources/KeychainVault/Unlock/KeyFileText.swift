@@ -1,4 +1,21 @@
+internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
+
+extension KeyFile {
+  /// Reads a key file; `name` is how errors name its source.
+  static func read(
+    _ path: String, name: String, policy: SecretFilePolicy
+  ) throws(KeychainError) -> SecretBytes {
+    let contents = try SecretFile.named(path, name: name, policy: policy)
+    guard contents.count >= KeyFile.counts.lowerBound else {
+      throw KeychainError(
+        .refused, "the key file \(path) has \(contents.count) bytes; it needs at least 32",
+        recovery: "make one: head -c 32 /dev/urandom > FILE; chmod 600 FILE")
+    }
+    return contents
+  }
+}
 
 /// Estimates how hard a key file that holds text is to guess.
 ///
@@ -16,7 +33,7 @@ internal import KeychainSecrets
 struct KeyFileText {
   private var bits = 0
   private var letterCount = 0
-  private var previous: TextByte?
+  private var previous: (byte: UInt8, kind: Kind)?
   private var previousMark: UInt8?
   private var hasInnerSpace = false
 
@@ -26,67 +43,45 @@ struct KeyFileText {
       guard (try? UTF8Span(validating: Span<UInt8>(_bytes: bytes))) != nil else { return false }
       var text = KeyFileText()
       for offset in 0..<bytes.byteCount {
-        guard let character = TextByte(bytes.byte(at: offset)) else { return false }
-        text.add(character)
+        let byte = bytes.byte(at: offset)
+        guard let kind = Kind(byte) else { return false }
+        text.add(byte, kind)
       }
-      return text.isGuessable
+      return text.bits + text.wordBits < (text.hasInnerSpace ? 100 : 75)
     }
   }
 
-  private var isGuessable: Bool {
-    bits + wordBits < (hasInnerSpace ? 100 : 75)
-  }
-
-  /// What a byte is in a text.
-  private enum TextByte: Equatable {
-    case lower(UInt8)
-    case upper(UInt8)
-    case digit(UInt8)
-    case mark(UInt8)
-    case space
+  private enum Kind {
+    case lower, upper, digit, mark, space
 
     /// `nil` for control characters.
     init?(_ byte: UInt8) {
       switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...: self = .lower(byte)
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"): self = .upper(byte)
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): self = .digit(byte)
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...: self = .lower
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): self = .upper
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): self = .digit
       case 0x09, 0x0A, 0x0D, 0x20: self = .space
-      case 0x21...0x7E: self = .mark(byte)
+      case 0x21...0x7E: self = .mark
       default: return nil
       }
     }
   }
 
-  private mutating func add(_ character: TextByte) {
-    if previous == .space, character != .space, bits + letterCount > 0 { hasInnerSpace = true }
-    if continuesWord(character) {
-      letterCount += 1
-    } else {
+  private mutating func add(_ byte: UInt8, _ kind: Kind) {
+    if previous?.kind == .space, kind != .space, bits + letterCount > 0 { hasInnerSpace = true }
+    switch (previous?.kind, kind) {
+    case (.lower, .lower), (.upper, .upper): letterCount += 1
+    case (.upper, .lower) where letterCount == 1: letterCount += 1
+    default:
       bits += wordBits
-      letterCount = 0
-      begin(character)
+      letterCount = kind == .lower || kind == .upper ? 1 : 0
+      if kind == .digit, byte != previous?.byte { bits += 3 }
+      if kind == .mark {
+        if byte != previousMark { bits += 4 }
+        previousMark = byte
+      }
     }
-    previous = character
-  }
-
-  private func continuesWord(_ character: TextByte) -> Bool {
-    switch (previous, character) {
-    case (.lower, .lower), (.upper, .upper): true
-    case (.upper, .lower): letterCount == 1
-    default: false
-    }
-  }
-
-  private mutating func begin(_ character: TextByte) {
-    switch character {
-    case .lower, .upper: letterCount = 1
-    case .digit: bits += character == previous ? 0 : 3
-    case .mark(let mark):
-      bits += mark == previousMark ? 0 : 4
-      previousMark = mark
-    case .space: break
-    }
+    previous = (byte, kind)
   }
 
   /// The bits of the word that was begun.

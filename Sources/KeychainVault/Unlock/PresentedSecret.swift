@@ -19,25 +19,54 @@ struct PresentedSecret: ~Copyable {
 
   /// The path of the key file or identity file, if it came from one.
   var path: String?
+
+  static func recoveryCode(
+    _ text: borrowing SecretBytes, _ source: String
+  ) throws(KeychainError) -> PresentedSecret {
+    let code = try RecoveryCode(text: text)
+    return PresentedSecret(
+      kind: .recoveryCode, secret: try translated(secrets: code.bytes.copy()), source: source)
+  }
 }
 
 /// Finds the sources of unlocking secrets, and reads them.
 struct UnlockSources: Sendable {
+  /// The source that is used alone, if one was given explicitly.
+  let given: UnlockSource?
   let policy: SecretFilePolicy
 
   private var environment: EnvironmentVariables { policy.environment }
 
-  /// Reads a source that was given explicitly.
   func present(_ source: UnlockSource) throws(KeychainError) -> PresentedSecret {
+    let name = source.name
     switch source.kind {
     case .passphrase(let provide):
-      PresentedSecret(kind: .passphrase, secret: try provide(), source: source.name)
-    case .passphraseFile(let path): try passphraseFile(path, source.name)
-    case .keyFile(let path): try keyFile(path, source.name)
-    case .recoveryCode(let provide): try Self.recoveryCode(try provide(), source.name)
-    case .recoveryCodeFile(let path): try recoveryCodeFile(path, source.name)
-    case .identityFile(let path): try identity(path, source.name)
+      return PresentedSecret(kind: .passphrase, secret: try provide(), source: name)
+    case .passphraseFile(let path):
+      let contents = try SecretFile.named(path, name: name, policy: policy)
+      let secret = try translated(secrets: contents.droppingTrailingNewline())
+      guard secret.count > 0 else {
+        throw KeychainError(
+          .incorrectSecret, "\(SecretFile.describe(path, name)) holds no passphrase")
+      }
+      return PresentedSecret(kind: .passphrase, secret: secret, source: name)
+    case .keyFile(let path):
+      let contents = try KeyFile.read(path, name: name, policy: policy)
+      return PresentedSecret(kind: .keyFile, secret: contents, source: name, path: path)
+    case .recoveryCode(let provide): return try .recoveryCode(try provide(), name)
+    case .recoveryCodeFile(let path):
+      return try .recoveryCode(try SecretFile.named(path, name: name, policy: policy), name)
+    case .identityFile(let path):
+      let file = try identityFile(path, name)
+      return PresentedSecret(
+        kind: .recipient, secret: try translated(secrets: file.identity.seed.copy()), source: name,
+        pins: file.pins, path: path)
     }
+  }
+
+  func identityFile(_ path: String, _ name: String) throws(KeychainError) -> IdentityFile {
+    let text = try SecretFile.named(path, name: name, policy: policy)
+    return try IdentityFile(text: text, name: SecretFile.describe(path, name))
   }
 
   /// The sources that need no question, in their order; only the first counts.
@@ -62,31 +91,38 @@ struct UnlockSources: Sendable {
     return ambient.contains(where: AmbientSource.systemCredentials.contains) ? nil : folder
   }
 
-  /// The key files among the ambient sources, including those after the first source.
-  var ambientKeyFiles: [(name: String, path: String)] {
-    ambient.compactMap { source in
-      guard let path = try? path(of: source) else { return nil }
-      return switch source {
-      case .keyFile: (source.name, path)
-      case .systemKey: (path, path)
-      default: nil
-      }
+  /// The source that opens the vault without a question; `nil` if there is none.
+  var first: UnlockSource? {
+    get throws(KeychainError) {
+      if let given { return given }
+      return try ambient.first.map { ambient throws(KeychainError) in try source(ambient) }
     }
   }
 
+  /// The given source, or all ambient ones that can be found.
+  var all: [UnlockSource] { given.map { [$0] } ?? ambient.compactMap { try? source($0) } }
+
   /// Reads the first ambient source; `nil` if there is none.
   func presentAmbient() throws(KeychainError) -> PresentedSecret? {
-    guard let source = ambient.first else { return nil }
-    let path = try path(of: source) ?? ""
-    switch source {
-    case .passphraseFile: return try passphraseFile(path, source.name)
-    case .keyFile: return try keyFile(path, source.name)
-    case .identityFile: return try identity(path, source.name)
+    guard let ambient = ambient.first else { return nil }
+    return try present(source(ambient))
+  }
+
+  private func source(_ ambient: AmbientSource) throws(KeychainError) -> UnlockSource {
+    let (name, path) = (ambient.name, try path(of: ambient) ?? "")
+    switch ambient {
+    case .passphraseFile: return .passphraseFile(path, named: name)
+    case .keyFile: return .keyFile(path, named: name)
+    case .identityFile: return .identityFile(path, named: name)
+    case .systemPassphrase: return .passphraseFile(path)
+    case .systemKey: return .keyFile(path)
     case .passphrase:
-      guard let secret = try environment.secret(source.name) else { return nil }
-      return PresentedSecret(kind: .passphrase, secret: secret, source: source.name)
-    case .systemPassphrase: return try passphraseFile(path, path)
-    case .systemKey: return try keyFile(path, path)
+      return .passphrase(named: name) { [environment] () throws(KeychainError) in
+        guard let secret = try environment.secret(name) else {
+          throw KeychainError(.incorrectSecret, "\(name) holds no passphrase")
+        }
+        return secret
+      }
     }
   }
 
@@ -99,70 +135,24 @@ struct UnlockSources: Sendable {
       try policy.credentialsFolder().map { $0 + "/" + source.name }
     }
   }
-
-  private func passphraseFile(
-    _ path: String, _ name: String
-  ) throws(KeychainError) -> PresentedSecret {
-    let contents = try SecretFile.named(path, name: name, policy: policy)
-    let secret = try translated(secrets: contents.droppingTrailingNewline())
-    guard secret.count > 0 else {
-      throw KeychainError(
-        .incorrectSecret, "\(SecretFile.describe(path, name)) holds no passphrase")
-    }
-    return PresentedSecret(kind: .passphrase, secret: secret, source: name)
-  }
-
-  private func keyFile(_ path: String, _ name: String) throws(KeychainError) -> PresentedSecret {
-    PresentedSecret(
-      kind: .keyFile, secret: try KeyFile.read(path, name: name, policy: policy),
-      source: name, path: path)
-  }
-
-  private func recoveryCodeFile(
-    _ path: String, _ name: String
-  ) throws(KeychainError) -> PresentedSecret {
-    let text = try SecretFile.named(path, name: name, policy: policy)
-    return try Self.recoveryCode(text, name)
-  }
-
-  static func recoveryCode(
-    _ text: borrowing SecretBytes, _ name: String
-  ) throws(KeychainError) -> PresentedSecret {
-    let code = try RecoveryCode(text: text)
-    return PresentedSecret(
-      kind: .recoveryCode, secret: try SharedSecret(copying: code.bytes).copy(), source: name)
-  }
-
-  private func identity(_ path: String, _ name: String) throws(KeychainError) -> PresentedSecret {
-    let file = try identityFile(path, name)
-    return PresentedSecret(
-      kind: .recipient, secret: try SharedSecret(copying: file.identity.seed).copy(),
-      source: name, pins: file.pins, path: path)
-  }
-
-  /// Reads an identity file.
-  func identityFile(_ path: String, _ name: String) throws(KeychainError) -> IdentityFile {
-    let text = try SecretFile.named(path, name: name, policy: policy)
-    return try IdentityFile(text: text, name: SecretFile.describe(path, name))
-  }
 }
 
-/// A source that needs no question.
-enum AmbientSource: CaseIterable {
-  case passphraseFile, keyFile, identityFile, passphrase, systemPassphrase, systemKey
+/// A source that needs no question: a variable, or a file in the system's credentials folder.
+enum AmbientSource: String {
+  case passphraseFile = "KEYCHAIN_PASSPHRASE_FILE"
+  case keyFile = "KEYCHAIN_KEY_FILE"
+  case identityFile = "KEYCHAIN_IDENTITY_FILE"
+  case passphrase = "KEYCHAIN_PASSPHRASE"
+  case systemPassphrase = "keychain.passphrase"
+  case systemKey = "keychain.key"
 
   static let variables: [Self] = [.passphraseFile, .keyFile, .identityFile, .passphrase]
   static let systemCredentials: [Self] = [.systemPassphrase, .systemKey]
 
-  /// The name of the variable, or of the file in the credentials folder.
-  var name: String {
-    switch self {
-    case .passphraseFile: "KEYCHAIN_PASSPHRASE_FILE"
-    case .keyFile: "KEYCHAIN_KEY_FILE"
-    case .identityFile: "KEYCHAIN_IDENTITY_FILE"
-    case .passphrase: "KEYCHAIN_PASSPHRASE"
-    case .systemPassphrase: "keychain.passphrase"
-    case .systemKey: "keychain.key"
-    }
-  }
+  var name: String { rawValue }
+}
+
+extension UnlockSource {
+  /// The environment variables that unlock a vault, or name a file that does.
+  package static var environmentVariables: [String] { AmbientSource.variables.map(\.name) }
 }

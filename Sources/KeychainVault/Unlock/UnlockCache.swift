@@ -1,6 +1,6 @@
-internal import Foundation
+internal import CKernelKeys
 internal import Glibc
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
@@ -11,13 +11,6 @@ struct UnlockCache: Sendable {
   let idleTime: Duration
 
   static let maximumTime: Duration = .seconds(12 * 3600)
-
-  /// Whether the kernel keeps keys here.
-  ///
-  /// Most containers don't allow it.
-  ///
-  /// Tests it with a key that expires at once.
-  static var isAvailable: Bool { KernelKeyring.failure() == nil }
 
   /// Returns a cached key; `nil` if it is missing, expired, or of an older epoch of the vault.
   func key(_ tier: Tier, of head: VaultHead) throws(KeychainError) -> SharedSecret? {
@@ -34,27 +27,28 @@ struct UnlockCache: Sendable {
     KernelKeyring.setTimeout(entry.serial, seconds: Self.seconds(remaining))
   }
 
-  /// Caches all tiers of a vault.
-  ///
-  /// With a `fixedTime` the vault stays unlocked for that time, used or not. Otherwise it stays
-  /// unlocked as long as it is used within each idle time. Neither exceeds the maximum.
+  /// Caches all tiers of a vault: for a `fixedTime`, used or not, or as long as the vault is used
+  /// within each idle time, and never longer than the maximum.
   func put(_ keys: TierKeys, of vault: VaultID, fixedTime: Duration?) throws(KeychainError) {
-    do throws(Errno) {
-      try put(keys, .open, of: vault, limit: .max, timeout: nil)
-      try put(keys, .first, of: vault, limit: .max, timeout: nil)
-      let longest = min(fixedTime ?? Self.maximumTime, Self.maximumTime)
-      let limit = BootClock.now + UInt64(max(0, longest.wholeNanoseconds))
-      try put(
-        keys, .unlocked, of: vault, limit: fixedTime == nil ? limit & ~1 : limit | 1,
-        timeout: Self.seconds(min(fixedTime ?? idleTime, longest)))
+    let longest = min(fixedTime ?? Self.maximumTime, Self.maximumTime)
+    let end = BootClock.now + UInt64(max(0, longest.wholeNanoseconds))
+    do {
+      for tier in Tier.allCases {
+        guard let key = keys.key(tier) else { continue }
+        var (limit, timeout) = (UInt64.max, UInt32?.none)
+        if tier == .unlocked {
+          limit = fixedTime == nil ? end & ~1 : end | 1
+          timeout = Self.seconds(min(fixedTime ?? idleTime, longest))
+        }
+        let payload = try CachedKey.payload(limit: limit, binding: keys.binding, key: key.bytes)
+        try KernelKeyring.put(CachedKey.name(tier, of: vault), payload, timeout: timeout)
+      }
     } catch {
-      throw .noCache(error)
+      throw .noCache(error as? Errno ?? .noMemory)
     }
   }
 
-  /// Removes a cached tier of a vault.
-  ///
-  /// - Returns: Whether it is gone, or was missing.
+  /// Removes a cached tier of a vault, and returns whether it is gone, or was missing.
   @discardableResult
   func forget(_ tier: Tier, of vault: VaultID) -> Bool {
     guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)) else { return true }
@@ -66,26 +60,12 @@ struct UnlockCache: Sendable {
     guard let entry = Entry(.unlocked, head.id), entry.cached.binding == head.binding else {
       return nil
     }
-    return KernelKeyring.remainingTime(entry.serial).map { min($0, entry.untilLimit) }
-      ?? entry.untilLimit
-  }
-
-  private func put(
-    _ keys: TierKeys, _ tier: Tier, of vault: VaultID, limit: UInt64, timeout: UInt32?
-  ) throws(Errno) {
-    guard let key = keys.key(tier) else { return }
-    do {
-      let payload = try CachedKey.payload(
-        limit: limit, binding: keys.binding, key: key.bytes)
-      try KernelKeyring.put(CachedKey.name(tier, of: vault), payload, timeout: timeout)
-    } catch {
-      throw error as? Errno ?? .noMemory
-    }
+    return min(KernelKeyring.remainingTime(entry.serial) ?? entry.untilLimit, entry.untilLimit)
   }
 
   private static func seconds(_ duration: Duration) -> UInt32 {
     // Rounded up, because 0 would mean no timeout.
-    UInt32(clamping: max(1, (duration.wholeNanoseconds + 999_999_999) / 1_000_000_000))
+    UInt32(clamping: max(1, (duration + .nanoseconds(999_999_999)).components.seconds))
   }
 }
 
@@ -119,10 +99,136 @@ enum BootClock {
 }
 
 extension Duration {
-  var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return Int64(
-      clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow
-        ? Int64.max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
+}
+
+extension KeychainError {
+  static func noCache(_ error: Errno) -> Self {
+    Self(
+      .refused,
+      "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
+      recovery: reason(error) + .giveKeyEachTime,
+      underlying: .system(errno: error.rawValue))
+  }
+
+  static let keyStays = KeychainError(
+    .inputOutput, "the kernel does not remove a key of the vault from the user's keyring",
+    recovery: "remove it with 'keyctl purge user', or restart the machine")
+
+  /// The same error of a vault that cannot be read, after its keys were removed.
+  package var afterForgettingKeys: Self {
+    Self(
+      code, "\(message); the keys of the vault were forgotten all the same", recovery: recovery,
+      underlying: underlying)
+  }
+
+  static func unknownKeysMayStay(_ record: String) -> Self {
+    Self(
+      .damaged,
+      "keys of the vault that was seen here may stay: its record \(record) cannot be read",
+      recovery: "if another vault lies here, remove them with 'keyctl purge user'; otherwise run "
+        + "\(.verify), which writes the record again")
+  }
+
+  private static func reason(_ error: Errno) -> Recovery {
+    switch error.rawValue {
+    // Filters of container engines return these for calls that they deny.
+    case EPERM, ENOSYS:
+      "containers deny it, unless their seccomp profile allows add_key and keyctl: "
+    case EDQUOT: "the user's quota of keys is used up (see /proc/key-users): "
+    default: ""
+    }
+  }
+}
+
+/// The kernel's user keyring, whose keys live until they expire or the machine stops.
+///
+/// See keyrings(7). Failures are soft: a system that lacks or forbids the service has no cache.
+enum KernelKeyring {
+  /// The owner may do everything, and possession gives nothing: a process that gave up root does
+  /// not keep root's keys, and a service with its own session keyring can still read the user's.
+  private static let ownerOnly: UInt32 = 0x003F_0000
+
+  /// Puts a key into the user keyring, replacing one of the same name.
+  ///
+  /// The key is created in the thread's keyring and linked when it is complete, so that nobody
+  /// finds it without its timeout; updating a key in place would clear the timeout.
+  static func put(
+    _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
+  ) throws(Errno) {
+    let count = payload.count
+    let key = try checked(
+      payload.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes {
+          unsafe ckernelkeys_add_to_thread_keyring(name, $0.baseAddress, count)
+        }
+      })
+    defer { _ = ckernelkeys_unlink_from_thread_keyring(key) }
+    if let timeout { _ = try checked(ckernelkeys_set_timeout(key, timeout)) }
+    _ = try checked(ckernelkeys_set_permissions(key, ownerOnly))
+    _ = try checked(ckernelkeys_link_to_user_keyring(key))
+  }
+
+  /// Finds a key; `nil` if no valid one exists.
+  static func find(_ name: String) -> Int32? {
+    let key = unsafe ckernelkeys_search_user_keyring(name)
+    return key > 0 ? key : nil
+  }
+
+  /// Reads a key of a known length; `nil` if it cannot be read, or has another length.
+  static func read(_ key: Int32, count: Int) -> SecretBytes? {
+    var length: Int64 = -1
+    let payload = try? SecretBytes(count: count) { bytes in
+      unsafe bytes.withUnsafeMutableBytes {
+        length = unsafe ckernelkeys_read(key, $0.baseAddress, count)
+      }
+    }
+    return length == Int64(count) ? payload : nil
+  }
+
+  static func setTimeout(_ key: Int32, seconds: UInt32) {
+    _ = ckernelkeys_set_timeout(key, seconds)
+  }
+
+  /// Revokes a key wherever it is linked, and returns whether it is revoked, or was gone already.
+  @discardableResult
+  static func remove(_ key: Int32) -> Bool {
+    let result = ckernelkeys_revoke(key)
+    _ = ckernelkeys_unlink_from_user_keyring(key)
+    return result >= 0 || [ENOKEY, EKEYREVOKED, EKEYEXPIRED].contains(CInt(-result))
+  }
+
+  /// Returns why no keys can be stored, tested with one that expires at once; `nil` if they can.
+  static func failure() -> Errno? {
+    guard let payload = try? SecretBytes.random(count: 16) else { return .noMemory }
+    let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
+    do throws(Errno) {
+      try put(name, payload, timeout: 1)
+    } catch {
+      return error
+    }
+    guard let key = find(name) else { return Errno(rawValue: ENOKEY) }
+    defer { remove(key) }
+    return read(key, count: 16) == nil ? Errno(rawValue: ENOKEY) : nil
+  }
+
+  /// Returns how long a key stays valid, as precisely as the kernel shows it; see proc_keys(5).
+  static func remainingTime(_ key: Int32) -> Duration? {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
+    for line in (SystemText.contents(of: "/proc/keys") ?? "").split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 3, UInt32(fields[0], radix: 16) == UInt32(bitPattern: key) else {
+        continue
+      }
+      guard let unit = fields[3].last.flatMap({ units[$0] }), let number = Int(fields[3].dropLast())
+      else { return nil }
+      return .seconds(number * unit)
+    }
+    return nil
+  }
+
+  private static func checked(_ result: Int32) throws(Errno) -> Int32 {
+    guard result >= 0 else { throw Errno(rawValue: -result) }
+    return result
   }
 }

@@ -1,6 +1,4 @@
-internal import Foundation
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import Synchronization
@@ -14,6 +12,7 @@ final class Unlocker: Sendable {
   let configuration: VaultConfiguration
   let sources: UnlockSources
   let cache: UnlockCache
+  let state: StateFolder
   let device: DeviceKeys
   let trust: SlotTrust
   let held: HeldKeys
@@ -23,32 +22,33 @@ final class Unlocker: Sendable {
 
   init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
     self.configuration = configuration
-    sources = UnlockSources(policy: configuration.secretFilePolicy)
+    sources = UnlockSources(given: configuration.unlock, policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)
+    self.state = state
     trust = SlotTrust(file)
     device = DeviceKeys(state, trust)
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 
   /// Returns the keys that an operation needs, unlocking as far as `requirement` demands.
-  ///
-  /// Without `mayAsk`, no person is asked and no ambient source is read. Fails with
-  /// ``KeychainError/Code/locked`` if nothing at hand unlocks the vault that far,
-  /// ``KeychainError/Code/incorrectSecret`` if what was presented is wrong, and
-  /// ``KeychainError/Code/cancelled``.
   func keys(
-    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, path: String,
-    _ deadline: Deadline, mayAsk: Bool = true
+    _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    if let keys = try keysAtHand(requirement, head) { return keys }
+    if let keys = try keysAtHand(requirement, vault.head) { return keys }
     if let source = configuration.unlock {
-      let keys = try open(try present(source, deadline), head, path, deadline).opened.keys
+      let keys = try open(try present(source, deadline), vault, deadline).keys
       held.hold(keys)
       return keys
     }
-    guard mayAsk else { throw lockedError(head, path) }
-    if let keys = try ambientKeys(requirement, head, path, deadline) { return keys }
-    return try askedKeys(requirement, head, path, deadline)
+    if let keys = try ambientKeys(requirement, vault, deadline) { return keys }
+    // One question for all tasks, because each would need the same answer.
+    return try deadline.excluding { () throws(KeychainError) in
+      try asking.withLock { _ throws(KeychainError) in
+        // The previous question may have unlocked the vault.
+        if let keys = try keysAtHand(requirement, vault.head) { return keys }
+        return keep(try openedByAnswer(vault).keys, vault.head)
+      }
+    }
   }
 
   /// Returns the keys that are available without any work, if they are enough.
@@ -69,6 +69,22 @@ final class Unlocker: Sendable {
     return keys.satisfies(requirement) ? keys : nil
   }
 
+  /// Returns keys, if there are any, with which a person looks at the vault without being asked.
+  ///
+  /// In a shared vault nothing of this machine opens the list of members, so a given identity does.
+  /// Its keys are not kept, because looking must not unlock the vault.
+  func keysToLook(
+    _ vault: VaultFile.Opened, _ deadline: Deadline
+  ) throws(KeychainError) -> TierKeys? {
+    if let keys = try keysAtHand(.nothing, vault.head) { return keys }
+    // Opening the vault reports what is wrong with the identity.
+    guard let source = try? sources.first, case .identityFile(let file) = source.kind,
+      // A pipe can be read only once, and may block its readers.
+      (try? Stat(FilePath(file)))?.type == .regular, let presented = try? sources.present(source)
+    else { return nil }
+    return (try? open(presented, vault, deadline))?.keys
+  }
+
   /// Extends the idle time after a use of tier T2.
   func touch(_ head: VaultHead) {
     // A vault that the device key opens is never locked, and its keys were not taken from the
@@ -78,146 +94,112 @@ final class Unlocker: Sendable {
     cache.touch(head.id)
   }
 
-  /// Whether a secret is at hand that unlocks without asking.
-  var hasUnattendedSource: Bool {
-    configuration.unlock != nil || !sources.ambient.isEmpty
-  }
-
-  // MARK: - Presented secrets
-
   private func ambientKeys(
-    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, _ path: String,
-    _ deadline: Deadline
+    _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys? {
     guard let presented = try sources.presentAmbient() else { return nil }
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
     // The previous holder of the lock may have unlocked the vault.
-    if let keys = try keysAtHand(requirement, head) { return keys }
-    let keys = try openHoldingLock(presented, head, path, deadline).keys
-    keep(keys, head)
-    return keys
-  }
-
-  /// Asks once for all tasks, because each would need the same answer.
-  private func askedKeys(
-    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, _ path: String,
-    _ deadline: Deadline
-  ) throws(KeychainError) -> TierKeys {
-    try deadline.excluding { () throws(KeychainError) in
-      try asking.withLock { _ throws(KeychainError) in
-        // The previous question may have unlocked the vault.
-        if let keys = try keysAtHand(requirement, head) { return keys }
-        let keys = try openedByAnswer(head, path).opened.keys
-        keep(keys, head)
-        return keys
-      }
-    }
-  }
-
-  /// Reads a source, which may ask a person.
-  func present(
-    _ source: UnlockSource, _ deadline: Deadline
-  ) throws(KeychainError) -> PresentedSecret {
-    try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
-  }
-
-  func openedByAnswer(_ head: VaultHead, _ path: String) throws(KeychainError) -> SlotOpener {
-    guard let ask = configuration.ask, let kind = kindToAskFor(head)
-    else { throw lockedError(head, path) }
-    for attempt in 0..<3 {
-      let request = PassphraseRequest(
-        vaultPath: path, kind: kind, takesRecoveryCode: !head.slots(of: .recoveryCode).isEmpty,
-        failedAttempts: attempt)
-      guard let answer = try ask(request) else {
-        throw KeychainError(.cancelled, "unlocking was cancelled")
-      }
-      // The time a person takes does not count against the deadline.
-      let deadline = configuration.deadlineOfCall()
-      do throws(KeychainError) {
-        if kind == .passphrase, let opened = try opened(byCode: answer, head, path, deadline) {
-          return opened
-        }
-        return try open(try Self.presented(answer, kind), head, path, deadline)
-      } catch {
-        guard error.code == .incorrectSecret, attempt < 2 else {
-          throw request.takesRecoveryCode && kind != .recoveryCode
-            ? error.namingCodeAtPrompt : error
-        }
-      }
-    }
-    throw lockedError(head, path)
-  }
-
-  /// Opens the vault with an answer to the passphrase question, if its checksum shows that it is
-  /// the recovery code.
-  private func opened(
-    byCode answer: borrowing SecretBytes, _ head: VaultHead, _ path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> SlotOpener? {
-    guard !head.slots(of: .recoveryCode).isEmpty, let code = try? RecoveryCode(text: answer) else {
-      return nil
-    }
-    do throws(KeychainError) {
-      return try open(
-        try Self.presented(try code.text(), .recoveryCode), head, path, deadline)
-    } catch {
-      guard error.code == .incorrectSecret else { throw error }
-      return nil
-    }
-  }
-
-  /// Returns what to ask a person for.
-  ///
-  /// A recovery code is named only if nothing else is left.
-  private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
-    let kinds = Set(head.slots.filter(\.grant.opensEverything).map(\.kind))
-    if kinds.contains(.passphrase) { return .passphrase }
-    return kinds.contains(.recoveryCode) && kinds.isSubset(of: [.recoveryCode, .device])
-      ? .recoveryCode : nil
-  }
-
-  private static func presented(
-    _ answer: consuming SecretBytes, _ kind: SlotKind
-  ) throws(KeychainError) -> PresentedSecret {
-    kind == .recoveryCode
-      ? try UnlockSources.recoveryCode(answer, "the prompt")
-      : PresentedSecret(kind: kind, secret: answer, source: "the prompt")
+    if let keys = try keysAtHand(requirement, vault.head) { return keys }
+    return keep(try openHoldingLock(presented, vault, deadline).keys, vault.head)
   }
 
   /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
-  private func keep(_ keys: TierKeys, _ head: VaultHead) {
+  private func keep(_ keys: TierKeys, _ head: VaultHead) -> TierKeys {
     do throws(KeychainError) {
       try cache.put(keys, of: head.id, fixedTime: nil)
     } catch {
       // In a container this happens to each command; `unlock` and `doctor` report it.
       held.hold(keys)
     }
+    return keys
   }
 
-  // MARK: - Locking
-
-  /// Forgets the keys that this handle keeps.
-  func forgetHeldKeys() { held.forget() }
-
-  /// Forgets the keys of vaults.
-  ///
-  /// - Returns: Whether none is left.
+  /// Forgets the keys of vaults, and returns whether none is left.
   @discardableResult
   func lock(_ vaults: Set<VaultID>, all: Bool) -> Bool {
-    forgetHeldKeys()
-    var isLocked = true
-    for vault in vaults {
-      for tier in all ? Tier.allCases : [.unlocked] where !cache.forget(tier, of: vault) {
-        isLocked = false
-      }
-    }
-    return isLocked
+    held.forget()
+    let tiers = all ? Tier.allCases : [.unlocked]
+    // Every key goes before a failure counts.
+    let gone = vaults.flatMap { vault in tiers.map { cache.forget($0, of: vault) } }
+    return gone.allSatisfy(\.self)
   }
 
-  /// Removes the cached keys of a vault that was replaced by another.
-  ///
-  /// Nothing else would find them.
+  /// Removes the cached keys of a vault that was replaced by another: nothing else would find them.
   func forgetCachedKeys(of record: SeenRecord?) {
     if let record { lock([record.id], all: true) }
   }
+}
+
+// MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
+
+extension Unlocker {
+  /// Opens the vault with a slot that administers; its root key is never kept.
+  func administrator(
+    _ vault: VaultFile.Opened, _ deadline: Deadline
+  ) throws(KeychainError) -> OpenedSlot {
+    let opened = try member(vault, deadline)
+    guard opened.root != nil else {
+      throw KeychainError(
+        .refused, "\(opened.member.called) may not change who opens the vault",
+        recovery: "open it with an identity that administers it, or with its recovery code: "
+          + "\(.listSlots) shows which slots do")
+    }
+    return opened
+  }
+
+  /// Returns keys that sign in a shared vault. The cache has none, so a secret is presented again.
+  func signingKeys(
+    _ vault: VaultFile.Opened, _ deadline: Deadline
+  ) throws(KeychainError) -> TierKeys {
+    let opened = try member(vault, deadline)
+    guard opened.keys.signer != nil else {
+      throw KeychainError(
+        .refused, "\(opened.member.called) reads this shared vault, and may not write to it",
+        recovery: "ask a member that administers it for a slot that reads and writes, with "
+          + "\(.addSlot(.identity))")
+    }
+    if configuration.unlock != nil { held.hold(opened.keys) }
+    return opened.keys
+  }
+
+  /// Returns all keys, from a secret that is presented now; they are not kept.
+  func allKeys(
+    _ vault: VaultFile.Opened, _ deadline: Deadline
+  ) throws(KeychainError) -> TierKeys {
+    try member(vault, deadline).keys
+  }
+
+  /// Whether the identity at hand is pinned to a check, which a person has compared.
+  func isPinned(to check: VaultCheck) throws(KeychainError) -> Bool {
+    guard let source = try sources.first, case .identityFile = source.kind else { return false }
+    return try sources.present(source).pins.contains(check)
+  }
+
+  /// Opens the vault with a secret that is presented now, or with a device slot that administers.
+  private func member(
+    _ vault: VaultFile.Opened, _ deadline: Deadline
+  ) throws(KeychainError) -> OpenedSlot {
+    if let source = configuration.unlock {
+      return try open(try present(source, deadline), vault, deadline)
+    }
+    if let opened = try device.administrator(vault.head) { return opened }
+    if let presented = try sources.presentAmbient() {
+      return try open(presented, vault, deadline)
+    }
+    return try deadline.excluding { () throws(KeychainError) in try openedByAnswer(vault) }
+  }
+}
+
+extension Member {
+  static func check(name: String) throws(KeychainError) {
+    guard name.utf8.count <= maximumNameCount else {
+      throw KeychainError(
+        .invalidArgument, "the name of a slot has at most \(maximumNameCount) bytes")
+    }
+  }
+
+  /// The slot as messages call it, such as "slot 3 (alice)".
+  var called: String { name.isEmpty ? "slot \(number)" : "slot \(number) (\(name))" }
 }

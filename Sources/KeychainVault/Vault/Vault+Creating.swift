@@ -1,7 +1,6 @@
-internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
-internal import KeychainVaultFormat
+public import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
@@ -27,26 +26,22 @@ extension Vault {
     device: Bool, startingAnew: Bool = false
   ) throws(KeychainError) {
     try requireNoVault(startingAnew: startingAnew)
-    var inputs = NewSlots()
-    inputs.device = device
+    var slots = NewSlots(device: device)
     if let identityFile {
-      inputs.recipient = try recipient(
-        unlocker.sources.present(.identityFile(identityFile, named: "the identity file")))
+      slots.recipient = try identity(
+        unlocker.sources.present(.identityFile(identityFile, named: "the identity file"))
+      ).recipient
     }
     switch passphrase {
-    case .some(let passphrase): inputs.passphrase = try slotInput(passphrase: passphrase)
+    case .some(let passphrase): slots.inputs.append(try slotInput(passphrase: passphrase))
     case .none: break
     }
     if let keyFile {
       let contents = try KeyFile.read(
         keyFile, name: "the key file", policy: configuration.secretFilePolicy)
-      reportIfWeak(contents, keyFile)
-      inputs.keyFile = try SlotInput.keyFile(contents)
-      try SecretFile.sync(keyFile)
+      slots.inputs.append(try slotInput(keyFile: contents, keyFile, name: keyFile))
     }
-    guard try create(inputs) else {
-      throw .madeMeanwhile(try path())
-    }
+    guard try create(slots) else { throw .madeMeanwhile(try path()) }
   }
 
   /// Creates the vault as the first write does: with a slot for the unlocking secret at hand, or
@@ -64,54 +59,102 @@ extension Vault {
     guard try create(slotsOfSourcesAtHand()) else { throw .madeMeanwhile(try path()) }
   }
 
-  /// Whether a secret that unlocks is at hand, from an explicit source or the environment.
-  public var hasUnlockSource: Bool { unlocker.hasUnattendedSource }
+  /// Creates a vault that several members share.
+  ///
+  /// Identities open it, and one recovery code. Each member may administer, read and write, or only
+  /// read; members sign what they write. No passphrase, key file or device secret opens it, and it
+  /// has no items that are bound to a device.
+  ///
+  /// - Parameters:
+  ///   - identityFile: The path of the identity file of the first member, who administers the vault.
+  ///   - name: What people call this member: at most 256 bytes of UTF-8, which the vault encrypts.
+  ///   - startingAnew: Whether an empty vault may replace one that was seen here and is gone.
+  ///   - confirm: Receives the recovery code, shows it, and returns whether it was written down.
+  /// - Throws: As ``create(passphrase:keyFile:identityFile:device:startingAnew:)``; ``KeychainError``
+  ///   with ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or what it throws. Nothing
+  ///   is created then.
+  public func createShared(
+    identityFile: String, name: String = "", startingAnew: Bool = false,
+    confirmingCode confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    try Member.check(name: name)
+    try requireNoVault(startingAnew: startingAnew)
+    let identity = try identity(
+      unlocker.sources.present(.identityFile(identityFile, named: "the identity file")))
+    let code = try Self.confirmedCode(confirm)
+    let epoch = try VaultEpoch(signer: identity.keys.signer(1))
+    let slots = [
+      try epoch.seal(to: identity.recipient, number: 1, name: name),
+      try epoch.seal(code, number: 2),
+    ]
+    guard try create(epoch, kind: .shared, slots, hasDeviceSlot: false) else {
+      throw .madeMeanwhile(try path())
+    }
+  }
+
+  /// Makes a recovery code that a person confirms.
+  static func confirmedCode(
+    _ confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
+  ) throws(KeychainError) -> SlotInput {
+    let code = try RecoveryCode.random()
+    guard try confirm(code) else {
+      throw KeychainError(.cancelled, "the recovery code was not confirmed; nothing was changed")
+    }
+    return try SlotInput.recoveryCode(code)
+  }
 
   func createForFirstWrite() throws(KeychainError) {
-    let inputs = try slotsOfSourcesAtHand()
-    let hasDailyKey = inputs.hasDailyKey
-    guard try create(inputs) else { return }
-    reportCreation(of: try path(), hasDailyKey: hasDailyKey)
+    let slots = try slotsOfSourcesAtHand()
+    guard try create(slots) else { return }
+    reportCreation(of: try path(), hasDailyKey: slots.hasDailyKey)
   }
 
   /// Returns the slots of the device and of the secret that is presented.
   private func slotsOfSourcesAtHand() throws(KeychainError) -> NewSlots {
-    var inputs = NewSlots()
-    inputs.device = true
-    if let presented = try presentForNewVault() {
-      switch presented.kind {
-      case .keyFile:
-        if let path = presented.path { try SecretFile.sync(path) }
-        reportIfWeak(presented.secret, presented.source)
-        inputs.keyFile = try SlotInput.keyFile(presented.secret)
-      case .recipient: inputs.recipient = try recipient(presented)
-      case .recoveryCode: throw .codeMakesNoVault(presented.source)
-      default: inputs.passphrase = try slotInput(passphrase: presented.secret)
-      }
+    var slots = NewSlots(device: true)
+    guard let source = try unlocker.sources.first else { return slots }
+    let presented = try unlocker.sources.present(source)
+    switch presented.kind {
+    case .keyFile:
+      slots.inputs.append(
+        try slotInput(keyFile: presented.secret, presented.path, name: presented.source))
+    case .recipient: slots.recipient = try identity(presented).recipient
+    case .recoveryCode: throw .codeMakesNoVault(presented.source)
+    default: slots.inputs.append(try slotInput(passphrase: presented.secret))
     }
-    return inputs
-  }
-
-  private func presentForNewVault() throws(KeychainError) -> PresentedSecret? {
-    if let source = configuration.unlock { return try unlocker.sources.present(source) }
-    return try unlocker.sources.presentAmbient()
-  }
-
-  /// Returns the recipient of an identity with which a new vault is created.
-  private func recipient(
-    _ presented: borrowing PresentedSecret
-  ) throws(KeychainError) -> VaultRecipient {
-    try identity(presented).recipient
+    return slots
   }
 
   /// Returns an identity with which a new vault is created.
-  func identity(
+  private func identity(
     _ presented: borrowing PresentedSecret
   ) throws(KeychainError) -> VaultIdentity {
     // Pins name other vaults, so the identity would not open the new one.
-    guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
+    guard presented.pins.isEmpty else {
+      throw KeychainError(
+        .refused,
+        "there is no vault yet, and the identity from \(presented.source) is pinned to others, "
+          + "so it would not open a new one",
+        recovery: .createVault + ", then add the recipient with \(.addSlot(.identity)) and pin the "
+          + "identity with \(.pinIdentity(check: nil))")
+    }
     if let path = presented.path { try SecretFile.sync(path) }
-    return try VaultIdentity(seed: SharedSecret(copying: presented.secret).copy())
+    return try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
+  }
+
+  /// Prepares a slot of a key file, durably.
+  func slotInput(
+    keyFile contents: borrowing SecretBytes, _ path: String?, name: String
+  ) throws(KeychainError) -> SlotInput {
+    if let path { try SecretFile.sync(path) }
+    if KeyFileText.isGuessable(contents) {
+      configuration.report(
+        .weakKeyFile,
+        "the key file \(name) holds a few readable words, which whoever has the vault can guess "
+          + "fast, because key files are not stretched as passphrases are",
+        recovery: "use a file of random bytes, which \(.addSlot(.keyFile)) makes")
+    }
+    return try SlotInput.keyFile(contents)
   }
 
   /// Prepares a passphrase slot at the cost that the policy sets.
@@ -130,47 +173,53 @@ extension Vault {
         try PasswordHashPolicy.parametersForNewSlot()
       }
     if parameters == .interactive {
-      configuration.notice?(
-        Notice(
-          kind: .weakPasswordHash,
-          message: "memory is short: the passphrase is hashed with 64 MiB instead of 256 MiB, "
-            + "which makes guessing it cheaper"))
+      configuration.report(
+        .weakPasswordHash,
+        "memory is short: the passphrase is hashed with 64 MiB instead of 256 MiB, which makes "
+          + "guessing it cheaper")
     }
     return parameters
   }
 
-  func requireNoVault(startingAnew: Bool) throws(KeychainError) {
+  private func requireNoVault(startingAnew: Bool) throws(KeychainError) {
     do throws(KeychainError) {
       guard try session() == nil else {
         throw KeychainError(
-          .alreadyExists, "there is a vault at \(try path())",
-          recovery: .showOrAddSlot)
+          .alreadyExists, "there is a vault at \(try path())", recovery: .showOrAddSlot)
       }
     } catch {
       guard error.code == .noStore, startingAnew else { throw error }
     }
   }
 
-  /// Creates the vault with its slots.
-  ///
-  /// Returns `false` if another process was faster.
-  private func create(_ inputs: consuming NewSlots) throws(KeychainError) -> Bool {
-    guard inputs.hasDailyKey || inputs.device else {
+  /// Creates the vault with its slots; returns `false` if another process was faster.
+  private func create(_ slots: NewSlots) throws(KeychainError) -> Bool {
+    guard slots.hasDailyKey || slots.device else {
       throw KeychainError(
         .invalidArgument, "a vault needs a way to open it",
         recovery: "give a passphrase, a key file, an identity or the device")
     }
-    if inputs.device {
-      inputs.deviceInput = try SlotInput.device(try unlocker.device.findOrCreate())
+    var inputs = slots.inputs
+    if slots.device {
+      inputs.insert(try SlotInput.device(unlocker.state.findOrCreateSecret()), at: 0)
     }
     let epoch = try VaultEpoch(signer: nil)
-    return try create(epoch, kind: .local, try inputs.sealed(epoch), hasDeviceSlot: inputs.device)
+    var sealed: [ListedSlot] = []
+    for input in inputs {
+      // The device slot opens everything only if nothing else does.
+      let isLimited = input.kind == .device && slots.hasDailyKey
+      sealed.append(
+        try epoch.seal(
+          input, number: UInt32(sealed.count + 1), grant: isLimited ? .openTier : .administers))
+    }
+    if let recipient = slots.recipient {
+      sealed.append(try epoch.seal(to: recipient, number: UInt32(sealed.count + 1)))
+    }
+    return try create(epoch, kind: .local, sealed, hasDeviceSlot: slots.device)
   }
 
-  /// Creates the vault of a first epoch with its slots.
-  ///
-  /// Returns `false` if another process was faster.
-  func create(
+  /// Creates the vault of a first epoch; returns `false` if another process was faster.
+  private func create(
     _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot], hasDeviceSlot: Bool
   ) throws(KeychainError) -> Bool {
     let path = try file.path()
@@ -199,67 +248,92 @@ extension Vault {
     do throws(KeychainError) {
       try seenFile.replace(by: made.record(epoch.keys), lettingGo: seen)
     } catch {
-      configuration.notice?(
-        Notice(
-          kind: .seenRecordUnavailable,
-          message: "a rollback of the vault could go unnoticed: \(error.message)"))
+      configuration.report(
+        .seenRecordUnavailable, "a rollback of the vault could go unnoticed: \(error.message)")
     }
     return true
   }
 }
 
 /// The slots that a new vault gets.
-private struct NewSlots: ~Copyable {
-  var passphrase: SlotInput?
-  var keyFile: SlotInput?
-  var device = false
-  var deviceInput: SlotInput?
+private struct NewSlots {
+  /// Those of a passphrase and of a key file.
+  var inputs: [SlotInput] = []
   var recipient: VaultRecipient?
+  let device: Bool
 
-  var hasDailyKey: Bool { passphrase != nil || keyFile != nil || recipient != nil }
+  init(device: Bool) { self.device = device }
 
-  /// Seals the slots.
-  ///
-  /// The device slot opens everything only if nothing else does.
-  borrowing func sealed(_ epoch: VaultEpoch) throws(KeychainError) -> [ListedSlot] {
-    var slots: [ListedSlot] = []
-    var number: UInt32 { UInt32(slots.count + 1) }
-    switch deviceInput {
-    case .some(let input):
-      slots.append(
-        try epoch.seal(input, number: number, grant: hasDailyKey ? .openTier : .administers))
-    case .none: break
+  var hasDailyKey: Bool { !inputs.isEmpty || recipient != nil }
+}
+
+// MARK: - Notices
+
+extension Vault {
+  /// Reports that the first write created a vault.
+  private func reportCreation(of path: String, hasDailyKey: Bool) {
+    guard !hasDailyKey else {
+      return configuration.report(
+        .vaultCreated,
+        "created the vault \(path); the given passphrase, key file or identity opens it")
     }
-    switch passphrase {
-    case .some(let input): slots.append(try epoch.seal(input, number: number))
-    case .none: break
+    configuration.report(
+      .vaultCreated,
+      "created the vault \(path); this machine's device key opens it, without a passphrase",
+      recovery: addingForService
+        ?? "\(.addSlot(.passphrase)) protects it from whoever has the disk, and "
+        + "\(.addSlot(.recoveryCode)) from the loss of device.key")
+  }
+
+  /// Says how to add another key, for a service or script that may have been meant to give one.
+  private var addingForService: KeychainError.Recovery? {
+    let adding: KeychainError.Recovery = "\(.addSlotForService) adds it"
+    if let folder = unlocker.sources.emptyCredentialsFolder {
+      return "\(folder) holds neither keychain.passphrase nor keychain.key: if one was meant to "
+        + "open the vault, " + adding
     }
-    switch keyFile {
-    case .some(let input): slots.append(try epoch.seal(input, number: number))
-    case .none: break
+    // A person at a terminal did not mean to give a file.
+    guard case .denied = configuration.interaction else { return nil }
+    return "if a passphrase or key file was meant to open it, " + adding
+  }
+
+  /// Reports a vault or device key that lies in memory, unless its place was chosen explicitly.
+  private func reportPlaceInMemory(_ path: String, hasDeviceSlot: Bool) {
+    var places = file.isNamed ? [] : [("the vault", path)]
+    if hasDeviceSlot, !file.isStateNamed, let path = unlocker.state.pathOfSecret {
+      places.append(("the device key", path))
     }
-    if let recipient { slots.append(try epoch.seal(to: recipient, number: number)) }
-    return slots
+    for (what, path) in places {
+      let kind = FileSystemKind(of: path)
+      guard kind.isInMemory, let name = kind.name else { continue }
+      return configuration.report(
+        .vaultInMemory,
+        "\(what) \(path) lies in memory (\(name)), for example below ProtectHome=tmpfs of a service, "
+          + "and is gone when the service or the machine stops; for one that stays, use StateDirectory= "
+          + "in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME")
+    }
   }
 }
 
 extension KeychainError {
+  /// A new passphrase of a vault is empty.
+  package static let emptyPassphrase = emptyPassphrase(
+    recovery: "choose one, or none: a vault without any is protected by the device key only")
+
+  /// The passphrase of a new export is empty.
+  package static let emptyExportPassphrase = emptyPassphrase(recovery: "choose one for the export")
+
+  private static func emptyPassphrase(recovery: Recovery) -> Self {
+    Self(.refused, "an empty passphrase protects nothing", recovery: recovery)
+  }
+
   fileprivate static func codeMakesNoVault(_ source: String) -> Self {
     Self(
       .refused, "there is no vault yet, and the recovery code from \(source) can only open one",
       recovery: .createVault)
   }
 
-  fileprivate static func pinnedElsewhere(_ source: String) -> Self {
-    Self(
-      .refused,
-      "there is no vault yet, and the identity from \(source) is pinned to others, "
-        + "so it would not open a new one",
-      recovery: .createVault + ", then add the recipient with \(.addSlot(.identity)) and pin the "
-        + "identity with \(.pinIdentity(check: nil))")
-  }
-
-  static func madeMeanwhile(_ path: String) -> Self {
+  fileprivate static func madeMeanwhile(_ path: String) -> Self {
     Self(.alreadyExists, "another process made the vault \(path) meanwhile")
   }
 }

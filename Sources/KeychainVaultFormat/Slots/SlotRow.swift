@@ -180,9 +180,4 @@ package struct ListedSlot: Hashable, Sendable {
   package var number: UInt32 { slot.number }
   package var kind: SlotKind { slot.kind }
   package var grant: SlotGrant { slot.grant }
-
-  /// Returns the public description of the slot; `own` is the number of this device's slot.
-  package func described(own: UInt32?, grant: SlotGrant? = nil) -> VaultSlot {
-    slot.described(isThisDevice: number == own, member: member, grant: grant)
-  }
 }

@@ -5,11 +5,11 @@ package import KeychainSecrets
 /// The secret with which a new slot is opened, as far as its kind has one.
 ///
 /// It is computed before the vault is locked for writing, because a password hash takes time.
-package struct SlotInput: ~Copyable {
+package struct SlotInput: Sendable {
   package let kind: SlotKind
   var parameters = Data()
   let salt: Data
-  let key: SecretBytes
+  let key: SharedSecret
 
   package static func passphrase(
     _ passphrase: borrowing SecretBytes, _ parameters: PasswordHash.Parameters
@@ -22,25 +22,32 @@ package struct SlotInput: ~Copyable {
     let salt = try randomSalt()
     return SlotInput(
       kind: .passphrase, parameters: parameters.encoded, salt: salt,
-      key: try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters))
+      key: SharedSecret(
+        try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters)))
   }
 
   package static func keyFile(
     _ contents: borrowing SecretBytes
   ) throws(KeychainError) -> SlotInput {
-    SlotInput(kind: .keyFile, salt: try randomSalt(), key: try KeyFile.inputKey(contents))
+    try SlotInput(.keyFile, KeyFile.inputKey(contents))
   }
 
   package static func device(_ device: DeviceSecret) throws(KeychainError) -> SlotInput {
-    SlotInput(kind: .device, salt: try randomSalt(), key: try device.secret.copy())
+    try SlotInput(.device, device.secret.copy())
   }
 
   package static func recoveryCode(
     _ code: borrowing RecoveryCode
   ) throws(KeychainError) -> SlotInput {
-    let salt = try randomSalt()
-    return try translated(
-      secrets: SlotInput(kind: .recoveryCode, salt: salt, key: code.bytes.copy()))
+    try SlotInput(.recoveryCode, translated(secrets: code.bytes.copy()))
+  }
+
+  private init(_ kind: SlotKind, _ key: consuming SecretBytes) throws(KeychainError) {
+    self.init(kind: kind, salt: try Self.randomSalt(), key: SharedSecret(key))
+  }
+
+  fileprivate init(kind: SlotKind, parameters: Data = Data(), salt: Data, key: SharedSecret) {
+    (self.kind, self.parameters, self.salt, self.key) = (kind, parameters, salt, key)
   }
 
   fileprivate static func randomSalt() throws(KeychainError) -> Data { try .random(count: 32) }
@@ -108,14 +115,14 @@ package enum SlotSealing {
 
   /// Creates a slot that gives keys of a head's vault to whoever has the input key.
   package static func seal(
-    _ input: borrowing SlotInput, number: UInt32, granted: GrantedKey, head: HeadIdentity,
+    _ input: SlotInput, number: UInt32, granted: GrantedKey, head: HeadIdentity,
     name: String = ""
   ) throws(KeychainError) -> ListedSlot {
     var slot = SlotRow(
       number: number, kind: input.kind, grant: granted.grant, parameters: input.parameters,
       salt: input.salt, made: head.administration)
-    let keys = try slot.keys(input.key, in: head.id)
-    slot.commitment = try slot.commitment(to: input.key, in: head.id)
+    let keys = try slot.keys(input.key.bytes, in: head.id)
+    slot.commitment = try slot.commitment(to: input.key.bytes, in: head.id)
     return try listed(
       slot, granted, head, boxKey: keys.boxKey,
       signingKey: input.kind.signs ? try keys.signingKey() : Data(), name)
@@ -145,7 +152,7 @@ package enum SlotSealing {
   ) throws(KeychainError) -> ListedSlot {
     if let inputKey {
       let input = SlotInput(
-        kind: old.kind, parameters: old.parameters, salt: old.salt, key: try inputKey.copy())
+        kind: old.kind, parameters: old.parameters, salt: old.salt, key: inputKey)
       return try seal(
         input, number: old.number, granted: granted, head: head, name: member.name)
     }

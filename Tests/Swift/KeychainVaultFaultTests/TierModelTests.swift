@@ -87,8 +87,7 @@ struct TierModelTests {
 
   private static func keys(_ sample: SampleVault) throws -> TierKeys {
     let session = try #require(try sample.handle().session())
-    return try session.unlocker.keys(
-      .unlockedNow, session.head, path: session.path, session.deadline)
+    return try session.unlocker.keys(.unlockedNow, session.opened, session.deadline)
   }
 
   /// The histories that an attacker makes of the commits that it has: on which base, and which.

@@ -158,7 +158,7 @@ struct MemoryWalk {
     let handle = handle ?? self.handle()
     let administration = try handle.administration()
     let tiers = administration.keys
-    let device = try #require(try handle.unlocker.device.find())
+    let device = try #require(try handle.unlocker.state.findSecret())
     var marks = [
       MaskedBytes("the root key", administration.epoch.root.bytes),
       MaskedBytes("T0", tiers.open.bytes),

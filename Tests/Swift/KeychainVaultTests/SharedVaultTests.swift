@@ -99,7 +99,7 @@ struct SharedVaultTests {
     let handle = shared.handle(carol)
     let session = try handle.existingSession()
     let file = try handle.unlocker.sources.identityFile(carol.path, "carol")
-    var keys = try handle.unlocker.allKeys(session.head, path: vault.path, session.deadline)
+    var keys = try handle.unlocker.allKeys(session.opened, session.deadline)
     #expect(keys.signer == nil)
     keys.signer = file.identity.keys.signer(3)
     try raw.append(keys) { writer throws(KeychainError) in

@@ -140,8 +140,7 @@ struct SuccessionTests {
   @Test func commitOfARemovedWriterDoesNotCount() throws {
     let handle = theirs(bob)
     let session = try handle.existingSession()
-    let keys = try handle.unlocker.signingKeys(
-      session.head, path: shared.vault.path, session.deadline)
+    let keys = try handle.unlocker.signingKeys(session.opened, session.deadline)
     try shared.administrator.removeSlot(3, keepingKeys: true)
     let raw = try RawVault(shared.vault, shared.administrator)
     try raw.append(keys) { writer throws(KeychainError) in

@@ -1,5 +1,4 @@
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import Synchronization
 
@@ -22,34 +21,17 @@ struct OpenedSlot: Sendable {
 
   /// What the presented secret gave; `nil` for an identity.
   let inputKey: SharedSecret?
-}
 
-/// A slot that was opened, with what opened it.
-final class SlotOpener: Sendable {
-  let opened: OpenedSlot
+  /// The identity file that opened it, if it is pinned to vaults, with its name in errors.
+  var pinnedFile: (path: String, name: String)?
 
-  /// The secret that was presented; `nil` for the device secret.
-  let presented: PresentedSecret?
-
-  init(_ opened: OpenedSlot, presented: consuming PresentedSecret?) {
-    self.opened = opened
-    self.presented = presented
-  }
-
-  /// Adds a check to the identity file that opened the vault, durably, if the file is pinned to
-  /// vaults.
-  ///
-  /// Without it, the file would no longer open this one.
+  /// Adds a check to the identity file, durably: without it, the file would no longer open the vault.
   ///
   /// Removes `old`, so that after a new administration key, copies under the old one are no longer
   /// accepted.
   func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {
-    switch presented {
-    case .none: break
-    case .some(let presented):
-      guard let path = presented.path, !presented.pins.isEmpty else { return }
-      try IdentityWriting(path).pin(check, name: presented.source, dropping: { $0 == old })
-    }
+    guard let pinnedFile else { return }
+    try IdentityWriting(pinnedFile.path).pin(check, name: pinnedFile.name) { $0 == old }
   }
 }
 
@@ -66,11 +48,44 @@ final class SlotTrust: Sendable {
     set { compared.withLock { $0 = newValue } }
   }
 
-  /// - Returns: `nil` if the slot is stale: of another epoch, administration key or vault.
-  /// - Throws: ``KeychainError/Code/damaged`` if the list does not have it; ``KeychainError/Code/rolledBack`` if its secret was last presented
-  ///   under another administration key, for which nothing here vouches.
-  func opened(
-    _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead, inputKey: SharedSecret?
+  /// Opens the first slot that is the vault's: one that was copied from another vault or put back
+  /// must not hide the others.
+  ///
+  /// - Returns: `nil` if all slots need another secret.
+  /// - Throws: Why a slot that fits the secret opens nothing, unless another one does.
+  func open(
+    _ slots: [SlotRow], of head: VaultHead,
+    _ unseal: (SlotRow) throws(KeychainError) -> (SlotSealing.Opened, SharedSecret?)?
+  ) throws(KeychainError) -> OpenedSlot? {
+    var failure: KeychainError?
+    for slot in slots {
+      do throws(KeychainError) {
+        guard let (unsealed, inputKey) = try unseal(slot) else { continue }
+        if let opened = try opened(slot, unsealed, of: head, inputKey) { return opened }
+        failure = .strangeSlot(slot.number)
+      } catch {
+        guard error.code == .damaged else { throw error }
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return nil
+  }
+
+  /// Opens the first slot of a kind that has an input key.
+  func open(
+    _ slots: [SlotRow], of head: VaultHead,
+    inputKey: (SlotRow) throws(KeychainError) -> SharedSecret
+  ) throws(KeychainError) -> OpenedSlot? {
+    try open(slots, of: head) { slot throws(KeychainError) in
+      let key = try inputKey(slot)
+      return try SlotSealing.open(slot, inputKey: key.bytes, vault: head.id).map { ($0, key) }
+    }
+  }
+
+  /// Returns what a slot yields; `nil` if it is stale: of another epoch, administration key or vault.
+  private func opened(
+    _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead, _ inputKey: SharedSecret?
   ) throws(KeychainError) -> OpenedSlot? {
     guard opened.binding == head.binding, var keys = try opened.granted.tierKeys(of: head) else {
       return nil
@@ -86,24 +101,24 @@ final class SlotTrust: Sendable {
       signer: signer, inputKey: inputKey)
   }
 
+  /// Fails if the slot's secret was last presented under another administration key, for which nothing
+  /// here vouches.
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
     guard check == nil else { return }
     if let record = file.seenRecord, record.vouches, try record.leads(to: head) { return }
-    throw .notVouched(slot.kind, try head.check())
-  }
-}
-
-extension KeychainError {
-  fileprivate static func notVouched(_ kind: SlotKind, _ check: VaultCheck) -> Self {
-    Self(
+    let check = try head.check()
+    throw KeychainError(
       .rolledBack,
-      "the vault was not seen here before, and since its \(kind) was last given, its administration key "
-        + "changed; somebody who administered it before could have made this file; its check is \(check)",
+      "the vault was not seen here before, and since its \(slot.kind) was last given, its "
+        + "administration key changed; somebody who administered it before could have made this file; "
+        + "its check is \(check)",
       recovery: "compare the check with the one on the page with the recovery code, or with what "
         + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))"
     )
   }
+}
 
+extension KeychainError {
   static func otherCheck(_ given: VaultCheck, found: VaultCheck) -> Self {
     Self(
       .rolledBack, "the vault's check is \(found), and not \(given)",
