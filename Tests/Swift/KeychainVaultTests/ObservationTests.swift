@@ -2,6 +2,7 @@ import Foundation
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
+import Synchronization
 import Testing
 
 @testable import KeychainVault
@@ -187,5 +188,30 @@ struct ObservationTests {
     try other.remove(.test("c"))
     #expect(try await recorder.isTold([.updated("a"), .added("d"), .removed("c")]))
     #expect(try await recorder.waited(for: 3).count == 3)
+  }
+
+  /// Under new keys, an item has another id.
+  @Test func updateIsOneEvenIfNewKeysComeWithIt() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    for name in ["a", "b"] { try other.put(name) }
+    let gate = DispatchSemaphore(value: 0)
+    let seen = Mutex<[CredentialChange]>([])
+    let observation = vault.handle().observe { change in
+      seen.withLock { $0.append(change) }
+      if change == .updated("b") { gate.wait() }
+    }
+    // What follows is found in one look.
+    try other.put("b", "new")
+    while seen.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+    try other.put("a", "new")
+    try other.rekey { _ in true }
+    gate.signal()
+    let end = ContinuousClock.now + .seconds(60)
+    while seen.withLock({ $0.count < 2 }), .now < end {
+      try await Task.sleep(for: .milliseconds(2))
+    }
+    observation.cancel()
+    #expect(seen.withLock { $0 } == [.updated("b"), .updated("a")])
   }
 }
