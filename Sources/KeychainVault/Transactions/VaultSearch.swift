@@ -9,23 +9,26 @@ extension VaultContents {
   func search(
     _ query: CredentialQuery, _ sealing: ItemSealing
   ) throws(KeychainError) -> CredentialSearchResult {
-    var found = CredentialSearchResult(credentials: [])
+    var found: [Credential] = []
+    var (damaged, lockedCount, otherDeviceCount): ([String], Int, Int) = ([], 0, 0)
     let matcher = try ItemMatcher(query, sealing)
     try forEachItem(sealing.keys) { visited throws(KeychainError) in
       switch visited {
       case .shadowed: break
-      case .damagedPage(let page): found.damaged.append(page.name)
+      case .damagedPage(let page): damaged.append(page.name)
       case .item(let item):
         switch try matcher.match(item) {
         case .nothing: break
-        case .locked: found.lockedCount += 1
-        case .ofOtherDevice: found.otherDeviceCount += 1
-        case .damaged: found.damaged.append(item.name)
-        case .credential(let credential): found.credentials.append(credential)
+        case .locked: lockedCount += 1
+        case .ofOtherDevice: otherDeviceCount += 1
+        case .damaged: damaged.append(item.name)
+        case .credential(let credential): found.append(credential)
         }
       }
     }
-    return found
+    return CredentialSearchResult(
+      credentials: found, lockedCount: lockedCount, damaged: damaged,
+      otherDeviceCount: otherDeviceCount)
   }
 }
 
