@@ -113,6 +113,13 @@ struct VaultContents: Sendable {
   /// Whether nothing but the base is in the log.
   var isBaseAlone: Bool { digests.count == 1 }
 
+  /// The items of the base, without what the log says of them.
+  var baseAlone: VaultContents {
+    var alone = self
+    alone.logged = Tier.allCases.map { _ in LoggedChanges() }
+    return alone
+  }
+
   func read(_ range: Range<Int>) throws(KeychainError) -> Data { try file.read(range, of: path) }
 }
 

@@ -92,15 +92,9 @@ final class VaultChangeScanner: Sendable {
     // Removed items were sealed under the keys of their time.
     let isSameEpoch = old.vault.map { $0.keys.binding == keys.binding } ?? true
     let oldSealing = isSameEpoch ? sealing : try session.sealing(old.vault?.keys ?? keys)
-    let removed = changes.removed.map { oldSealing.identity(of: $0) }
-    let added = changes.added.map { sealing.identity(of: $0) }
-    // What was changed before or after new keys in the same look has another id and another version.
-    let replaced = isSameEpoch ? [] : Set(removed.compactMap(\.self)).intersection(added)
-    let isReplaced = { (identity: CredentialIdentity?) in identity.map(replaced.contains) ?? false }
-    return removed.filter { !isReplaced($0) }.map { CredentialChange($0, .removed) }
-      + added.filter { !isReplaced($0) }.map { CredentialChange($0, .added) }
+    return changes.removed.map { CredentialChange(oldSealing.identity(of: $0), .removed) }
+      + changes.added.map { CredentialChange(sealing.identity(of: $0), .added) }
       + changes.updated.map { CredentialChange(sealing.identity(of: $0), .updated) }
-      + replaced.map { CredentialChange($0, .updated) }
   }
 
   /// The newest versions of what the handle itself changed in commits up to a number; they are forgotten.
@@ -130,6 +124,14 @@ private struct ObservedVault: Sendable {
     self.contents = contents
     self.keys = keys.openTierOnly
   }
+
+  /// With what was appended to the file before another one took its name.
+  var atEndOfFile: ObservedVault {
+    guard let size = try? contents.file.status().size,
+      let end = try? contents.continued(on: contents.file, size: size, keys: keys, seen: nil)
+    else { return self }
+    return ObservedVault(end, keys)
+  }
 }
 
 /// How two states of a vault differ.
@@ -154,14 +156,35 @@ private struct ItemChanges {
   init(
     from old: ObservedVault?, own: [ItemID: UInt64?], to new: ObservedVault
   ) throws(KeychainError) {
+    var own = own
     if let old, old.contents.base.digest == new.contents.base.digest {
       try lookUpLog(old, new)
     } else {
       if let old { before = try Self.items(of: old) }
       after = try Self.items(of: new)
+      if let old, old.contents.head.epoch != new.contents.head.epoch {
+        let ids = try Self.idsBefore(old, new)
+        after.items = Dictionary(after.items.map { (ids[$0] ?? $0, $1) }) { first, _ in first }
+        own = Dictionary(own.map { (ids[$0] ?? $0, $1) }) { first, _ in first }
+      }
     }
-    compare(
-      own, areResealed: old.map { $0.contents.head.epoch != new.contents.head.epoch } ?? false)
+    compare(own)
+  }
+
+  /// The ids of items before new keys: an item keeps its version, which no other has, but not its id.
+  private static func idsBefore(
+    _ old: ObservedVault, _ new: ObservedVault
+  ) throws(KeychainError) -> [ItemID: ItemID] {
+    var (ids, byVersion): ([ItemID: ItemID], [UInt64: ItemID]) = ([:], [:])
+    for vault in [old, old.atEndOfFile] {
+      for item in try items(of: vault).items.values { byVersion[item.entry.version] = item.id }
+    }
+    for contents in [new.contents, new.contents.baseAlone] {
+      for item in try items(of: ObservedVault(contents, new.keys)).items.values {
+        ids[item.id] = ids[item.id] ?? byVersion[item.entry.version]
+      }
+    }
+    return ids
   }
 
   /// Looks up what the log changed since the first state.
@@ -193,24 +216,16 @@ private struct ItemChanges {
     return found
   }
 
-  private mutating func compare(_ own: [ItemID: UInt64?], areResealed: Bool) {
-    var gone: [(version: UInt64, item: VaultItem?)] = []
+  private mutating func compare(_ own: [ItemID: UInt64?]) {
     for id in Set(before.items.keys).union(after.items.keys).union(own.keys).sorted() {
       let old = before.items[id]
       let version = if let own = own[id] { own } else { old?.entry.version }
       switch (version, after.items[id]) {
-      case (let version?, nil) where !after.isIncomplete: gone.append((version, old))
+      case (_?, nil) where !after.isIncomplete: removed.append(old)
       case (nil, let new?) where !before.isIncomplete: added.append(new)
       case (let version?, let new?) where version != new.entry.version: updated.append(new)
       default: break
       }
     }
-    if areResealed {
-      // Under a new root key, every item has another id, and keeps its version, which no other has.
-      let stayed = Set(gone.map(\.version)).intersection(added.map(\.entry.version))
-      gone.removeAll { stayed.contains($0.version) }
-      added.removeAll { stayed.contains($0.entry.version) }
-    }
-    removed = gone.map(\.item)
   }
 }
