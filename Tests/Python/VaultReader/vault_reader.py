@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Opens a vault of format 3, verifies all that the presented keys can verify, and lists it.
 
-Written from the specification alone (Sources/KeychainVaultFormat/Documentation.docc/VaultFormat.md),
+Written from the specification alone (VaultFormat.md and VaultReaders.md in
+Sources/KeychainVaultFormat/Documentation.docc),
 as the second reader that keeps the specification honest. Needs PyNaCl and argon2-cffi.
 """
 
