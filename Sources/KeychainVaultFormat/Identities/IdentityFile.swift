@@ -47,9 +47,7 @@ package struct IdentityFile: ~Copyable, Sendable {
   }
 
   /// Returns the content of a line; `nil` if it is not allowed.
-  package static func content(
-    of text: borrowing SecretBytes, _ line: Range<Int>
-  ) -> Line? {
+  package static func content(of text: borrowing SecretBytes, _ line: Range<Int>) -> Line? {
     text.withBytes { bytes in
       var line = bytes.extracting(line)
       line = line.extracting(TextBytes.trimmed(line))
