@@ -10,6 +10,7 @@ extension VaultContents {
     _ query: CredentialQuery, _ sealing: ItemSealing
   ) throws(KeychainError) -> CredentialSearchResult {
     var found = CredentialSearchResult(credentials: [])
+    var credentials: [Credential] = []
     let matcher = try ItemMatcher(query, sealing)
     try forEachItem(sealing.keys) { visited throws(KeychainError) in
       switch visited {
@@ -21,10 +22,12 @@ extension VaultContents {
         case .locked: found.lockedCount += 1
         case .ofOtherDevice: found.otherDeviceCount += 1
         case .damaged: found.damaged.append(item.name)
-        case .credential(let credential): found.credentials.append(credential)
+        case .credential(let credential): credentials.append(credential)
         }
       }
     }
+    // Only the initializer orders them.
+    found.credentials = CredentialSearchResult(credentials: credentials).credentials
     return found
   }
 }
