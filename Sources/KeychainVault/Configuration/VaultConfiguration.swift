@@ -53,9 +53,7 @@ public struct VaultConfiguration: Sendable {
   /// The deadline of a call that begins now.
   func deadlineOfCall() -> Deadline { commonDeadline ?? Deadline(after: deadline) }
 
-  /// The cost of new passphrase slots; `nil` for the policy.
-  ///
-  /// Tests set a low cost.
+  /// The cost of new passphrase slots, which tests set; `nil` for the policy.
   package var passwordHash: PasswordHash.Parameters?
 
   /// Describes how to open a vault.

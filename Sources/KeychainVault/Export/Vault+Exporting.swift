@@ -133,14 +133,8 @@ extension Vault {
     try writer.finish()
   }
 
-  /// Returns the number of items that match one of several searches, by accessibility.
-  ///
-  /// Locked and device-bound items count. If no key of this device is at hand, this may ask for what
-  /// unlocks the vault.
-  ///
-  /// - Parameter queries: The searches; `nil` for every item.
-  /// - Returns: The numbers, without entries of 0.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
+  /// Returns the number of items that match, or may match, one of several searches, by accessibility; if
+  /// no key of this device is at hand, this may ask for what unlocks the vault.
   package func itemCounts(
     matching queries: [CredentialQuery]?
   ) throws(KeychainError) -> [Accessibility: Int] {

@@ -16,7 +16,13 @@ enum SecretFile {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path)
       defer { try? descriptor.close() }
-      return try contents(of: descriptor, limit: limit, Deadline(after: timeout))
+      do throws(SecretsError) {
+        return try SecretBytes.reading(
+          fileDescriptor: descriptor.rawValue, limit: limit,
+          awaiting: Deadline(after: timeout).awaitInput)
+      } catch {
+        throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError)
+      }
     } catch {
       if error == .timedOut { throw KeychainError(FileError(.endless, path)) }
       throw .system(error, "read", path)
@@ -71,17 +77,6 @@ enum SecretFile {
   /// Returns how errors name a file and its source.
   static func describe(_ path: String, _ source: String) -> String {
     path == source ? path : "\(path), named by \(source)"
-  }
-
-  private static func contents(
-    of descriptor: FileDescriptor, limit: Int, _ deadline: Deadline
-  ) throws(Errno) -> SecretBytes? {
-    do throws(SecretsError) {
-      return try SecretBytes.reading(
-        fileDescriptor: descriptor.rawValue, limit: limit, awaiting: deadline.awaitInput)
-    } catch {
-      throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError)
-    }
   }
 }
 

@@ -91,9 +91,7 @@ struct SeenRecordFile: Sendable {
   }
 
   /// Writes what `body` returns for the record, which is `nil` if it is missing or damaged.
-  private func change(
-    synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
-  ) throws(KeychainError) {
+  private func change(synced: Bool, _ body: (SeenRecord?) -> SeenRecord?) throws(KeychainError) {
     if let lock = try existing() { return try write(body, to: lock, synced: synced) }
     guard let new = body(nil) else { return }
     try translated(PrivateFile.makeFolder(folderPath))

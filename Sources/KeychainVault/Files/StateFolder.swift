@@ -37,11 +37,8 @@ package final class StateFolder: Sendable {
     return try path()
   }
 
-  /// Hashes fields under the device secret, without which nobody can compute or verify the hash.
-  ///
-  /// The label, its purpose, has at most 16 bytes.
-  ///
-  /// - Returns: 32 hexadecimal digits, or `nil` if there is no device secret.
+  /// Returns 32 hexadecimal digits, a hash that nobody can verify without the device secret; `nil` if
+  /// there is none.
   package func tag(
     _ label: String, of fields: [[UInt8]], makingDeviceSecret makesDeviceSecret: Bool = false
   ) throws(KeychainError) -> String? {

@@ -17,9 +17,7 @@ package struct VaultIndex: Sendable {
     /// The place of the boxes of the secrets, which lie together in the order of the entries.
     package let boxesPlace: Int
 
-    package init(
-      first: ItemID, count: Int, place: Int, length: Int, hash: Data, boxesPlace: Int
-    ) {
+    package init(first: ItemID, count: Int, place: Int, length: Int, hash: Data, boxesPlace: Int) {
       self.first = first
       self.count = count
       self.place = place

@@ -33,8 +33,7 @@ package struct HeadParts: Hashable, Sendable {
     self.successions = successions
   }
 
-  /// Returns the bytes of a head before an index and a spine of these lengths, and the place of the log;
-  /// at most ``VaultHead/maximumCount``.
+  /// Returns the bytes of a head before an index and a spine of these lengths, and the place of the log.
   package func encoded(index: Int = 0, spine: Int = 0, log: Int = 0) -> Data {
     let rest = FieldWriter.fields(capacity: 4096) { writer in
       writer.append(identity.id.bytes)
@@ -94,8 +93,8 @@ package struct VaultHead: Hashable, Sendable {
   /// The slots that this release can try, in the order of the file.
   package private(set) var slots: [SlotRow] = []
 
-  /// The kinds of the slots that break the format or have an unknown grant; `nil` for one too short for a
-  /// kind. The presented secret may be right for such a slot.
+  /// The kinds, `nil` where one can't be read, of the slots that break the format or have an unknown
+  /// grant, for which the presented secret may be right.
   private(set) var malformed: Set<SlotKind?> = []
 
   /// The maximum number of bytes of a head.
@@ -260,9 +259,6 @@ extension VaultHead {
   private static let database = Array("SQLite format 3".utf8)
 
   /// Reads the lengths in the first ``prefixCount`` bytes of a file, in which they must fit.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
-  ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged``.
   package static func lengths(
     prefix: Data, fileLength: Int, path: String
   ) throws(KeychainError) -> Lengths {

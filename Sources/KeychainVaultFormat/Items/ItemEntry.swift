@@ -83,7 +83,7 @@ package struct SealedItem: Sendable {
   }
 }
 
-/// The id of an item: a mac of its identity under T0. Ids are ordered as their bytes.
+/// The id of an item, a mac of its identity under T0; ids are ordered as their bytes.
 package struct ItemID: Hashable, Comparable, Sendable {
   package static let count = 32
 

@@ -62,9 +62,7 @@ package enum Sealing {
   }
 
   /// Seals fields that lie in ordinary memory: a copy in guarded memory would protect nothing.
-  static func seal(
-    fields: [UInt8], with key: borrowing SecretBytes
-  ) throws(KeychainError) -> Data {
+  static func seal(fields: [UInt8], with key: borrowing SecretBytes) throws(KeychainError) -> Data {
     try translated(secrets: Data(unsafe SecretBox.seal(fields.span.bytes, with: key)))
   }
 
@@ -136,9 +134,7 @@ package struct SlotKeys: Sendable {
   private let boxSecret: SharedSecret
   private let signingSeed: SharedSecret
 
-  init(
-    boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes
-  ) throws(KeychainError) {
+  init(boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes) throws(KeychainError) {
     boxKey = try translated(secrets: Data(copying: SealedBox.publicKey(of: boxSecret)))
     self.boxSecret = SharedSecret(boxSecret)
     self.signingSeed = SharedSecret(signingSeed)

@@ -84,7 +84,7 @@ package struct TierKeys: Sendable {
   /// What signs the commits of a shared vault; `nil` if only keys from the cache are at hand.
   package var signer: CommitSigner?
 
-  /// What was derived from these keys before. Only copies of them share the object.
+  /// What was derived from these keys before; only copies of them share the object.
   package let derived = DerivedKeys()
 
   package func key(_ tier: Tier) -> SharedSecret? {
@@ -107,9 +107,7 @@ package struct TierKeys: Sendable {
   }
 
   /// Derives all tiers of a root key.
-  package init(
-    root: borrowing SecretBytes, of head: HeadIdentity
-  ) throws(KeychainError) {
+  package init(root: borrowing SecretBytes, of head: HeadIdentity) throws(KeychainError) {
     var keys: [SharedSecret] = []
     for tier in Tier.allCases {
       let fields = FieldWriter.fields {

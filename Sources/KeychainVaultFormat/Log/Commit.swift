@@ -151,8 +151,8 @@ package struct Commit: Sendable {
 }
 
 extension Commit {
-  /// Makes a commit and seals it. `signer` proves it in a shared vault; in a local one, macs under all
-  /// keys at hand do, of which a base needs all. `administration` signs the base that brings a list.
+  /// Makes a commit, which `signer` proves in a shared vault, and macs under the keys at hand, of which a
+  /// base needs all, in a local one; `administration` signs the base that brings a list.
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?

@@ -87,7 +87,6 @@ package struct MemberList: Hashable, Sendable {
 
   package var hasPassphrase: Bool { members.contains { $0.kind == .passphrase } }
 
-  /// Whether a device slot must be limited: that is the purpose of a passphrase or key file.
   package var cutsDevices: Bool { members.contains { $0.kind?.cutsDevices ?? false } }
 
   /// The signing key of the recovery code with the lowest number, which signs successions.

@@ -2,8 +2,8 @@ package import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// Reads fields in the notation of the vault format. Each call receives the bytes again, because a span
-/// cannot be stored.
+/// Reads fields in the notation of the vault format, from bytes that each call receives again, because a
+/// span cannot be stored.
 package struct FieldReader {
   /// The bytes break the format.
   package struct Malformed: Error {}
