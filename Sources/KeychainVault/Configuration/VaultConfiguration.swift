@@ -1,6 +1,7 @@
 public import KeychainCredentials
 public import KeychainSecrets
-public import KeychainVaultFormat
+// Its slots, recipients, checks and recovery codes occur in this module's signatures.
+@_exported public import KeychainVaultFormat
 package import PrephirencesFiles
 
 /// Where a vault is and how it is opened.
@@ -49,12 +50,10 @@ public struct VaultConfiguration: Sendable {
   /// input; `nil` if each call has ``deadline``, and input as long as it comes.
   package var commonDeadline: Deadline?
 
-  /// Returns the deadline of a call that begins now.
+  /// The deadline of a call that begins now.
   func deadlineOfCall() -> Deadline { commonDeadline ?? Deadline(after: deadline) }
 
-  /// The cost of new passphrase slots; `nil` for the policy.
-  ///
-  /// Tests set a low cost.
+  /// The cost of new passphrase slots, which tests set; `nil` for the policy.
   package var passwordHash: PasswordHash.Parameters?
 
   /// Describes how to open a vault.
@@ -85,6 +84,14 @@ public struct VaultConfiguration: Sendable {
 
   /// What a vault's file lies on; tests put a model in its place.
   var disk: any VaultDisk = LinuxDisk()
+
+  var secretFilePolicy: SecretFilePolicy {
+    SecretFilePolicy(chosen: secretFileReaders, environment: environment, timeout: deadline)
+  }
+
+  func report(_ kind: Notice.Kind, _ message: String, recovery: KeychainError.Recovery? = nil) {
+    notice?(Notice(kind: kind, message: message, recovery: recovery))
+  }
 
   /// Asks a person; `nil` if nobody may be asked.
   var ask: (@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)? {
@@ -117,4 +124,142 @@ public struct PassphraseRequest: Hashable, Sendable {
 
   /// The number of wrong answers so far; asking ends after three.
   public let failedAttempts: Int
+}
+
+/// Something that a person should know but that is not an error.
+public struct Notice: Hashable, Sendable {
+  /// The kinds of notice.
+  public enum Kind: Hashable, Sendable {
+    /// A vault was created.
+    case vaultCreated
+
+    /// A vault or its device secret was created in memory, where it is lost at the next restart.
+    case vaultInMemory
+
+    /// A passphrase slot was created at less than the usual cost because memory is short.
+    case weakPasswordHash
+
+    /// A key file with a new slot holds only a few readable words, and key files are not stretched.
+    case weakKeyFile
+
+    /// The seen record could not be read or written.
+    case seenRecordUnavailable
+
+    /// What the device secret alone opens has changed.
+    case deviceGrantChanged
+
+    /// Changes by other handles and processes are not reported to observers.
+    case observationUnavailable
+
+    /// The vault got new keys, but remains under the old keys could not be removed from its file.
+    case oldContentLeft
+
+    /// An identity without pins opened a vault that was never seen before. Whoever could put it
+    /// there could have made it.
+    case firstSight
+
+    /// A service got its store, which it keeps.
+    case storeChosen
+
+    /// A credential was written to another store than that of its service.
+    case storeDiffers
+  }
+
+  /// The kind.
+  public let kind: Kind
+
+  /// What happened, without a capital and without a full stop.
+  public let message: String
+
+  /// What a person can do about it; `nil` if nothing.
+  public let recovery: KeychainError.Recovery?
+
+  package init(kind: Kind, message: String, recovery: KeychainError.Recovery? = nil) {
+    self.kind = kind
+    self.message = message
+    self.recovery = recovery
+  }
+}
+
+extension Notice: CustomStringConvertible {
+  /// The message, and what to do, with actions as names of the library's API.
+  public var description: String {
+    recovery.map { "\(message); \($0)" } ?? message
+  }
+}
+
+/// The progress of a long operation.
+public struct VaultProgress: Hashable, Sendable {
+  /// The number of items that are done.
+  public var completed: Int
+
+  /// The number of all items.
+  public var total: Int
+
+  package init(completed: Int, total: Int) {
+    self.completed = completed
+    self.total = total
+  }
+}
+
+/// Who may be able to read a file with an unlocking secret, besides the user and root.
+///
+/// Nobody else may ever be able to change it. Containers mount secrets that belong to root and that
+/// a group or everybody in the container can read.
+public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
+  /// Nobody.
+  case owner
+
+  /// The group of the file.
+  case group
+
+  /// Everybody.
+  case others
+
+  /// The bits of a file's mode that must not be set.
+  package var forbiddenBits: UInt32 {
+    switch self {
+    case .owner: 0o077
+    case .group: 0o027
+    case .others: 0o022
+    }
+  }
+
+  /// The bits that a file system without modes may set for a new file with a secret.
+  package var acceptedBits: UInt32 {
+    switch self {
+    case .owner: 0
+    case .group: 0o070
+    case .others: 0o077
+    }
+  }
+}
+
+/// The requirements for files with unlocking secrets.
+struct SecretFilePolicy: Sendable {
+  /// Who may read them, if set by the program; `nil` uses `KEYCHAIN_ALLOW_READ`.
+  let chosen: SecretFileReaders?
+
+  let environment: EnvironmentVariables
+
+  /// How long the file may take to end.
+  var timeout: Duration = .seconds(10)
+
+  static let variable = "KEYCHAIN_ALLOW_READ"
+
+  /// The folder of the system's credentials, which lets the group read them.
+  func credentialsFolder() throws(KeychainError) -> String? {
+    try translated(environment.absolutePath("CREDENTIALS_DIRECTORY"))
+  }
+
+  func readers() throws(KeychainError) -> SecretFileReaders {
+    if let chosen { return chosen }
+    guard let text = try translated(environment.value(Self.variable)) else { return .owner }
+    guard let readers = SecretFileReaders(rawValue: text) else {
+      throw KeychainError(
+        .invalidArgument, "\(Self.variable) is neither 'owner', 'group' nor 'others'",
+        recovery: "set it to one of these, or unset it")
+    }
+    return readers
+  }
 }

@@ -4,17 +4,10 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// An export that was opened with its passphrase.
-///
-/// It can be read more than once.
+/// An export that was opened with its passphrase, and that can be read more than once.
 struct ExportFile: ~Copyable {
-  private let input: ReplayableInput
-  private let key: ExportKey
-
-  init(_ input: ReplayableInput, _ key: consuming ExportKey) {
-    self.input = input
-    self.key = key
-  }
+  let input: ReplayableInput
+  let key: ExportKey
 
   /// What a first pass over the export finds, before anything is changed.
   struct Survey {
@@ -25,13 +18,11 @@ struct ExportFile: ~Copyable {
     var requirement = Accessibility.UnlockRequirement.nothing
   }
 
-  /// Reads the whole export, and checks that it is complete, contains no item twice, and has no item
-  /// with longer texts than a store takes.
-  ///
-  /// The input must be positioned after the head of the file.
+  /// Reads the whole export, from after its head on, and checks that it is complete, contains no item
+  /// twice, and has no item with longer texts than a store takes.
   borrowing func survey() throws(KeychainError) -> Survey {
     var survey = Survey()
-    var content = try ExportContent(ExportReader(input, key))
+    var content = try ExportContent.begin(input, key)
     var names: Set<[UInt64]> = []
     var tooLong: [String] = []
     while let credential = try content.nextCredential() {
@@ -60,33 +51,58 @@ struct ExportFile: ~Copyable {
   ) throws(KeychainError) {
     try translated(input.rewind())
     _ = try translated(input.read(key.beginning.count))
-    var content = try ExportContent(ExportReader(input, key))
+    var content = try ExportContent.begin(input, key)
     while let item = try content.next() { try body(item) }
   }
 }
 
-/// The content of an export, item by item.
+/// The content of an export, item by item, of which the end may be missing until ``next()`` returns `nil`.
 struct ExportContent: ~Copyable {
-  let itemCount: UInt64
-  let leftOutCount: UInt64
+  private(set) var leftOutCount: UInt64 = 0
+  private var remainingCount: UInt64 = 0
 
-  private var reader: ExportReader
-  private var readCount: UInt64 = 0
+  private let input: ReplayableInput
+  private var opener: SecretStream.Opener
+  private var additionalData: [UInt8]
+  private var chunk: SecretBytes
+  private var offset = 0
+  private var isLast = false
 
-  init(_ reader: consuming ExportReader) throws(KeychainError) {
-    _ = try reader.integer(as: Int64.self)
-    let itemCount: UInt64 = try reader.integer()
-    let leftOutCount: UInt64 = try reader.integer()
-    self.itemCount = itemCount
-    self.leftOutCount = leftOutCount
-    self.reader = reader
+  // The limits of the format of exports, in bytes. What stores take is less.
+  private static let maximumTextCount = 1 << 20
+  private static let maximumMetadataCount = 4 << 20
+  private static let sealedCount = ExportWriter.chunkCount + SecretStream.overhead
+
+  /// Reads what precedes the items; the stream's header must be next in the input.
+  static func begin(
+    _ input: ReplayableInput, _ key: borrowing ExportKey
+  ) throws(KeychainError) -> ExportContent {
+    var content = try ExportContent(input, key)
+    _ = try content.integer(as: Int64.self)
+    content.remainingCount = try content.integer()
+    content.leftOutCount = try content.integer()
+    return content
+  }
+
+  private init(_ input: ReplayableInput, _ key: borrowing ExportKey) throws(KeychainError) {
+    let header = try translated(input.read(SecretStream.headerCount))
+    guard header.count == SecretStream.headerCount else {
+      throw .damagedExport("it ends too early")
+    }
+    let opener = try translated(
+      secrets: unsafe SecretStream.Opener(key: key.key, header: header.span.bytes))
+    let nothing = try translated(secrets: SecretBytes.random(count: 0))
+    self.input = input
+    self.opener = opener
+    additionalData = key.beginning + header
+    chunk = nothing
   }
 
   /// Returns the next item; `nil` after the last one, if the export is complete.
   mutating func next() throws(KeychainError) -> OpenedItem? {
     guard let accessibility = try nextClass() else { return nil }
-    let metadata = try reader.withByteString(limit: Self.maximumMetadataCount, Self.copy)
-    let secret = try reader.withByteString(limit: Credential.maximumSecretCount, Self.copy)
+    let metadata = try withByteString(limit: Self.maximumMetadataCount, Self.copy)
+    let secret = try withByteString(limit: Credential.maximumSecretCount, Self.copy)
     let credential = try metadata.withBytes { bytes throws(KeychainError) in
       try Self.credential(bytes, accessibility)
     }
@@ -96,10 +112,10 @@ struct ExportContent: ~Copyable {
   /// Returns the next credential without its secret; `nil` as ``next()``.
   mutating func nextCredential() throws(KeychainError) -> Credential? {
     guard let accessibility = try nextClass() else { return nil }
-    let credential = try reader.withByteString(limit: Self.maximumMetadataCount) {
+    let credential = try withByteString(limit: Self.maximumMetadataCount) {
       bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
     }
-    try reader.withByteString(limit: Credential.maximumSecretCount) { _ in }
+    try withByteString(limit: Credential.maximumSecretCount) { _ in }
     return credential
   }
 
@@ -108,20 +124,18 @@ struct ExportContent: ~Copyable {
   }
 
   private mutating func nextClass() throws(KeychainError) -> Accessibility? {
-    guard readCount < itemCount else {
-      try reader.end()
+    guard remainingCount > 0 else {
+      guard isLast, offset == chunk.count else {
+        throw .damagedExport("something follows its items")
+      }
       return nil
     }
-    readCount += 1
-    guard let accessibility = Accessibility(rawValue: try reader.integer()),
+    remainingCount -= 1
+    guard let accessibility = Accessibility(rawValue: try integer()),
       !accessibility.isThisDeviceOnly
     else { throw .damagedExport("an item has an invalid class") }
     return accessibility
   }
-
-  // The limits of the format of exports, in bytes. What stores take is less.
-  private static let maximumTextCount = 1 << 20
-  private static let maximumMetadataCount = 4 << 20
 
   private static func credential(
     _ metadata: RawSpan, _ accessibility: Accessibility
@@ -133,5 +147,72 @@ struct ExportContent: ~Copyable {
       throw .damagedExport("the metadata of an item breaks the rules")
     }
     return credential
+  }
+
+  private mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+    as type: Value.Type = Value.self
+  ) throws(KeychainError) -> Value {
+    try withBytes(Value.bitWidth / 8) { $0.littleEndian(at: 0, as: type) }
+  }
+
+  /// Reads `bytes x`, and passes `x` to `body`; a length above the limit fails before memory is allocated.
+  private mutating func withByteString<Result: ~Copyable>(
+    limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let count = Int(try integer(as: UInt32.self))
+    guard count <= limit else { throw .damagedExport("an item is too large") }
+    return try withBytes(count, body)
+  }
+
+  /// Passes the next bytes to `body`, without a copy if they lie in one chunk.
+  private mutating func withBytes<Result: ~Copyable>(
+    _ count: Int, _ body: (RawSpan) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    if offset == chunk.count, count > 0 { try advance() }
+    guard count <= chunk.count - offset else { return try joined(count).withBytes(body) }
+    let range = offset..<(offset + count)
+    offset += count
+    return try chunk.withBytes { bytes throws(KeychainError) in
+      try body(bytes.extracting(range))
+    }
+  }
+
+  /// Returns bytes that lie in several chunks.
+  private mutating func joined(_ count: Int) throws(KeychainError) -> SecretBytes {
+    var buffer = try translated(secrets: SecretBuffer())
+    while buffer.count < count {
+      if offset == chunk.count { try advance() }
+      let range = offset..<min(chunk.count, offset + count - buffer.count)
+      try translating { () throws(SecretsError) in
+        try chunk.withBytes { bytes throws(SecretsError) in
+          try buffer.append(bytes.extracting(range))
+        }
+      }
+      offset = range.upperBound
+    }
+    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
+  }
+
+  /// Opens the next chunk.
+  private mutating func advance() throws(KeychainError) {
+    guard !isLast else { throw .damagedExport("its items end too early") }
+    let sealed = try translated(input.read(Self.sealedCount))
+    guard sealed.count > SecretStream.overhead else { throw .damagedExport("it ends too early") }
+    let opened = try unlessRefused(
+      unsafe opener.open(sealed.span.bytes, additionalData: additionalData))
+    guard let message = opened else { throw .damagedExport("it was changed or cut off") }
+    let tag = message.tag
+    chunk = message.takeBytes()
+    additionalData = []
+    offset = 0
+    switch tag {
+    case .final:
+      guard try translated(input.read(1)).isEmpty else {
+        throw .damagedExport("it goes on after its end")
+      }
+      isLast = true
+    case .message where sealed.count == Self.sealedCount: break
+    default: throw .damagedExport("a part of it has no place there")
+    }
   }
 }

@@ -70,8 +70,7 @@ extension Vault {
     return try translated(SpoolFile(in: TrustedPath(resolving: folder).path))
   }
 
-  /// Hashes the passphrase, after checking that there is something to export and that it can be
-  /// read.
+  /// Hashes the passphrase, after checking that there is a vault and that it can be read.
   private func newExportKey(
     _ passphrase: borrowing SecretBytes, _ queries: [CredentialQuery]?
   ) throws(KeychainError) -> ExportKey {
@@ -134,14 +133,8 @@ extension Vault {
     try writer.finish()
   }
 
-  /// Returns the number of items that match one of several searches, by accessibility.
-  ///
-  /// Locked and device-bound items count. If no key of this device is at hand, this may ask for what
-  /// unlocks the vault.
-  ///
-  /// - Parameter queries: The searches; `nil` for every item.
-  /// - Returns: The numbers, without entries of 0.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
+  /// Returns the number of items that match, or may match, one of several searches, by accessibility; if
+  /// no key of this device is at hand, this may ask for what unlocks the vault.
   package func itemCounts(
     matching queries: [CredentialQuery]?
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -152,10 +145,8 @@ extension Vault {
 }
 
 extension VaultContents {
-  /// Returns the number of items that match one of several searches, by accessibility, including items
-  /// that are locked, damaged, or bound to another device: they may match.
-  ///
-  /// Items on damaged pages are not among them.
+  /// Returns the number of items that match one of several searches, or may match because they are locked,
+  /// damaged, or bound to another device, by accessibility; those on damaged pages don't count.
   fileprivate func itemCounts(
     matching queries: [CredentialQuery]?, _ sealing: ItemSealing
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -190,4 +181,81 @@ public struct ExportReport: Hashable, Sendable {
 
   /// The number of items that were left out because they are bound to a device.
   public var leftOutCount: Int
+}
+
+/// Writes the content of an export, chunk by chunk, so that it needs memory only for one.
+final class ExportWriter {
+  /// The number of bytes of content in each chunk except the last.
+  static let chunkCount = 65536
+
+  private let output: FileDescriptor
+  private var sealer: SecretStream.Sealer
+  private var pending: SecretBuffer
+  private var additionalData: [UInt8]
+
+  /// Writes everything before the first chunk.
+  init(_ key: borrowing ExportKey, to output: FileDescriptor) throws(KeychainError) {
+    self.output = output
+    sealer = try translated(secrets: SecretStream.Sealer(key: key.key))
+    pending = try translated(secrets: SecretBuffer())
+    additionalData = key.beginning + sealer.header
+    try write(additionalData)
+  }
+
+  /// Appends fields to the content.
+  func append(_ write: (inout FieldWriter) -> Void) throws(KeychainError) {
+    let fields = FieldWriter.fields(write)
+    try unsafe append(fields.span.bytes)
+  }
+
+  /// Writes everything before the items.
+  func begin(itemCount: Int, leftOutCount: Int) throws(KeychainError) {
+    let time = Date().microseconds ?? 0
+    try append {
+      $0.integer(time)
+      $0.integer(UInt64(itemCount))
+      $0.integer(UInt64(leftOutCount))
+    }
+  }
+
+  func append(_ item: borrowing OpenedItem) throws(KeychainError) {
+    let accessibility = item.credential.accessibility.rawValue
+    try append { $0.integer(accessibility) }
+    try append(byteString: item.metadata)
+    try append(byteString: item.secret)
+  }
+
+  private func append(byteString secret: borrowing SecretBytes) throws(KeychainError) {
+    let count = UInt32(truncatingIfNeeded: secret.count)
+    try append { $0.integer(count) }
+    try secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
+  }
+
+  /// Ends the content, which is incomplete without.
+  func finish() throws(KeychainError) { try seal(.final) }
+
+  private func append(_ bytes: RawSpan) throws(KeychainError) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      // Sealed only when more follows, because the last chunk may be full.
+      if pending.count == Self.chunkCount { try seal(.message) }
+      let end = min(bytes.byteCount, offset + Self.chunkCount - pending.count)
+      try translated(secrets: pending.append(bytes.extracting(offset..<end)))
+      offset = end
+    }
+  }
+
+  private func seal(_ tag: SecretStream.Tag) throws(KeychainError) {
+    try write(sealer.seal(pending, tag: tag, additionalData: additionalData))
+    additionalData = []
+    pending.removeLast(pending.count)
+  }
+
+  private func write(_ bytes: [UInt8]) throws(KeychainError) {
+    do throws(Errno) {
+      try DescriptorIO.write(bytes, to: output)
+    } catch {
+      throw .system(error, "write", "the export")
+    }
+  }
 }

@@ -37,11 +37,9 @@ struct SeenRecordFile: Sendable {
     path = folder + "/" + name
   }
 
-  /// Returns the records of what was seen at a path, also before a link took its place, although
-  /// others may be able to change them.
-  ///
-  /// Do not trust their contents. Forgetting the keys that they name is safe: at worst, another vault
-  /// of the user is locked.
+  /// Returns the records of what was seen at a path, also before a link took its place, whose contents
+  /// others may be able to change: by forgetting the keys that they name, at worst another vault of the
+  /// user is locked.
   static func withoutTrust(
     stateFolder: String, vaultPath: String
   ) throws(KeychainError) -> [SeenRecordFile] {
@@ -70,13 +68,9 @@ struct SeenRecordFile: Sendable {
 
   private var isMissing: Bool { unsafe (try? Stat(path, followTargetSymlink: false)) == nil }
 
-  /// Raises the record to a newer one.
-  ///
-  /// A record of another vault is left unchanged, and one of another administration key unless it
-  /// is `followed`: the record from which successions were followed to the new key.
-  func raise(
-    to new: SeenRecord, following followed: SeenRecord? = nil
-  ) throws(KeychainError) {
+  /// Raises the record to a newer one of the same vault and administration key, or of one to which
+  /// successions were followed from the record `followed`; others are left unchanged.
+  func raise(to new: SeenRecord, following followed: SeenRecord? = nil) throws(KeychainError) {
     try change(synced: false) { old in
       guard var old else { return new }
       guard old.id == new.id, old.trusts(new.administration) || old == followed else { return nil }
@@ -85,9 +79,7 @@ struct SeenRecordFile: Sendable {
   }
 
   /// Replaces the record, durably; it is never lowered, except from one that a person has discarded.
-  func replace(
-    by record: SeenRecord, lettingGo known: SeenRecord? = nil
-  ) throws(KeychainError) {
+  func replace(by record: SeenRecord, lettingGo known: SeenRecord? = nil) throws(KeychainError) {
     try change(synced: true) { old in
       guard let old, old != known, old.id == record.id,
         old.trusts(record.administration) || record.trusts(old.administration)
@@ -99,17 +91,13 @@ struct SeenRecordFile: Sendable {
   }
 
   /// Writes what `body` returns for the record, which is `nil` if it is missing or damaged.
-  private func change(
-    synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
-  ) throws(KeychainError) {
+  private func change(synced: Bool, _ body: (SeenRecord?) -> SeenRecord?) throws(KeychainError) {
+    if let lock = try existing() { return try write(body, to: lock, synced: synced) }
+    guard let new = body(nil) else { return }
+    try translated(PrivateFile.makeFolder(folderPath))
+    if try translated(make(new)) { return }
     guard let lock = try existing() else {
-      guard let new = body(nil) else { return }
-      try translated(PrivateFile.makeFolder(folderPath))
-      if try translated(make(new)) { return }
-      guard let lock = try existing() else {
-        throw KeychainError(.inputOutput, "\(path) vanished while it was written")
-      }
-      return try write(body, to: lock, synced: synced)
+      throw KeychainError(.inputOutput, "\(path) vanished while it was written")
     }
     try write(body, to: lock, synced: synced)
   }
@@ -147,9 +135,7 @@ struct SeenRecordFile: Sendable {
   }
 
   /// Writes a record in place: it lies within one sector, so it is never half written.
-  private static func write(
-    _ record: SeenRecord, to descriptor: FileDescriptor
-  ) throws(Errno) {
+  private static func write(_ record: SeenRecord, to descriptor: FileDescriptor) throws(Errno) {
     do {
       _ = unsafe try record.encoded.withUnsafeBytes {
         try unsafe descriptor.writeAll(toAbsoluteOffset: 0, $0)

@@ -7,10 +7,8 @@ package import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// The folder in which this machine keeps what belongs to no single vault: the device secret, locks
-/// and records.
-///
-/// The device secret is read once and kept, because it is never locked.
+/// The folder in which this machine keeps what belongs to no single vault: the device secret, which is
+/// read once, as it is never locked, and locks and records.
 package final class StateFolder: Sendable {
   private let locations: Locations
   private let resolved = Mutex<String?>(nil)
@@ -39,11 +37,8 @@ package final class StateFolder: Sendable {
     return try path()
   }
 
-  /// Hashes fields under the device secret, without which nobody can compute or verify the hash.
-  ///
-  /// The label, its purpose, has at most 16 bytes.
-  ///
-  /// - Returns: 32 hexadecimal digits, or `nil` if there is no device secret.
+  /// Returns 32 hexadecimal digits, a hash that nobody can verify without the device secret; `nil` if
+  /// there is none.
   package func tag(
     _ label: String, of fields: [[UInt8]], makingDeviceSecret makesDeviceSecret: Bool = false
   ) throws(KeychainError) -> String? {
@@ -52,7 +47,7 @@ package final class StateFolder: Sendable {
     let joined = FieldWriter.fields { writer in
       for bytes in fields { writer.byteString(bytes) }
     }
-    return try Derivation.shortTag(secret.secret.bytes, label, joined).hexadecimal
+    return try Derivation.tag(secret.secret.bytes, label, joined).prefix(16).hexadecimal
   }
 
   /// Whether the device secret exists.
@@ -63,29 +58,22 @@ package final class StateFolder: Sendable {
 
   /// `nil` if this machine has none.
   func findSecret() throws(KeychainError) -> DeviceSecret? {
-    try remembering { file throws(KeychainError) in try file.read() }
+    if let known = secret.withLock({ $0 }) { return known }
+    let found = try secretFile().read()
+    if let found { secret.withLock { $0 = found } }
+    return found
   }
 
   /// Returns the device secret, creating it if this machine has none.
   func findOrCreateSecret() throws(KeychainError) -> DeviceSecret {
-    let found = try remembering { file throws(KeychainError) in try file.readOrCreate() }
-    guard let found else {
-      throw KeychainError(.internalFailure, "the device secret could not be made")
-    }
+    if let known = secret.withLock({ $0 }) { return known }
+    let found = try secretFile().readOrCreate()
+    secret.withLock { $0 = found }
     return found
   }
 
   private func secretFile() throws(KeychainError) -> DeviceSecretFile {
     try DeviceSecretFile(stateFolder: locations.stateFolder())
-  }
-
-  private func remembering(
-    _ read: (DeviceSecretFile) throws(KeychainError) -> DeviceSecret?
-  ) throws(KeychainError) -> DeviceSecret? {
-    if let known = secret.withLock({ $0 }) { return known }
-    guard let found = try read(try secretFile()) else { return nil }
-    secret.withLock { $0 = found }
-    return found
   }
 }
 
@@ -122,13 +110,11 @@ struct DeviceSecretFile: Sendable {
       return secret
     }
     let new = try translated(secrets: SecretBytes.random(count: Self.count))
-    try translating { () throws(FileError) in
-      try PrivateFile.makeFolder(folder.path)
-      // If another process was faster, its secret counts.
-      _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
-        try new.write(to: descriptor)
-      }
-    }
+    try translated(PrivateFile.makeFolder(folder.path))
+    // If another process was faster, its secret counts.
+    _ = try translated(
+      PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in try new.write(to: descriptor) }
+    )
     guard let secret = try read() else {
       throw KeychainError(.inputOutput, "the device key \(path) vanished while it was made")
     }
@@ -159,9 +145,7 @@ struct Locations: Sendable {
   }
 
   /// Returns the folder of the device secret and the seen records.
-  func stateFolder() throws(KeychainError) -> String {
-    try Self.place(folders.state())
-  }
+  func stateFolder() throws(KeychainError) -> String { try Self.place(folders.state()) }
 
   /// Returns the folder of the user's configuration: identities.
   func configurationFolder() throws(KeychainError) -> String {

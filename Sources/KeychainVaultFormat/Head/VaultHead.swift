@@ -33,8 +33,7 @@ package struct HeadParts: Hashable, Sendable {
     self.successions = successions
   }
 
-  /// Returns the bytes of a head before an index and a spine of these lengths, and the place of the log;
-  /// at most ``VaultHead/maximumCount``.
+  /// Returns the bytes of a head before an index and a spine of these lengths, and the place of the log.
   package func encoded(index: Int = 0, spine: Int = 0, log: Int = 0) -> Data {
     let rest = FieldWriter.fields(capacity: 4096) { writer in
       writer.append(identity.id.bytes)
@@ -85,9 +84,7 @@ package struct HeadParts: Hashable, Sendable {
   }
 }
 
-/// The head of a vault's file: which vault it is, which keys it has, and who may open it.
-///
-/// Nothing in it is proven before the vault is unlocked: a base names it by its hash.
+/// The head of a vault's file, in which nothing is proven before the vault is unlocked.
 package struct VaultHead: Hashable, Sendable {
   package let bytes: Data
   package let lengths: Lengths
@@ -96,11 +93,8 @@ package struct VaultHead: Hashable, Sendable {
   /// The slots that this release can try, in the order of the file.
   package private(set) var slots: [SlotRow] = []
 
-  /// The kinds of the slots that break the format or have an unknown grant; `nil` for one whose kind
-  /// cannot be read.
-  ///
-  /// If no slot opens and a slot of the presented kind is malformed, the vault is damaged, and the
-  /// passphrase or key may be right.
+  /// The kinds, `nil` where one can't be read, of the slots that break the format or have an unknown
+  /// grant, for which the presented secret may be right.
   private(set) var malformed: Set<SlotKind?> = []
 
   /// The maximum number of bytes of a head.
@@ -116,10 +110,7 @@ package struct VaultHead: Hashable, Sendable {
   /// What every key must be bound to.
   package var binding: Data { identity.binding }
 
-  /// Reads a head.
-  ///
-  /// The bytes are the whole head, as long as it says itself. That the lengths fit in the file,
-  /// ``lengths(prefix:fileLength:path:)`` checks.
+  /// Reads a whole head; that its lengths fit in the file, ``lengths(prefix:fileLength:path:)`` checks.
   package init(_ bytes: Data, path: String) throws(KeychainError) {
     lengths = try Self.lengths(prefix: bytes, fileLength: .max, path: path)
     guard lengths.head == bytes.count else { throw .damagedHead(path) }
@@ -140,18 +131,12 @@ package struct VaultHead: Hashable, Sendable {
     var checks: [Data] = []
     for _ in Tier.allCases { checks.append(try reader.data(bytes, count: 16)) }
     let administration = try reader.data(bytes, count: 32)
-    let features = try reader.list(bytes, ofSize: 4) {
-      reader, bytes throws(FieldReader.Malformed) in try reader.text(bytes)
-    }
-    let byteString = {
-      (reader: inout FieldReader, bytes: RawSpan) throws(FieldReader.Malformed) in
-      try reader.data(bytes)
-    }
+    let features = try reader.list(bytes, ofSize: 4, String.init)
     let parts = HeadParts(
       identity: try HeadIdentity(id: id, epoch: epoch, administration: administration),
-      checks: checks, slots: try reader.list(bytes, ofSize: 4, byteString),
+      checks: checks, slots: try reader.list(bytes, ofSize: 4, Data.init),
       list: try reader.data(bytes), administrationBox: try reader.data(bytes),
-      successions: try reader.list(bytes, ofSize: 4, byteString))
+      successions: try reader.list(bytes, ofSize: 4, Data.init))
     try reader.end(bytes)
     guard 1...HeadIdentity.greatestEpoch ~= epoch, parts.slots.count <= MemberList.maximumCount
     else { throw FieldReader.Malformed() }
@@ -168,13 +153,13 @@ package struct VaultHead: Hashable, Sendable {
     var numbers: Set<UInt32> = []
     var passphraseCount = 0
     for slot in parts.slots {
-      guard let start = SlotStart(slot) else {
+      guard slot.count >= Member.startCount else {
         malformed.insert(nil)
         continue
       }
-      let kind = SlotKind(rawValue: start.kindNumber)
+      let kind = SlotKind(rawValue: slot.bytes.byte(at: 4))
       if kind == .passphrase { passphraseCount += 1 }
-      guard numbers.insert(start.number).inserted,
+      guard numbers.insert(slot.bytes.littleEndian(at: 0, as: UInt32.self)).inserted,
         passphraseCount <= MemberList.maximumPassphraseCount
       else { throw FieldReader.Malformed() }
       if let row = SlotRow(encoded: slot) {
@@ -208,31 +193,14 @@ package struct VaultHead: Hashable, Sendable {
     // Numbers are unique on both sides, so every member is met once.
     for slot in parts.slots where isExact {
       let hash = try Derivation.hash("pk3/slot", of: slot.bytes)
-      isExact = list.members.contains { $0.slotHash == hash && SlotStart($0) == SlotStart(slot) }
+      isExact = list.members.contains {
+        $0.slotHash == hash && $0.start == slot.prefix(Member.startCount)
+      }
     }
     guard isExact else {
       throw .damagedMembers("the slots of the vault are not those it names")
     }
     return list
-  }
-}
-
-/// The fields at the beginning of every slot, whatever its kind.
-private struct SlotStart: Equatable {
-  let number: UInt32
-  let kindNumber: UInt8
-  let grantNumber: UInt8
-
-  /// `nil` if the slot is too short.
-  init?(_ slot: Data) {
-    guard slot.count >= 6 else { return nil }
-    number = slot.bytes.littleEndian(at: 0, as: UInt32.self)
-    (kindNumber, grantNumber) = (slot.bytes.byte(at: 4), slot.bytes.byte(at: 5))
-  }
-
-  init(_ member: Member) {
-    number = member.number
-    (kindNumber, grantNumber) = (member.kindNumber, member.grantNumber)
   }
 }
 
@@ -256,9 +224,7 @@ extension GrantedKey {
     switch grant {
     case .administers: keys = try TierKeys(root: parts[0].bytes, of: head.identity)
     case .openTier:
-      keys = TierKeys(
-        binding: head.binding, checks: head.parts.checks, open: parts[0], first: nil,
-        unlocked: nil)
+      keys = TierKeys(binding: head.binding, checks: head.parts.checks, open: parts[0])
     case .readsAndWrites, .reads: keys = try TierKeys(all: parts, binding: head.binding)
     }
     guard try head.owns(keys.open.bytes, .open), head.owns(keys) else { return nil }
@@ -269,10 +235,11 @@ extension GrantedKey {
 extension VaultHead {
   /// Where the parts of a file lie: head, pages and boxes, index, spine, log.
   package struct Lengths: Hashable, Sendable {
-    // The numbers of bytes of the head and of the boxes of index and spine; the place of the first frame.
     package let head: Int
     package let index: Int
     package let spine: Int
+
+    /// The place of the first frame.
     package let log: Int
 
     /// Where pages and boxes of secrets may lie.
@@ -292,9 +259,6 @@ extension VaultHead {
   private static let database = Array("SQLite format 3".utf8)
 
   /// Reads the lengths in the first ``prefixCount`` bytes of a file, in which they must fit.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
-  ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged``.
   package static func lengths(
     prefix: Data, fileLength: Int, path: String
   ) throws(KeychainError) -> Lengths {

@@ -11,11 +11,7 @@ package struct IdentityFile: ~Copyable, Sendable {
 
   package static let pinPrefix = "vault: "
 
-  /// Reads the text of an identity file.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not one, or with
-  ///   ``KeychainError/Code/unsupportedFormat`` if it has a line that this release does not know.
-  ///   `name` is the file's name in errors.
+  /// Reads the text of an identity file, whose name in errors is `name`.
   package init(text: borrowing SecretBytes, name: String) throws(KeychainError) {
     var identity: VaultIdentity?
     var pins: [VaultCheck] = []
@@ -47,9 +43,7 @@ package struct IdentityFile: ~Copyable, Sendable {
   }
 
   /// Returns the content of a line; `nil` if it is not allowed.
-  package static func content(
-    of text: borrowing SecretBytes, _ line: Range<Int>
-  ) -> Line? {
+  package static func content(of text: borrowing SecretBytes, _ line: Range<Int>) -> Line? {
     text.withBytes { bytes in
       var line = bytes.extracting(line)
       line = line.extracting(TextBytes.trimmed(line))

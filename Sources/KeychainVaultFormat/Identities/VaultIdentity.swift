@@ -1,6 +1,6 @@
 package import Foundation
 public import KeychainCredentials
-package import KeychainSecrets
+public import KeychainSecrets
 
 /// The public half of an identity, to which a vault can be opened.
 ///
@@ -17,7 +17,6 @@ public struct VaultRecipient: Hashable, Sendable {
 
   /// The Ed25519 public key, which checks what the identity signs: 32 bytes.
   package let signingKey: Data
-
 }
 
 extension VaultRecipient {
@@ -90,14 +89,12 @@ extension VaultRecipient: CustomStringConvertible {
   }
 }
 
-/// A key pair that opens the vaults which have a slot for its public half, and signs what its owner
-/// writes into shared vaults.
-///
-/// Both of its keys follow from one seed.
+/// The keys, from one seed, that open the vaults which have a slot for their public half, and sign what
+/// their owner writes into shared vaults.
 package struct VaultIdentity: ~Copyable, Sendable {
   package static let prefix = "pksec2-"
-  package static let sumCount = 3
-  package static let seedCount = 32
+  private static let sumCount = 3
+  private static let seedCount = 32
 
   package let seed: SecretBytes
   package let keys: SlotKeys
@@ -124,5 +121,72 @@ package struct VaultIdentity: ~Copyable, Sendable {
   /// Returns the text of the identity, which is as secret as its seed.
   package borrowing func text() throws(SecretsError) -> SecretBytes {
     try Text32.text(seed, prefix: Self.prefix, sumCount: Self.sumCount)
+  }
+}
+
+/// A code on paper that opens a vault when nothing else does.
+///
+/// It is 16 random bytes, written as 8 groups of 4 letters and digits, with a checksum that finds
+/// typing mistakes. No two letters or digits in it look alike.
+public struct RecoveryCode: ~Copyable, Sendable {
+  private static let count = 16
+  private static let sumCount = 4
+
+  package let bytes: SecretBytes
+
+  package init(_ bytes: consuming SecretBytes) {
+    self.bytes = bytes
+  }
+
+  package static func random() throws(KeychainError) -> RecoveryCode {
+    try translated(secrets: RecoveryCode(SecretBytes.random(count: count)))
+  }
+
+  /// Reads a code that a person typed.
+  ///
+  /// Case, hyphens and white space are ignored; `O` is read as `0`, and `I` and `L` as `1`.
+  ///
+  /// - Parameter text: What was typed.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not a code,
+  ///   or if it is mistyped; the place of the mistake is unknown.
+  public init(text: borrowing SecretBytes) throws(KeychainError) {
+    do throws(Text32.Fault) {
+      self.init(
+        try text.withBytes { text throws(Text32.Fault) in
+          try Text32.key(text, count: Self.count, sumCount: Self.sumCount)
+        })
+    } catch {
+      throw Self.error(error)
+    }
+  }
+
+  /// Returns the code as it is written down.
+  ///
+  /// - Returns: 8 groups of 4 characters with hyphens between them, in guarded memory.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public borrowing func text() throws(KeychainError) -> SecretBytes {
+    try translated(secrets: Text32.text(bytes, sumCount: Self.sumCount, .grouped))
+  }
+
+  /// Returns whether two codes are equal, in constant time.
+  ///
+  /// - Parameter other: The code to compare with.
+  /// - Returns: `true` if they are equal.
+  public borrowing func isEqual(to other: borrowing RecoveryCode) -> Bool {
+    bytes.isEqual(to: other.bytes)
+  }
+
+  private static func error(_ fault: Text32.Fault) -> KeychainError {
+    let reason: String
+    switch fault {
+    case .prefix, .character: reason = "it has a character that no code has"
+    case .length(let found, let expected):
+      reason = "it has \(found) letters and digits, and a code has \(expected)"
+    case .mistyped: reason = "its checksum is wrong, which does not show where the mistake is"
+    case .memory(let error): return KeychainError(error)
+    }
+    return KeychainError(
+      .incorrectSecret, "the recovery code is mistyped: \(reason)",
+      recovery: "compare it with what was written down, character by character")
   }
 }

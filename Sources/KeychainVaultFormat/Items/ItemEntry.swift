@@ -24,18 +24,16 @@ package struct ItemEntry: Hashable, Sendable {
 
   /// The numbers of bytes that the box of a secret can have.
   fileprivate static let boxCounts =
-    Sealing.greatestBoxCount(limit: 0)
-    ... Sealing.greatestBoxCount(limit: Credential.maximumSecretCount)
+    Sealing.greatestBoxCount(
+      limit: 0)...Sealing.greatestBoxCount(limit: Credential.maximumSecretCount)
 
   /// The number of bytes of the shortest encoded entry.
   static let minimumCount = ItemID.count + 1 + 1 + 8 + 4 + 32 + 8
 
   package var tier: Tier { Tier(accessibility.unlockRequirement) }
 
-  /// Returns 63 random bits, not 0, for an item that is written.
-  ///
-  /// A counter would repeat after an item is removed and added again, and with it check-and-set
-  /// would pass wrongly, and item keys would repeat.
+  /// Returns 63 random bits, not 0, for an item that is written: a counter, and with it an item key, would
+  /// repeat after an item is removed and added again.
   package static func newVersion() -> UInt64 { .random(in: 1...(.max >> 1)) }
 
   /// The number of bytes of the encoded entry.
@@ -43,20 +41,15 @@ package struct ItemEntry: Hashable, Sendable {
 }
 
 extension ItemEntry {
-  /// Reads an entry; fails unless its class belongs to the tier and it has a device exactly if the
-  /// class needs one.
-  init(
-    _ reader: inout FieldReader, _ bytes: RawSpan, tier: Tier
-  ) throws(FieldReader.Malformed) {
-    let id = try ItemID(&reader, bytes)
-    guard let accessibility = Accessibility(rawValue: try reader.integer(bytes)) else {
-      throw FieldReader.Malformed()
-    }
-    self.init(
-      id: id, accessibility: accessibility, device: try reader.optionalData(bytes, count: 16),
-      version: try reader.integer(bytes),
-      boxCount: Int(try reader.integer(bytes, as: UInt32.self)),
-      boxHash: try reader.data(bytes, count: 32), service: try reader.integer(bytes))
+  /// Reads an entry, whose class must belong to the tier, with a device exactly if the class needs one.
+  init(_ reader: inout FieldReader, _ bytes: RawSpan, tier: Tier) throws(FieldReader.Malformed) {
+    id = try ItemID(&reader, bytes)
+    accessibility = try reader.value(bytes)
+    device = try reader.optionalData(bytes, count: 16)
+    version = try reader.integer(bytes)
+    boxCount = Int(try reader.integer(bytes, as: UInt32.self))
+    boxHash = try reader.data(bytes, count: 32)
+    service = try reader.integer(bytes)
     guard self.tier == tier, accessibility.isThisDeviceOnly == (device != nil),
       1...(.max >> 1) ~= version, Self.boxCounts ~= boxCount
     else { throw FieldReader.Malformed() }
@@ -90,9 +83,7 @@ package struct SealedItem: Sendable {
   }
 }
 
-/// The id of an item: a mac of its identity under T0.
-///
-/// Ids are ordered as their bytes.
+/// The id of an item, a mac of its identity under T0; ids are ordered as their bytes.
 package struct ItemID: Hashable, Comparable, Sendable {
   package static let count = 32
 

@@ -109,15 +109,7 @@ extension Part {
     }
     return metadata
   }
-}
 
-extension [Part.Change] {
-  /// Whether the ids rise, so that each is there once.
-  fileprivate var areInOrder: Bool { zip(self, dropFirst()).allSatisfy { $0.id < $1.id } }
-}
-
-// Pages of the base.
-extension Part {
   /// Opens a page; `nil` if it does not open, breaks the format, is empty, or removes something.
   package static func openPage(
     _ box: Data, tier: Tier, keys: TierKeys
@@ -125,10 +117,7 @@ extension Part {
     guard let plain = try Sealing.openFields(box, with: keys.boxKey("pk3/page").bytes) else {
       return nil
     }
-    return page(unsafe plain.span.bytes, tier: tier)
-  }
-
-  private static func page(_ bytes: RawSpan, tier: Tier) -> Part? {
+    let bytes = unsafe plain.span.bytes
     var reader = FieldReader()
     guard let part = try? Part(&reader, bytes, tier: tier), (try? reader.end(bytes)) != nil,
       !part.changes.isEmpty, part.changes.allSatisfy({ $0.entry != nil })
@@ -144,10 +133,13 @@ extension Part {
   }
 }
 
-/// The metadata of the items that a part puts.
-///
-/// It lies in ordinary memory: what is read from it are strings of a ``Credential``, and guarded
-/// memory for each part would take most of the time of a search.
+extension [Part.Change] {
+  /// Whether the ids rise, so that each is there once.
+  fileprivate var areInOrder: Bool { zip(self, dropFirst()).allSatisfy { $0.id < $1.id } }
+}
+
+/// The metadata of the items that a part puts, in ordinary memory: what is read from it are strings, and
+/// guarded memory would take most of the time of a search.
 package final class PartMetadata: Sendable {
   private let bytes: [UInt8]
   private let ranges: [Range<Int>]

@@ -21,13 +21,6 @@ package enum Derivation {
         copying: unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes)))
   }
 
-  /// Returns the first 16 bytes of a tag.
-  package static func shortTag(
-    _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
-  ) throws(KeychainError) -> Data {
-    try tag(key, label, fields).prefix(16)
-  }
-
   /// Returns `H(count, bytes)`: a hash without a label.
   package static func hash(_ bytes: Data, count: Int = 32) throws(KeychainError) -> Data {
     try translated(secrets: Data(copying: Blake2b.digest(bytes.bytes, count: count)))
@@ -68,11 +61,8 @@ package enum Sealing {
     try translated(secrets: Data(SecretBox.seal(message, with: key)))
   }
 
-  /// Seals fields that were written in ordinary memory: a copy in guarded memory would protect
-  /// nothing.
-  static func seal(
-    fields: [UInt8], with key: borrowing SecretBytes
-  ) throws(KeychainError) -> Data {
+  /// Seals fields that lie in ordinary memory: a copy in guarded memory would protect nothing.
+  static func seal(fields: [UInt8], with key: borrowing SecretBytes) throws(KeychainError) -> Data {
     try translated(secrets: Data(unsafe SecretBox.seal(fields.span.bytes, with: key)))
   }
 
@@ -93,9 +83,8 @@ package enum Sealing {
   /// Pads fields as ``Padding`` does, in ordinary memory.
   static func padded(fields: [UInt8]) -> [UInt8] {
     let count = Padding.paddedCount(for: fields.count)
-    var padded = FieldWriter.fields(capacity: count) { $0.byteString(fields) }
-    padded += [UInt8](repeating: 0, count: count - padded.count)
-    return padded
+    let padded = FieldWriter.fields(capacity: count) { $0.byteString(fields) }
+    return padded + [UInt8](repeating: 0, count: count - padded.count)
   }
 
   static func sealPadded(
@@ -120,5 +109,48 @@ package enum Sealing {
   /// Returns the maximum number of bytes of a box that contains a padded message.
   package static func greatestBoxCount(limit: Int) -> Int {
     SecretBox.overhead + Padding.paddedCount(for: limit)
+  }
+}
+
+/// What signs the commits of a shared vault: the key of a slot.
+package struct CommitSigner: Sendable {
+  /// The number of the slot.
+  package let number: UInt32
+  let seed: SharedSecret
+
+  func sign(_ message: Data, label: String) throws(KeychainError) -> Data {
+    try Signing.sign(Array(message), label: label, seed: seed.bytes)
+  }
+
+  package func publicKey() throws(KeychainError) -> Data {
+    try translated(secrets: Data(copying: Signature.publicKey(of: seed.bytes)))
+  }
+}
+
+/// The two key pairs of a slot: one opens its box, the other one signs.
+package struct SlotKeys: Sendable {
+  /// `X`: the public key to which new keys are sealed.
+  package let boxKey: Data
+  private let boxSecret: SharedSecret
+  private let signingSeed: SharedSecret
+
+  init(boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes) throws(KeychainError) {
+    boxKey = try translated(secrets: Data(copying: SealedBox.publicKey(of: boxSecret)))
+    self.boxSecret = SharedSecret(boxSecret)
+    self.signingSeed = SharedSecret(signingSeed)
+  }
+
+  /// `E`: the public key that checks signatures.
+  package func signingKey() throws(KeychainError) -> Data { try signer(0).publicKey() }
+
+  /// What signs in the name of the slot.
+  package func signer(_ number: UInt32) -> CommitSigner {
+    CommitSigner(number: number, seed: signingSeed)
+  }
+
+  /// Opens a sealed box; `nil` if it was sealed to another key or changed.
+  func open(_ box: Data) throws(KeychainError) -> SecretBytes? {
+    try unlessRefused(
+      SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey)))
   }
 }

@@ -1,6 +1,7 @@
 package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
+internal import Synchronization
 
 /// What a vault is called for ever: 16 random bytes, from which every key is derived.
 package struct VaultID: Hashable, Sendable {
@@ -13,9 +14,7 @@ package struct VaultID: Hashable, Sendable {
   }
 }
 
-/// The vault, epoch and administration key of a head, which slots are sealed for.
-///
-/// It exists before the head, whose bytes contain the slots.
+/// The vault, epoch and administration key of a head, which exist before it: its slots are sealed for them.
 package struct HeadIdentity: Hashable, Sendable {
   package let id: VaultID
   package let epoch: UInt64
@@ -85,7 +84,7 @@ package struct TierKeys: Sendable {
   /// What signs the commits of a shared vault; `nil` if only keys from the cache are at hand.
   package var signer: CommitSigner?
 
-  /// What was derived from these keys before. Only copies of them share the object.
+  /// What was derived from these keys before; only copies of them share the object.
   package let derived = DerivedKeys()
 
   package func key(_ tier: Tier) -> SharedSecret? {
@@ -108,9 +107,7 @@ package struct TierKeys: Sendable {
   }
 
   /// Derives all tiers of a root key.
-  package init(
-    root: borrowing SecretBytes, of head: HeadIdentity
-  ) throws(KeychainError) {
+  package init(root: borrowing SecretBytes, of head: HeadIdentity) throws(KeychainError) {
     var keys: [SharedSecret] = []
     for tier in Tier.allCases {
       let fields = FieldWriter.fields {
@@ -123,7 +120,6 @@ package struct TierKeys: Sendable {
     try self.init(all: keys, binding: head.binding)
   }
 
-  /// Creates keys from all three tier keys, in their order.
   init(all keys: [SharedSecret], binding: Data) throws(KeychainError) {
     let checks = try keys.map { key throws(KeychainError) in try Self.check(of: key.bytes) }
     self.init(
@@ -131,8 +127,8 @@ package struct TierKeys: Sendable {
   }
 
   package init(
-    binding: Data, checks: [Data], open: SharedSecret, first: SharedSecret?,
-    unlocked: SharedSecret?, signer: CommitSigner? = nil
+    binding: Data, checks: [Data], open: SharedSecret, first: SharedSecret? = nil,
+    unlocked: SharedSecret? = nil, signer: CommitSigner? = nil
   ) {
     self.binding = binding
     self.checks = checks
@@ -144,13 +140,12 @@ package struct TierKeys: Sendable {
 
   /// Returns what shows that a key is the one of a vault and epoch.
   static func check(of tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try Derivation.shortTag(tierKey, "pk3/check")
+    try Derivation.tag(tierKey, "pk3/check").prefix(16)
   }
 
   /// T0 alone, with which a verification checks everything but opens only items that need no unlock.
   package var openTierOnly: TierKeys {
-    TierKeys(
-      binding: binding, checks: checks, open: open, first: nil, unlocked: nil, signer: signer)
+    TierKeys(binding: binding, checks: checks, open: open, signer: signer)
   }
 }
 
@@ -165,8 +160,8 @@ package struct DeviceSecret: Sendable {
   /// Returns this device as one vault knows it.
   package func inVault(_ vault: VaultID) throws(KeychainError) -> VaultDevice {
     let fields = FieldWriter.fields { $0.byteString(vault.bytes) }
-    return VaultDevice(
-      secret: secret, id: try Derivation.shortTag(secret.bytes, "pk2/device.id", fields))
+    let id = try Derivation.tag(secret.bytes, "pk2/device.id", fields).prefix(16)
+    return VaultDevice(secret: secret, id: id)
   }
 }
 
@@ -174,4 +169,130 @@ package struct DeviceSecret: Sendable {
 package struct VaultDevice: Sendable {
   let secret: SharedSecret
   package let id: Data
+}
+
+/// Keys that were derived from tier keys, so that each is derived once; they live no longer than those.
+package final class DerivedKeys: Sendable {
+  fileprivate enum Name: Hashable {
+    case box(String)
+    case names(Tier)
+
+    /// `device` is the id of the device to which the class is bound.
+    case accessibility(Accessibility, device: Data?)
+  }
+
+  private let known = Mutex<[Name: SharedSecret]>([:])
+
+  /// Returns a key; `derive` makes it the first time.
+  fileprivate func key(
+    _ name: Name, _ derive: () throws(KeychainError) -> SecretBytes
+  ) throws(KeychainError) -> SharedSecret {
+    if let known = known.withLock({ $0[name] }) { return known }
+    let derived = SharedSecret(try derive())
+    known.withLock { $0[name] = derived }
+    return derived
+  }
+}
+
+extension TierKeys {
+  /// Returns the key of one kind of box below T0, by its label.
+  package func boxKey(_ label: String) throws(KeychainError) -> SharedSecret {
+    try derived.key(.box(label)) { () throws(KeychainError) in
+      try Derivation.key(open.bytes, label)
+    }
+  }
+
+  /// Returns the key of the metadata of a tier's items; `nil` if the tier's key is not at hand.
+  package func namesKey(_ tier: Tier) throws(KeychainError) -> SharedSecret? {
+    guard let key = key(tier) else { return nil }
+    return try derived.key(.names(tier)) { () throws(KeychainError) in
+      try Derivation.key(key.bytes, "pk3/names")
+    }
+  }
+
+  /// Returns the proof of a tier, a mac of a digest; `nil` if the tier's key is not at hand.
+  package func proof(_ tier: Tier, of digest: Data) throws(KeychainError) -> Data? {
+    guard let key = key(tier) else { return nil }
+    return try Derivation.tag(key.bytes, "pk3/proof", Array(digest))
+  }
+
+  /// Returns the key of a class, bound to the device if the class is; `nil` without the tier's key.
+  func classKey(
+    _ accessibility: Accessibility, device: VaultDevice?
+  ) throws(KeychainError) -> SharedSecret? {
+    guard let tierKey = key(Tier(accessibility.unlockRequirement)) else { return nil }
+    let device = accessibility.isThisDeviceOnly ? device : nil
+    guard accessibility.isThisDeviceOnly == (device != nil) else {
+      throw KeychainError(
+        .internalFailure, "a device-bound class key was asked for without a device")
+    }
+    return try derived.key(.accessibility(accessibility, device: device?.id)) {
+      () throws(KeychainError) in
+      let key = try Derivation.key(tierKey.bytes, "pk3/class", [accessibility.rawValue])
+      guard let device else { return key }
+      return try translated(secrets: Self.bind(key, to: device.secret.bytes))
+    }
+  }
+
+  private static func bind(
+    _ classKey: borrowing SecretBytes, to device: borrowing SecretBytes
+  ) throws(SecretsError) -> SecretBytes {
+    // Guarded, because the fields contain the device secret.
+    var fields = try SecretBuffer(capacity: 64)
+    let count = UInt32(device.count)
+    try unsafe fields.append(FieldWriter.fields { $0.integer(count) }.span.bytes)
+    try device.withBytes { bytes throws(SecretsError) in try fields.append(bytes) }
+    return try fields.withBytes { fields throws(SecretsError) in
+      try KeyDerivation.key(from: classKey, label: "pk3/class.device", fields: fields)
+    }
+  }
+}
+
+/// A tier key as it is stored in the kernel's keyring, for later commands.
+package struct CachedKey: ~Copyable {
+  package static let count = 8 + HeadIdentity.bindingCount + 32
+
+  /// The time until which the key is valid, in nanoseconds since boot.
+  package let limit: UInt64
+
+  /// The binding of the vault when the key was cached.
+  package let binding: Data
+
+  private let payload: SecretBytes
+
+  /// Creates a key from a payload; `nil` if the length is wrong.
+  package init?(payload: consuming SecretBytes) {
+    guard payload.count == Self.count else { return nil }
+    (limit, binding) = payload.withBytes {
+      ($0.littleEndian(at: 0, as: UInt64.self), Data(copying: $0.extracting(8..<40)))
+    }
+    self.payload = payload
+  }
+
+  /// Whether the key stays valid until its limit, used or not.
+  package var isFixed: Bool { limit & 1 == 1 }
+
+  /// Returns the key itself.
+  package borrowing func key() throws(SecretsError) -> SecretBytes {
+    try payload.copy(of: 40..<Self.count)
+  }
+
+  /// Returns the bytes to store for a key.
+  package static func payload(
+    limit: UInt64, binding: Data, key: borrowing SecretBytes
+  ) throws(SecretsError) -> SecretBytes {
+    let fields = FieldWriter.fields {
+      $0.integer(limit)
+      $0.append(binding)
+    }
+    var payload = try SecretBuffer(capacity: count)
+    try unsafe payload.append(fields.span.bytes)
+    try key.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
+    return try payload.finish()
+  }
+
+  /// Returns the name under which a key of a vault is stored.
+  package static func name(_ tier: Tier, of vault: VaultID) -> String {
+    "prefs:\(vault.bytes.hexadecimal):\(tier.rawValue)"
+  }
 }

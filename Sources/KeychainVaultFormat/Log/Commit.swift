@@ -42,8 +42,7 @@ package struct Commit: Sendable {
 
     fileprivate var isBase: Bool { if case .base = self { true } else { false } }
 
-    /// The number of bytes of a commit's body with this content; at most
-    /// ``Commit/maximumBodyCount``.
+    /// The number of bytes of a body with this content.
     package var bodyCount: Int {
       let fixed = 8 + 1 + 8 + 4
       return switch self {
@@ -55,7 +54,7 @@ package struct Commit: Sendable {
 
   /// What proves a commit, beside its body.
   package struct Proofs: Hashable, Sendable {
-    /// For each tier a mac of the digest; `nil` if the writer did not have the key.
+    /// For each tier a mac of the digest; `nil` where the key was missing.
     package let macs: [Data?]
 
     /// The signature of the administration key, on the base that brought a list.
@@ -112,15 +111,12 @@ package struct Commit: Sendable {
   }
 
   /// Returns `d_n`.
-  package static func digest(
-    after previous: Data, bodyHash: Data
-  ) throws(KeychainError) -> Data {
-    try Derivation.hash(
-      "pk3/digest",
-      FieldWriter.fields(capacity: 64) {
-        $0.append(previous)
-        $0.append(bodyHash)
-      })
+  package static func digest(after previous: Data, bodyHash: Data) throws(KeychainError) -> Data {
+    let fields = FieldWriter.fields(capacity: 64) {
+      $0.append(previous)
+      $0.append(bodyHash)
+    }
+    return try Derivation.hash("pk3/digest", fields)
   }
 
   static let listLabel = "pk3/base"
@@ -155,8 +151,8 @@ package struct Commit: Sendable {
 }
 
 extension Commit {
-  /// Makes a commit and seals it. `signer` proves it in a shared vault; in a local one, macs under all
-  /// keys at hand do, of which a base needs all. `administration` signs the base that brings a list.
+  /// Makes a commit, which `signer` proves in a shared vault, and macs under the keys at hand, of which a
+  /// base needs all, in a local one; `administration` signs the base that brings a list.
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?
@@ -191,9 +187,8 @@ extension Commit {
     return (commit, box)
   }
 
-  /// Opens the box of a frame; `nil` if it does not open, breaks the format, or is of another number.
-  ///
-  /// Digest and proofs are for the caller to compare.
+  /// Opens the box of a frame, whose digest and proofs are for the caller to compare; `nil` if it does
+  /// not open, breaks the format, or is of another number.
   package static func open(
     _ box: Data, n: UInt64, keys: TierKeys
   ) throws(KeychainError) -> Commit? {
@@ -202,9 +197,7 @@ extension Commit {
     }
     return try read(unsafe padded.span.bytes, n: n)
   }
-}
 
-extension Commit {
   static func body(n: UInt64, time: Int64, writer: UInt32, content: Content) -> [UInt8] {
     FieldWriter.fields(capacity: content.bodyCount) {
       $0.integer(n)
@@ -235,57 +228,48 @@ extension Commit {
 
   /// Reads the padded plaintext of a box; `nil` if it breaks the format or is of another number.
   static func read(_ padded: RawSpan, n: UInt64) throws(KeychainError) -> Commit? {
-    guard let range = Padding.range(in: padded),
-      let fields = try? Fields(padded.extracting(range), n: n)
-    else { return nil }
-    let body = padded.extracting(range).extracting(fields.bodyRange)
-    let bodyHash = try Derivation.hash("pk3/body", of: body)
-    return Commit(
-      n: n, previous: fields.previous, time: fields.time, writer: fields.writer,
-      content: fields.content, proofs: fields.proofs, bodyHash: bodyHash,
-      digest: try digest(after: fields.previous, bodyHash: bodyHash))
+    guard let range = Padding.range(in: padded) else { return nil }
+    do {
+      return try Commit(padded.extracting(range), n: n)
+    } catch {
+      guard let error = error as? KeychainError else { return nil }
+      throw error
+    }
   }
 
-  private struct Fields {
-    let previous: Data
-    let bodyRange: Range<Int>
-    let time: Int64
-    let writer: UInt32
-    let content: Content
-    let proofs: Proofs
-
-    init(_ bytes: RawSpan, n: UInt64) throws(FieldReader.Malformed) {
-      var reader = FieldReader()
-      previous = try reader.data(bytes, count: 32)
-      bodyRange = try reader.range(bytes)
-      var macs: [Data?] = []
-      for _ in Tier.allCases { macs.append(try reader.optionalData(bytes, count: 32)) }
-      proofs = Proofs(
-        macs: macs, list: try reader.optionalData(bytes, count: Signature.count),
-        writer: try reader.optionalData(bytes, count: Signature.count))
-      try reader.end(bytes)
-      let body = bytes.extracting(bodyRange)
-      reader = FieldReader()
-      let (number, kind): (UInt64, UInt8) = (try reader.integer(body), try reader.integer(body))
-      guard number == n, bodyRange.count <= Commit.maximumBodyCount else {
-        throw FieldReader.Malformed()
-      }
-      time = try reader.integer(body)
-      writer = try reader.integer(body)
-      switch kind {
-      case 0:
-        content = .base(
-          Base(
-            serial: try reader.integer(body), headHash: try reader.data(body, count: 32),
-            indexHash: try reader.data(body, count: 32)))
-      case 1:
-        let boxesHash = try reader.data(body, count: 32)
-        var parts: [Part] = []
-        for tier in Tier.allCases { parts.append(try Part(&reader, body, tier: tier)) }
-        content = .changes(Changes(boxesHash: boxesHash, parts: parts))
-      default: throw FieldReader.Malformed()
-      }
-      try reader.end(body)
+  private init(_ bytes: RawSpan, n: UInt64) throws {
+    self.n = n
+    var reader = FieldReader()
+    previous = try reader.data(bytes, count: 32)
+    let body = bytes.extracting(try reader.range(bytes))
+    var macs: [Data?] = []
+    for _ in Tier.allCases { macs.append(try reader.optionalData(bytes, count: 32)) }
+    proofs = Proofs(
+      macs: macs, list: try reader.optionalData(bytes, count: Signature.count),
+      writer: try reader.optionalData(bytes, count: Signature.count))
+    try reader.end(bytes)
+    reader = FieldReader()
+    let (number, kind): (UInt64, UInt8) = (try reader.integer(body), try reader.integer(body))
+    guard number == n, body.byteCount <= Self.maximumBodyCount else {
+      throw FieldReader.Malformed()
     }
+    time = try reader.integer(body)
+    writer = try reader.integer(body)
+    switch kind {
+    case 0:
+      content = .base(
+        Base(
+          serial: try reader.integer(body), headHash: try reader.data(body, count: 32),
+          indexHash: try reader.data(body, count: 32)))
+    case 1:
+      let boxesHash = try reader.data(body, count: 32)
+      var parts: [Part] = []
+      for tier in Tier.allCases { parts.append(try Part(&reader, body, tier: tier)) }
+      content = .changes(Changes(boxesHash: boxesHash, parts: parts))
+    default: throw FieldReader.Malformed()
+    }
+    try reader.end(body)
+    bodyHash = try Derivation.hash("pk3/body", of: body)
+    digest = try Self.digest(after: previous, bodyHash: bodyHash)
   }
 }

@@ -31,9 +31,6 @@ package struct FrameHeader: Hashable, Sendable {
   }
 
   /// Reads the header at an offset; `nil` if there is none with one of the numbers.
-  ///
-  /// Number and lengths are compared before the mac is computed, so most offsets of other bytes cost
-  /// next to nothing.
   package init?(
     _ bytes: RawSpan, at offset: Int, epoch: UInt64, open: SharedSecret,
     numbers: ClosedRange<UInt64>
@@ -41,10 +38,8 @@ package struct FrameHeader: Hashable, Sendable {
     guard offset >= 0, bytes.byteCount >= Self.count, offset <= bytes.byteCount - Self.count else {
       return nil
     }
-    guard Self.isPossible(bytes, at: offset, numbers) else { return nil }
-    n = bytes.littleEndian(at: offset, as: UInt64.self)
-    boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
-    boxesCount = Int(bytes.littleEndian(at: offset + 12, as: UInt32.self))
+    // So most offsets of other bytes cost next to nothing: no mac is computed.
+    self.init(unproved: bytes, at: offset, numbers)
     guard let mac = try? mac(epoch: epoch, open: open),
       ConstantTime.equal(
         mac.bytes,
@@ -52,24 +47,23 @@ package struct FrameHeader: Hashable, Sendable {
     else { return nil }
   }
 
-  /// Returns the first offset whose number and lengths can be those of a header; `nil` if there is none.
-  ///
-  /// Its mac is not compared.
-  package static func firstOffset(
-    in bytes: RawSpan, _ numbers: ClosedRange<UInt64>
-  ) -> Int? {
-    (0..<max(0, bytes.byteCount - count + 1)).first { isPossible(bytes, at: $0, numbers) }
+  /// Returns the first offset whose number and lengths, without the mac, can be those of a header.
+  package static func firstOffset(in bytes: RawSpan, _ numbers: ClosedRange<UInt64>) -> Int? {
+    (0..<max(0, bytes.byteCount - count + 1)).first {
+      Self(unproved: bytes, at: $0, numbers) != nil
+    }
   }
 
-  private static func isPossible(
-    _ bytes: RawSpan, at offset: Int, _ numbers: ClosedRange<UInt64>
-  ) -> Bool {
-    guard numbers.contains(bytes.littleEndian(at: offset, as: UInt64.self)) else { return false }
-    let boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
+  private init?(unproved bytes: RawSpan, at offset: Int, _ numbers: ClosedRange<UInt64>) {
+    n = bytes.littleEndian(at: offset, as: UInt64.self)
+    guard numbers.contains(n) else { return nil }
+    boxCount = Int(bytes.littleEndian(at: offset + 8, as: UInt32.self))
+    boxesCount = Int(bytes.littleEndian(at: offset + 12, as: UInt32.self))
     let padded = boxCount - SecretBox.overhead
-    return minimumBoxCount...maximumBoxCount ~= boxCount
-      && bytes.littleEndian(at: offset + 12, as: UInt32.self) <= maximumBoxesCount
-      && Padding.paddedCount(for: padded - Padding.headerCount) == padded
+    guard Self.minimumBoxCount...Self.maximumBoxCount ~= boxCount,
+      boxesCount <= Self.maximumBoxesCount,
+      Padding.paddedCount(for: padded - Padding.headerCount) == padded
+    else { return nil }
   }
 
   /// The number of bytes of header and commit's box.
@@ -94,6 +88,6 @@ package struct FrameHeader: Hashable, Sendable {
       $0.integer(epoch)
       write(to: &$0)
     }
-    return try Derivation.shortTag(open.bytes, "pk3/frame", fields)
+    return try Derivation.tag(open.bytes, "pk3/frame", fields).prefix(Self.macCount)
   }
 }

@@ -87,11 +87,9 @@ package struct MemberList: Hashable, Sendable {
 
   package var hasPassphrase: Bool { members.contains { $0.kind == .passphrase } }
 
-  /// Whether a device slot must be limited: that is the purpose of a passphrase or key file.
   package var cutsDevices: Bool { members.contains { $0.kind?.cutsDevices ?? false } }
 
-  /// The signing key of the recovery code with the lowest number, which is trusted when a succession
-  /// is followed.
+  /// The signing key of the recovery code with the lowest number, which signs successions.
   package var recoveryKey: Data? { members.first { $0.kind == .recoveryCode }?.signingKey }
 
   /// `L`: the hash of the list.
@@ -110,9 +108,7 @@ package struct MemberList: Hashable, Sendable {
       $0.integer(vaultKind.rawValue)
       $0.append(successions)
       $0.list(members) { writer, member in
-        writer.integer(member.number)
-        writer.integer(member.kindNumber)
-        writer.integer(member.grantNumber)
+        writer.append(member.start)
         writer.append(member.slotHash)
         writer.append(member.boxKey)
         writer.optional(member.signingKey.isEmpty ? nil : member.signingKey) { $0.append($1) }
@@ -145,7 +141,7 @@ extension MemberList {
       administrationHash: try reader.data(bytes, count: 32), serial: try reader.integer(bytes),
       accepted: try reader.integer(bytes), first: try reader.integer(bytes),
       before: try reader.data(bytes, count: 32), nextNumber: try reader.integer(bytes),
-      vaultKind: try kind(&reader, bytes), successions: try reader.data(bytes, count: 32),
+      vaultKind: try reader.value(bytes), successions: try reader.data(bytes, count: 32),
       members: try reader.list(bytes, ofSize: 75) {
         reader, bytes throws(FieldReader.Malformed) in
         Member(
@@ -157,15 +153,6 @@ extension MemberList {
       })
     try reader.end(bytes)
     return list
-  }
-
-  private static func kind(
-    _ reader: inout FieldReader, _ bytes: RawSpan
-  ) throws(FieldReader.Malformed) -> VaultKind {
-    guard let kind = VaultKind(rawValue: try reader.integer(bytes)) else {
-      throw FieldReader.Malformed()
-    }
-    return kind
   }
 
   /// Whether the numbers and combinations are those that the format allows.
@@ -198,9 +185,7 @@ extension MemberList {
   }
 
   /// Signs and seals the list, for the head.
-  package func sealed(
-    by key: AdministrationKey, _ keys: TierKeys
-  ) throws(KeychainError) -> Data {
+  package func sealed(by key: AdministrationKey, _ keys: TierKeys) throws(KeychainError) -> Data {
     guard isPossible, administration == key.publicKey else {
       throw KeychainError(.internalFailure, "a list of members was made that no reader accepts")
     }

@@ -2,9 +2,7 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The key that signs the list of members.
-///
-/// It survives a new root key, and changes when an administrator leaves.
+/// The key that signs the list of members; it changes when an administrator leaves.
 package struct AdministrationKey: Sendable {
   private let seed: SharedSecret
   package let publicKey: Data
@@ -20,9 +18,7 @@ package struct AdministrationKey: Sendable {
   }
 
   /// Opens the box of the seed with the root key; fails if it is damaged or not the key `expected`.
-  package init(
-    box: Data, root: borrowing SecretBytes, expected: Data
-  ) throws(KeychainError) {
+  package init(box: Data, root: borrowing SecretBytes, expected: Data) throws(KeychainError) {
     let key = try Derivation.key(root, "pk3/admin")
     guard let seed = try Sealing.open(box, with: key), seed.count == Signature.seedCount else {
       throw .damagedMembers("its administration key does not open")
@@ -43,10 +39,8 @@ package struct AdministrationKey: Sendable {
   }
 }
 
-/// A change of the administration key, signed by the recovery code that opened the vault.
-///
-/// An administrator who left knows the old key. So only the signature of a recovery code that is
-/// itself trusted leads to a new one.
+/// A change of the administration key, signed by the recovery code that opened the vault: an
+/// administrator who left knows the old key.
 package struct Succession: Hashable, Sendable {
   /// The epoch of the new key.
   package let epoch: UInt64
@@ -80,25 +74,22 @@ package struct Succession: Hashable, Sendable {
 
   /// Reads a succession of a vault; fails if it breaks the format.
   package init(_ bytes: Data, of id: VaultID) throws(KeychainError) {
+    let bytes = bytes.bytes
+    var reader = FieldReader()
     do throws(FieldReader.Malformed) {
-      try self.init(bytes.bytes, of: id)
+      self.id = VaultID(bytes: try reader.data(bytes, count: VaultID.count))
+      epoch = try reader.integer(bytes)
+      oldKey = try reader.data(bytes, count: 32)
+      newKey = try reader.data(bytes, count: 32)
+      lastList = try reader.data(bytes, count: 32)
+      recoveryKey = try reader.data(bytes, count: 32)
+      signature = try reader.data(bytes, count: Signature.count)
+      try reader.end(bytes)
+      guard self.id == id, 1...HeadIdentity.greatestEpoch ~= epoch else {
+        throw FieldReader.Malformed()
+      }
     } catch {
       throw .damagedMembers("a succession of its administration key breaks the format")
-    }
-  }
-
-  private init(_ bytes: RawSpan, of id: VaultID) throws(FieldReader.Malformed) {
-    var reader = FieldReader()
-    self.id = VaultID(bytes: try reader.data(bytes, count: VaultID.count))
-    epoch = try reader.integer(bytes)
-    oldKey = try reader.data(bytes, count: 32)
-    newKey = try reader.data(bytes, count: 32)
-    lastList = try reader.data(bytes, count: 32)
-    recoveryKey = try reader.data(bytes, count: 32)
-    signature = try reader.data(bytes, count: Signature.count)
-    try reader.end(bytes)
-    guard self.id == id, 1...HeadIdentity.greatestEpoch ~= epoch else {
-      throw FieldReader.Malformed()
     }
   }
 

@@ -2,10 +2,8 @@ package import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// Reads fields in the notation of the vault format, and fails at anything that is not exactly a
-/// field.
-///
-/// Each call receives the bytes again, because a span cannot be stored.
+/// Reads fields in the notation of the vault format, from bytes that each call receives again, because a
+/// span cannot be stored.
 package struct FieldReader {
   /// The bytes break the format.
   package struct Malformed: Error {}
@@ -38,9 +36,7 @@ package struct FieldReader {
     Data(copying: bytes.extracting(try fixed(bytes, count)))
   }
 
-  package mutating func data(_ bytes: RawSpan) throws(Malformed) -> Data {
-    Data(copying: bytes.extracting(try range(bytes)))
-  }
+  package mutating func data(_ bytes: RawSpan) throws(Malformed) -> Data { try Data(&self, bytes) }
 
   package mutating func text(_ bytes: RawSpan) throws(Malformed) -> String {
     let range = try range(bytes)
@@ -49,6 +45,12 @@ package struct FieldReader {
     }
     textLimit -= range.count
     return text
+  }
+
+  /// Reads a value with a number of one byte, which must be known.
+  mutating func value<Value: RawRepresentable<UInt8>>(_ bytes: RawSpan) throws(Malformed) -> Value {
+    guard let value = Value(rawValue: try integer(bytes)) else { throw Malformed() }
+    return value
   }
 
   package mutating func optional<Value>(
@@ -68,25 +70,18 @@ package struct FieldReader {
     }
   }
 
-  /// Reads the number of elements that follow, which have at least `size` bytes each.
-  ///
-  /// A number for which there are not enough bytes is refused, so memory can be reserved for it.
-  mutating func count(_ bytes: RawSpan, ofSize size: Int) throws(Malformed) -> Int {
-    let count = Int(try integer(bytes, as: UInt32.self))
-    guard count <= (bytes.byteCount - offset) / size else { throw Malformed() }
-    return count
-  }
-
   package func end(_ bytes: RawSpan) throws(Malformed) {
     guard offset == bytes.byteCount else { throw Malformed() }
   }
 
-  /// Reads a number of elements, each by `read`; see ``count(_:ofSize:)``.
+  /// Reads a number of elements, each by `read`, which have at least `size` bytes each.
   mutating func list<Value>(
     _ bytes: RawSpan, ofSize size: Int,
     _ read: (inout Self, RawSpan) throws(Malformed) -> Value
   ) throws(Malformed) -> [Value] {
-    let count = try count(bytes, ofSize: size)
+    let count = Int(try integer(bytes, as: UInt32.self))
+    // So memory can be reserved for them.
+    guard count <= (bytes.byteCount - offset) / size else { throw Malformed() }
     var list: [Value] = []
     list.reserveCapacity(count)
     for _ in 0..<count { list.append(try read(&self, bytes)) }
@@ -99,8 +94,7 @@ package struct FieldReader {
   }
 }
 
-/// Writes fields in the notation of the vault format: little-endian integers of fixed width, byte
-/// strings after a 32-bit length, optionals after a byte 0 or 1.
+/// Writes fields in the notation of the vault format.
 package struct FieldWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -134,9 +128,7 @@ package struct FieldWriter {
     for value in values { write(&self, value) }
   }
 
-  package mutating func text(_ value: String) {
-    byteString(value.utf8)
-  }
+  package mutating func text(_ value: String) { byteString(value.utf8) }
 
   package mutating func optional<Value>(_ value: Value?, _ write: (inout Self, Value) -> Void) {
     integer(UInt8(value == nil ? 0 : 1))
@@ -153,16 +145,24 @@ package struct FieldWriter {
   }
 }
 
+extension String {
+  init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {
+    self = try reader.text(bytes)
+  }
+}
+
 extension Data {
-  /// Copies bytes.
-  ///
-  /// Foundation's initializer for any sequence first looks for a protocol that the sequence may have.
+  /// Copies bytes faster than Foundation's initializer for any sequence.
   package init(copying bytes: [UInt8]) {
     self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
   }
 
   init(copying bytes: RawSpan) {
     self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+  }
+
+  init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {
+    self.init(copying: bytes.extracting(try reader.range(bytes)))
   }
 
   static func random(count: Int) throws(KeychainError) -> Data {
@@ -172,12 +172,9 @@ extension Data {
   /// The bytes in lower-case hexadecimal digits.
   package var hexadecimal: String {
     var digits: [UInt8] = []
+    let alphabet = Array("0123456789abcdef".utf8)
     // `String(format:)` takes a twentieth of the time of a whole command for its setup.
-    for byte in self { digits += [Self.digit(byte >> 4), Self.digit(byte & 15)] }
+    for byte in self { digits += [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]] }
     return String(decoding: digits, as: UTF8.self)
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 {
-    (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) + value
   }
 }

@@ -67,14 +67,15 @@ package enum Text32 {
     let expected = (count + sumCount) * 8 / 5
     guard let found = number(of: text) else { throw .character }
     guard found == expected else { throw .length(found: found, expected: expected) }
-    let key: SecretBytes?
     do throws(SecretsError) {
-      key = try checked(try bytes(of: text), count: count)
+      let bytes = try bytes(of: text)
+      let key = try bytes.copy(of: 0..<count)
+      let sum = try Blake2b.key(hashing: key, count: 16).copy(of: 0..<sumCount)
+      if try bytes.copy(of: count..<bytes.count).isEqual(to: sum) { return key }
     } catch {
       throw .memory(error)
     }
-    guard let key else { throw .mistyped }
-    return key
+    throw .mistyped
   }
 
   /// Returns the number of characters, or `nil` if one of them belongs to no key.
@@ -96,22 +97,6 @@ package enum Text32 {
       if let byte = bits.pop(8) { try buffer.append(byte) }
     }
     return try buffer.finish()
-  }
-
-  /// Returns the key at the beginning of the bytes, if the rest is the beginning of its hash.
-  private static func checked(
-    _ bytes: borrowing SecretBytes, count: Int
-  ) throws(SecretsError) -> SecretBytes? {
-    let key = try bytes.copy(of: 0..<count)
-    let sum = try Blake2b.key(hashing: key, count: 16)
-    let isRight = bytes.withBytes { bytes in
-      sum.withBytes {
-        ConstantTime.equal(
-          bytes.extracting(count..<bytes.byteCount), $0.extracting(0..<bytes.byteCount - count))
-      }
-    }
-    guard isRight else { return nil }
-    return key
   }
 
   private static func value(of character: UInt8) -> UInt8? {

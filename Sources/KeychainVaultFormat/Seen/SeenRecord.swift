@@ -88,29 +88,27 @@ extension SeenRecord {
     guard encoded.count == Self.count,
       let sum = try? Derivation.hash(encoded.prefix(Self.contentCount), count: Self.sumCount),
       sum == encoded.suffix(Self.sumCount),
-      let record = try? Self.read(encoded.bytes.extracting(0..<Self.contentCount))
+      let record = try? Self(encoded.bytes.extracting(0..<Self.contentCount))
     else { return nil }
     self = record
   }
 
-  private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> SeenRecord {
+  private init(_ bytes: RawSpan) throws(FieldReader.Malformed) {
     var reader = FieldReader()
-    let id = VaultID(bytes: try reader.data(bytes, count: VaultID.count))
-    let administration = try reader.data(bytes, count: 32)
-    let nextAdministration = try reader.data(bytes, count: 32)
-    let recoveryKey = try reader.data(bytes, count: 32)
-    var record = SeenRecord(
-      id: id, administration: administration,
-      nextAdministration: nextAdministration == noKey ? nil : nextAdministration,
-      recoveryKey: recoveryKey == noKey ? nil : recoveryKey, epoch: try reader.integer(bytes),
-      serial: try reader.integer(bytes), listHash: try reader.data(bytes, count: 32))
-    for tier in record.proved.indices {
+    id = VaultID(bytes: try reader.data(bytes, count: VaultID.count))
+    administration = try reader.data(bytes, count: 32)
+    let (next, recovery) = (try reader.data(bytes, count: 32), try reader.data(bytes, count: 32))
+    nextAdministration = next == Self.noKey ? nil : next
+    recoveryKey = recovery == Self.noKey ? nil : recovery
+    epoch = try reader.integer(bytes)
+    serial = try reader.integer(bytes)
+    listHash = try reader.data(bytes, count: 32)
+    for tier in Tier.allCases {
       let commit = SeenCommit(
         serial: try reader.integer(bytes), n: try reader.integer(bytes),
         digest: try reader.data(bytes, count: 32))
-      record.proved[tier] = commit == .none ? nil : commit
+      proved[tier] = commit == .none ? nil : commit
     }
     try reader.end(bytes)
-    return record
   }
 }

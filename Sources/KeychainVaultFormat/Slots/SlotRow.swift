@@ -1,10 +1,8 @@
 package import Foundation
 package import KeychainCredentials
-package import KeychainSecrets
+public import KeychainSecrets
 
-/// A slot of the head, of a known kind and grant.
-///
-/// It opens something only if the signed list of members has it.
+/// A slot of the head, of a known kind and grant; it opens something only if the signed list has it.
 package struct SlotRow: Hashable, Sendable {
   package let number: UInt32
   package let kind: SlotKind
@@ -12,8 +10,7 @@ package struct SlotRow: Hashable, Sendable {
   package var parameters = Data()
   package let salt: Data
 
-  /// The administration key of the vault when the slot's secret was last presented in a change of
-  /// members: so nobody can give the slot keys under another one.
+  /// The administration key when the slot's secret was last presented in a change of members.
   package var made: Data
   var commitment = Data()
   var box = Data()
@@ -28,12 +25,9 @@ extension SlotRow {
 
   private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> SlotRow {
     var reader = FieldReader()
-    let number: UInt32 = try reader.integer(bytes)
-    guard let kind = SlotKind(rawValue: try reader.integer(bytes)),
-      let grant = SlotGrant(rawValue: try reader.integer(bytes))
-    else { throw FieldReader.Malformed() }
     let slot = SlotRow(
-      number: number, kind: kind, grant: grant, parameters: try reader.data(bytes),
+      number: try reader.integer(bytes), kind: try reader.value(bytes),
+      grant: try reader.value(bytes), parameters: try reader.data(bytes),
       salt: try reader.data(bytes, count: 32), made: try reader.data(bytes, count: 32),
       commitment: try reader.data(bytes, count: 32), box: try reader.data(bytes))
     try reader.end(bytes)
@@ -61,9 +55,7 @@ extension SlotRow {
       && box.count == grant.keyCount + HeadIdentity.bindingCount + SealedBox.overhead
   }
 
-  /// Returns the public description of the slot.
-  ///
-  /// `member` is `nil` while the list can't be read. `grant` is what the slot is about to get.
+  /// Returns the public description of the slot, which is about to get a new grant.
   package func described(
     isThisDevice: Bool?, member: Member?, grant newGrant: SlotGrant? = nil
   ) -> VaultSlot {
@@ -75,11 +67,9 @@ extension SlotRow {
   }
 
   /// Returns the keys that an input key gives to the slot.
-  ///
-  /// The key that signs is bound to what never changes, so that a recovery code keeps it.
-  func keys(
-    _ inputKey: borrowing SecretBytes, in vault: VaultID
-  ) throws(KeychainError) -> SlotKeys {
+  func keys(_ inputKey: borrowing SecretBytes, in vault: VaultID) throws(KeychainError) -> SlotKeys
+  {
+    // Only what never changes, so that a recovery code keeps its signing key.
     let signing = FieldWriter.fields {
       $0.byteString(vault.bytes)
       $0.integer(number)
@@ -91,9 +81,7 @@ extension SlotRow {
   }
 
   /// Returns what shows that a key is the one of this slot.
-  func commitment(
-    to key: borrowing SecretBytes, in vault: VaultID
-  ) throws(KeychainError) -> Data {
+  func commitment(to key: borrowing SecretBytes, in vault: VaultID) throws(KeychainError) -> Data {
     try Derivation.tag(key, "pk3/slot.commit", fields(in: vault))
   }
 
@@ -115,11 +103,11 @@ extension PasswordHash.Parameters {
   package var isSlotCost: Bool { self == .moderate || self == .interactive }
 
   package var encoded: Data {
-    Data(
-      FieldWriter.fields {
-        $0.integer(memory)
-        $0.integer(passes)
-      })
+    let fields = FieldWriter.fields {
+      $0.integer(memory)
+      $0.integer(passes)
+    }
+    return Data(copying: fields)
   }
 
   package init?(encoded: Data) {
@@ -158,6 +146,18 @@ package struct Member: Hashable, Sendable {
 
   package static let maximumNameCount = 256
 
+  /// What every slot begins with, whatever its kind.
+  var start: Data {
+    let fields = FieldWriter.fields(capacity: Self.startCount) {
+      $0.integer(number)
+      $0.integer(kindNumber)
+      $0.integer(grantNumber)
+    }
+    return Data(copying: fields)
+  }
+
+  static let startCount = 6
+
   /// The recipient whose identity opens the slot; `nil` for other kinds.
   package var recipient: VaultRecipient? {
     kind == .recipient ? VaultRecipient(boxKey: boxKey, signingKey: signingKey) : nil
@@ -180,4 +180,118 @@ package struct ListedSlot: Hashable, Sendable {
   package var number: UInt32 { slot.number }
   package var kind: SlotKind { slot.kind }
   package var grant: SlotGrant { slot.grant }
+}
+
+/// How a slot is opened.
+public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
+  /// By a passphrase, through Argon2id.
+  case passphrase = 1
+
+  /// By the contents of a key file.
+  case keyFile = 2
+
+  /// By the device secret in the state folder.
+  case device = 3
+
+  /// By a recovery code.
+  case recoveryCode = 4
+
+  /// By the private key of an identity.
+  case recipient = 5
+}
+
+extension SlotKind: CustomStringConvertible {
+  /// The kind in words.
+  public var description: String {
+    switch self {
+    case .passphrase: "passphrase"
+    case .keyFile: "key file"
+    case .device: "device"
+    case .recoveryCode: "recovery code"
+    case .recipient: "recipient"
+    }
+  }
+
+  /// Whether a device slot must be limited if a slot of this kind exists: that is the purpose of a
+  /// passphrase or key file.
+  package var cutsDevices: Bool { self == .passphrase || self == .keyFile }
+
+  /// Whether a slot of this kind has a key that signs.
+  package var signs: Bool { self == .recipient || self == .recoveryCode }
+}
+
+/// What a slot gives to whoever opens it.
+public enum SlotGrant: UInt8, CaseIterable, Hashable, Sendable {
+  /// Everything, and the right to change who opens the vault.
+  case administers = 1
+
+  /// Indexes and the items that need no unlock.
+  case openTier = 2
+
+  /// All items, in a shared vault: reading and writing.
+  case readsAndWrites = 3
+
+  /// All items, in a shared vault: reading.
+  case reads = 4
+
+  /// The number of bytes of the keys that it grants.
+  package var keyCount: Int {
+    switch self {
+    case .administers, .openTier: 32
+    case .readsAndWrites, .reads: 96
+    }
+  }
+
+  /// Whether it gives the keys of every item.
+  package var opensEverything: Bool { self != .openTier }
+}
+
+extension SlotGrant: CustomStringConvertible {
+  /// The grant in words.
+  public var description: String {
+    switch self {
+    case .administers: "administers"
+    case .openTier: "opens what needs no unlock"
+    case .readsAndWrites: "reads and writes"
+    case .reads: "reads"
+    }
+  }
+}
+
+/// One way to open a vault.
+public struct VaultSlot: Hashable, Sendable {
+  /// The number that identifies the slot; no other slot of the vault ever has it.
+  public let number: UInt32
+
+  /// How it is opened.
+  public let kind: SlotKind
+
+  /// What it gives.
+  public let grant: SlotGrant
+
+  /// The cost of the passphrase hash; `nil` for other kinds.
+  public let passwordHash: PasswordHash.Parameters?
+
+  /// Whether it is the slot of this device; `nil` for other kinds.
+  public let isThisDevice: Bool?
+
+  /// The recipient to which it opens the vault; `nil` for other kinds, and while the list of members
+  /// cannot be read.
+  public let recipient: VaultRecipient?
+
+  /// What people call it; empty if it has no name, or while the list of members cannot be read.
+  public let name: String
+
+  package init(
+    number: UInt32, kind: SlotKind, grant: SlotGrant, passwordHash: PasswordHash.Parameters?,
+    isThisDevice: Bool?, recipient: VaultRecipient? = nil, name: String = ""
+  ) {
+    self.number = number
+    self.kind = kind
+    self.grant = grant
+    self.passwordHash = passwordHash
+    self.isThisDevice = isThisDevice
+    self.recipient = recipient
+    self.name = name
+  }
 }

@@ -2,9 +2,8 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The secret with which a new slot is opened, as far as its kind has one.
-///
-/// It is computed before the vault is locked for writing, because a password hash takes time.
+/// The secret with which a new slot is opened; it is computed before the vault is locked for writing,
+/// because a password hash takes time.
 package struct SlotInput: Sendable {
   package let kind: SlotKind
   var parameters = Data()
@@ -19,16 +18,14 @@ package struct SlotInput: Sendable {
         .invalidArgument, "a passphrase of a vault cannot have this cost",
         recovery: "choose 256 MiB and 3 passes, or 64 MiB and 2 passes")
     }
-    let salt = try randomSalt()
+    let salt = try Data.random(count: 32)
+    let key = try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters)
     return SlotInput(
-      kind: .passphrase, parameters: parameters.encoded, salt: salt,
-      key: SharedSecret(
-        try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters)))
+      kind: .passphrase, parameters: parameters.encoded, salt: salt, key: SharedSecret(key))
   }
 
-  package static func keyFile(
-    _ contents: borrowing SecretBytes
-  ) throws(KeychainError) -> SlotInput {
+  package static func keyFile(_ contents: borrowing SecretBytes) throws(KeychainError) -> SlotInput
+  {
     try SlotInput(.keyFile, KeyFile.inputKey(contents))
   }
 
@@ -36,21 +33,17 @@ package struct SlotInput: Sendable {
     try SlotInput(.device, device.secret.copy())
   }
 
-  package static func recoveryCode(
-    _ code: borrowing RecoveryCode
-  ) throws(KeychainError) -> SlotInput {
+  package static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError)
+    -> SlotInput
+  {
     try SlotInput(.recoveryCode, translated(secrets: code.bytes.copy()))
   }
+}
 
+extension SlotInput {
   private init(_ kind: SlotKind, _ key: consuming SecretBytes) throws(KeychainError) {
-    self.init(kind: kind, salt: try Self.randomSalt(), key: SharedSecret(key))
+    self.init(kind: kind, salt: try .random(count: 32), key: SharedSecret(key))
   }
-
-  fileprivate init(kind: SlotKind, parameters: Data = Data(), salt: Data, key: SharedSecret) {
-    (self.kind, self.parameters, self.salt, self.key) = (kind, parameters, salt, key)
-  }
-
-  fileprivate static func randomSalt() throws(KeychainError) -> Data { try .random(count: 32) }
 }
 
 /// Key files: 32 bytes to 64 KiB, all of which count.
@@ -58,9 +51,9 @@ package enum KeyFile {
   package static let counts = 32...65536
 
   /// Returns the input key of a slot.
-  package static func inputKey(
-    _ contents: borrowing SecretBytes
-  ) throws(KeychainError) -> SecretBytes {
+  package static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError)
+    -> SecretBytes
+  {
     try translated(secrets: Blake2b.key(hashing: contents))
   }
 }
@@ -73,9 +66,7 @@ package struct GrantedKey: Sendable {
   let parts: [SharedSecret]
 
   /// What a grant yields of a vault's keys.
-  package init(
-    _ grant: SlotGrant, root: SharedSecret, keys: TierKeys
-  ) throws(KeychainError) {
+  package init(_ grant: SlotGrant, root: SharedSecret, keys: TierKeys) throws(KeychainError) {
     self.grant = grant
     switch grant {
     case .administers: parts = [root]
@@ -89,9 +80,7 @@ package struct GrantedKey: Sendable {
   }
 
   /// Reads the keys at the beginning of what a slot held.
-  fileprivate init(
-    _ grant: SlotGrant, in bytes: borrowing SecretBytes
-  ) throws(KeychainError) {
+  fileprivate init(_ grant: SlotGrant, in bytes: borrowing SecretBytes) throws(KeychainError) {
     var parts: [SharedSecret] = []
     for start in stride(from: 0, to: grant.keyCount, by: 32) {
       parts.append(SharedSecret(try translated(secrets: bytes.copy(of: start..<start + 32))))
@@ -134,18 +123,15 @@ package enum SlotSealing {
     name: String = ""
   ) throws(KeychainError) -> ListedSlot {
     var slot = SlotRow(
-      number: number, kind: .recipient, grant: granted.grant, salt: try SlotInput.randomSalt(),
+      number: number, kind: .recipient, grant: granted.grant, salt: try .random(count: 32),
       made: head.administration)
     slot.commitment = try slot.commitment(to: granted.parts[0].bytes, in: head.id)
     return try listed(
       slot, granted, head, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name)
   }
 
-  /// Gives new keys to a listed slot, without the secret that opens it.
-  ///
-  /// If that was presented, `inputKey` is what it gave, and the slot names the present administration
-  /// key. The slot must be the one that the list of members has: anybody who can write the file can put
-  /// a slot there.
+  /// Gives new keys to a slot, which must be the one that the list of members has, and which names the
+  /// present administration key if its secret was presented, and gave `inputKey`.
   package static func reseal(
     _ old: SlotRow, of member: Member, granted: GrantedKey, head: HeadIdentity,
     inputKey: SharedSecret? = nil
@@ -204,9 +190,7 @@ package enum SlotSealing {
     return opened
   }
 
-  private static func opened(
-    _ slot: SlotRow, _ keys: SlotKeys
-  ) throws(KeychainError) -> Opened? {
+  private static func opened(_ slot: SlotRow, _ keys: SlotKeys) throws(KeychainError) -> Opened? {
     let count = slot.grant.keyCount
     guard let plaintext = try keys.open(slot.box),
       plaintext.count == count + HeadIdentity.bindingCount
@@ -225,7 +209,7 @@ package enum SlotSealing {
       for part in granted.parts {
         try part.bytes.withBytes { bytes throws(SecretsError) in try plaintext.append(bytes) }
       }
-      for byte in binding { try plaintext.append(byte) }
+      try plaintext.append(binding.bytes)
       return Data(try SealedBox.seal(plaintext.finish(), to: Array(boxKey)))
     } catch {
       guard error.code == .invalidLength else { throw KeychainError(error) }

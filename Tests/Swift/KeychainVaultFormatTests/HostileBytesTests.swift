@@ -162,6 +162,8 @@ struct HostileBytesTests {
       try Part(&reader, count.span.bytes, tier: .open)
     }
     var other = FieldReader()
-    #expect(throws: FieldReader.Malformed.self) { try other.count(count.span.bytes, ofSize: 1) }
+    #expect(throws: FieldReader.Malformed.self) {
+      try other.list(count.span.bytes, ofSize: 1, Data.init)
+    }
   }
 }
