@@ -45,23 +45,18 @@ final class VaultChangeScanner: Sendable {
   ///
   /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time.
   func changes() -> [CredentialChange]? {
+    var found: VaultFile.Opened?
     do throws(KeychainError) {
-      guard let opened = try file.open() else {
-        // Whatever is there later was added.
-        known.withLock { $0?.isBegun = true }
-        return []
-      }
-      do throws(KeychainError) {
-        return try changes(opened)
-      } catch {
-        guard error.code != .busy, error.code != .timedOut else { throw error }
-        // Looking again may touch the file, and would be noticed.
-        known.withLock { $0?.status = opened.status }
-        return []
-      }
+      found = try file.open()
+      if let found { return try changes(found) }
+      // Whatever is there later was added.
+      known.withLock { $0?.isBegun = true }
     } catch {
-      return error.code == .busy || error.code == .timedOut ? nil : []
+      guard error.code != .busy, error.code != .timedOut else { return nil }
+      // Looking again may touch the file, and would be noticed.
+      if let found { known.withLock { $0?.status = found.status } }
     }
+    return []
   }
 
   private func changes(
@@ -80,7 +75,7 @@ final class VaultChangeScanner: Sendable {
     let session = VaultSession(
       file: file, opened: opened, unlocker: unlocker, deadline: Deadline(after: timeout),
       notice: nil)
-    let new = ObservedVault(try session.contents(keys), keys)
+    let new = (contents: try session.contents(keys), keys: keys.openTierOnly)
     let own = ownVersions(through: new.contents.newest.n)
     known.withLock { known in
       guard known != nil else { return }
@@ -108,7 +103,7 @@ final class VaultChangeScanner: Sendable {
     file.own.withLock { own in
       let taken = (own ?? [:]).filter { $0.value.n <= n }
       own = own?.filter { $0.value.n > n }
-      return taken.mapValues(\.version)
+      return taken.mapValues { $0.version }
     }
   }
 }
@@ -122,15 +117,7 @@ extension ItemSealing {
 }
 
 /// A vault as the observers of a handle saw it last, with T0, by which removed items are looked up.
-private struct ObservedVault: Sendable {
-  let contents: VaultContents
-  let keys: TierKeys
-
-  init(_ contents: VaultContents, _ keys: TierKeys) {
-    self.contents = contents
-    self.keys = keys.openTierOnly
-  }
-}
+private typealias ObservedVault = (contents: VaultContents, keys: TierKeys)
 
 /// How two states of a vault differ.
 private struct ItemChanges {
@@ -168,27 +155,22 @@ private struct ItemChanges {
   private mutating func lookUpLog(
     _ old: ObservedVault, _ new: ObservedVault
   ) throws(KeychainError) {
-    for tier in new.contents.logged {
-      for (id, logged) in tier.all where logged.n > old.contents.newest.n {
-        do throws(KeychainError) {
-          before.items[id] = try old.contents.item(id, old.keys, name: id.name)
-          after.items[id] = try new.contents.item(id, new.keys, name: id.name)
-        } catch {
-          guard error.code == .damaged else { throw error }
-          (before.isIncomplete, after.isIncomplete) = (true, true)
-        }
+    for (id, logged) in new.contents.logged.joined() where logged.n > old.contents.newest.n {
+      do throws(KeychainError) {
+        before.items[id] = try old.contents.item(id, old.keys, name: id.name)
+        after.items[id] = try new.contents.item(id, new.keys, name: id.name)
+      } catch {
+        guard error.code == .damaged else { throw error }
+        (before.isIncomplete, after.isIncomplete) = (true, true)
       }
     }
   }
 
   private static func items(of vault: ObservedVault) throws(KeychainError) -> Items {
     var found = Items()
-    try vault.contents.forEachItem(vault.keys) { visited throws(KeychainError) in
-      switch visited {
-      case .item(let item): found.items[item.id] = item
-      case .damagedPage: found.isIncomplete = true
-      case .shadowed: break
-      }
+    try vault.contents.forEachPage(vault.keys) { walked throws(KeychainError) in
+      if walked.damage != nil { found.isIncomplete = true }
+      for item in walked.items { found.items[item.id] = item }
     }
     return found
   }

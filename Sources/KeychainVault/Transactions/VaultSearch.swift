@@ -11,11 +11,9 @@ extension VaultContents {
   ) throws(KeychainError) -> CredentialSearchResult {
     var found = CredentialSearchResult(credentials: [])
     let matcher = try ItemMatcher(query, sealing)
-    try forEachItem(sealing.keys) { visited throws(KeychainError) in
-      switch visited {
-      case .shadowed: break
-      case .damagedPage(let page): found.damaged.append(page.name)
-      case .item(let item):
+    try forEachPage(sealing.keys) { walked throws(KeychainError) in
+      if let page = walked.damaged { found.damaged.append(page.name) }
+      for item in walked.items {
         switch try matcher.match(item) {
         case .nothing: break
         case .locked: found.lockedCount += 1
@@ -50,7 +48,10 @@ struct ItemMatcher {
   init(_ query: CredentialQuery, _ sealing: ItemSealing) throws(KeychainError) {
     self.query = query
     self.sealing = sealing
-    service = try query.service.map { text throws(KeychainError) in try sealing.service(text) }
+    let pair = query.pairs.first {
+      $0.name == SearchablePair.service || $0.name == SearchablePair.server
+    }
+    service = try pair.map { pair throws(KeychainError) in try sealing.service(pair.value) }
   }
 
   func match(_ item: VaultItem) throws(KeychainError) -> Match {
@@ -69,13 +70,6 @@ struct ItemMatcher {
       guard error.code == .damaged else { throw error }
       return .damaged
     }
-  }
-}
-
-extension CredentialQuery {
-  /// The service or server that it names.
-  fileprivate var service: String? {
-    pairs.first { $0.name == SearchablePair.service || $0.name == SearchablePair.server }?.value
   }
 }
 
