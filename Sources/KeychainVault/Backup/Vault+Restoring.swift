@@ -74,9 +74,7 @@ extension Vault {
   }
 
   /// Continues the file with a list that accepts it, under the same keys.
-  private func accept(
-    _ found: RestoredVault, _ admin: VaultAdministration
-  ) throws(KeychainError) {
+  private func accept(_ found: RestoredVault, _ admin: VaultAdministration) throws(KeychainError) {
     let session = admin.session
     let record = try admin.locked { vault, change throws(KeychainError) -> SeenRecord in
       try found.requireUnchanged(change.contents)

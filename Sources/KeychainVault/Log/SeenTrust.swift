@@ -43,9 +43,7 @@ struct SeenRelation: Sendable {
 
 extension VaultContents {
   /// Compares the file with what this user has seen, by the rules of "What a reader has seen" of the format.
-  func relation(
-    to record: SeenRecord?, _ keys: TierKeys
-  ) throws(KeychainError) -> SeenRelation {
+  func relation(to record: SeenRecord?, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
     guard let record else {
       if base.n > list.first { _ = try spine.known(self, keys) }
       return SeenRelation(isAhead: true)

@@ -59,9 +59,7 @@ final class VaultChangeScanner: Sendable {
     return []
   }
 
-  private func changes(
-    _ opened: VaultFile.Opened
-  ) throws(KeychainError) -> [CredentialChange] {
+  private func changes(_ opened: VaultFile.Opened) throws(KeychainError) -> [CredentialChange] {
     guard let old = known.withLock({ $0 }), old.status != opened.status,
       let keys = try unlocker.keysAtHand(.nothing, opened.head)
     else { return [] }

@@ -91,9 +91,7 @@ enum WriteFailure: Error, Hashable {
   case unknown(Errno)
 }
 
-/// The file `<vault>.new`, in which a vault is made anew until it gets the vault's name; its maker holds a lock on it.
-///
-/// What a killed maker has left is used again. To have both locks, take this one first.
+/// The file `<vault>.new`, in which a vault is made anew; its maker holds a lock on it, and takes it before the vault's.
 struct UnfinishedVault: ~Copyable {
   let file: any DiskFile
   private let vault: String

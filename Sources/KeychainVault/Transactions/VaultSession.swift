@@ -77,9 +77,7 @@ struct VaultSession: Sendable {
     return ItemSealing(keys: keys, device: try device?.inVault(head.id))
   }
 
-  func requireReadable(
-    _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) {
+  func requireReadable(_ requirement: Accessibility.UnlockRequirement) throws(KeychainError) {
     try read(requirement) { _, _ throws(KeychainError) in .done(()) }
   }
 

@@ -17,9 +17,7 @@ public struct VaultTransaction: ~Copyable {
   private(set) var log = TransactionLog()
   private let isAllowed: (CredentialIdentity) -> Bool
 
-  init(
-    _ writer: consuming VaultWriter, among isAllowed: @escaping (CredentialIdentity) -> Bool
-  ) {
+  init(_ writer: consuming VaultWriter, among isAllowed: @escaping (CredentialIdentity) -> Bool) {
     self.writer = writer
     self.isAllowed = isAllowed
   }

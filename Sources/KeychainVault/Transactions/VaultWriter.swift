@@ -47,9 +47,7 @@ struct VaultWriter: ~Copyable {
   }
 
   /// The item of an identity, whose keys are at hand unless it is another device's: those open nothing of it.
-  mutating func openableItem(
-    of identity: CredentialIdentity
-  ) throws(KeychainError) -> VaultItem? {
+  mutating func openableItem(of identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
     let item = try contents.item(sealing.id(of: identity), keys, name: "\(identity)")
     guard let item, !sealing.isOfOtherDevice(item.entry), !keys.satisfies(item.requirement) else {
       return item
@@ -190,9 +188,7 @@ extension VaultWriter {
   }
 
   /// Seals a credential, in place of the item that has its identity.
-  mutating func put(
-    _ credential: Credential, secret: borrowing SecretBytes
-  ) throws(KeychainError) {
+  mutating func put(_ credential: Credential, secret: borrowing SecretBytes) throws(KeychainError) {
     if list.vaultKind == .shared, credential.accessibility.isThisDeviceOnly {
       throw KeychainError(
         .refused,
