@@ -9,21 +9,24 @@ extension VaultContents {
   func search(
     _ query: CredentialQuery, _ sealing: ItemSealing
   ) throws(KeychainError) -> CredentialSearchResult {
-    var found = CredentialSearchResult(credentials: [])
+    var (credentials, damaged): ([Credential], [String]) = ([], [])
+    var (lockedCount, otherDeviceCount) = (0, 0)
     let matcher = try ItemMatcher(query, sealing)
     try forEachPage(sealing.keys) { walked throws(KeychainError) in
-      if let page = walked.damaged { found.damaged.append(page.name) }
+      if let page = walked.damaged { damaged.append(page.name) }
       for item in walked.items {
         switch try matcher.match(item) {
         case .nothing: break
-        case .locked: found.lockedCount += 1
-        case .ofOtherDevice: found.otherDeviceCount += 1
-        case .damaged: found.damaged.append(item.name)
-        case .credential(let credential): found.credentials.append(credential)
+        case .locked: lockedCount += 1
+        case .ofOtherDevice: otherDeviceCount += 1
+        case .damaged: damaged.append(item.name)
+        case .credential(let credential): credentials.append(credential)
         }
       }
     }
-    return found
+    return CredentialSearchResult(
+      credentials: credentials, lockedCount: lockedCount, damaged: damaged,
+      otherDeviceCount: otherDeviceCount)
   }
 }
 
