@@ -85,15 +85,22 @@ final class VaultChangeScanner: Sendable {
     // Removed items were sealed under the keys of their time.
     let isSameEpoch = old.vault.map { $0.keys.binding == keys.binding } ?? true
     let oldSealing = isSameEpoch ? sealing : try session.sealing(old.vault?.keys ?? keys)
-    let removed = changes.removed.map { oldSealing.identity(of: $0) }
-    let added = changes.added.map { sealing.identity(of: $0) }
-    // What was changed before or after new keys in the same look has another id and another version.
-    let replaced = isSameEpoch ? [] : Set(removed.compactMap(\.self)).intersection(added)
-    let isReplaced = { (identity: CredentialIdentity?) in identity.map(replaced.contains) ?? false }
-    return removed.filter { !isReplaced($0) }.map { CredentialChange($0, .removed) }
-      + added.filter { !isReplaced($0) }.map { CredentialChange($0, .added) }
+    // What was changed before or after new keys in the same look has another id and another version. The old T0 finds it.
+    var removed = changes.removed
+    var found: [CredentialChange] = []
+    for identity in changes.added.map({ sealing.identity(of: $0) }) {
+      let id =
+        try isSameEpoch
+        ? nil
+        : identity.map { old throws(KeychainError) in
+          try oldSealing.id(of: old)
+        }
+      let index = id.flatMap { id in removed.firstIndex { $0?.id == id } }
+      if let index { removed.remove(at: index) }
+      found.append(CredentialChange(identity, index == nil ? .added : .updated))
+    }
+    return removed.map { CredentialChange(oldSealing.identity(of: $0), .removed) } + found
       + changes.updated.map { CredentialChange(sealing.identity(of: $0), .updated) }
-      + replaced.map { CredentialChange($0, .updated) }
   }
 
   /// The newest versions of what the handle itself changed in commits up to a number; they are forgotten.
