@@ -155,12 +155,13 @@ extension VaultContents {
       try ItemMatcher(query, sealing)
     }
     var counts: [Accessibility: Int] = [:]
-    try forEachItem(sealing.keys) { visited throws(KeychainError) in
-      guard case .item(let item) = visited else { return }
-      for matcher in matchers {
-        if case .nothing = try matcher.match(item) { continue }
-        counts[item.accessibility, default: 0] += 1
-        return
+    try forEachPage(sealing.keys) { walked throws(KeychainError) in
+      for item in walked.items {
+        for matcher in matchers {
+          if case .nothing = try matcher.match(item) { continue }
+          counts[item.accessibility, default: 0] += 1
+          break
+        }
       }
     }
     return counts

@@ -16,8 +16,8 @@ struct NewBase {
   /// The commit before it.
   let previous: (n: UInt64, digest: Data)
   let spine: Spine
-  /// Whether the vault has so many items that its pages are larger.
-  let hasManyItems: Bool
+  /// A page is closed when its entries and metadata would be longer.
+  let pageLimit: Int
 
   /// Puts all items, tier by tier, in the order of their ids.
   let putItems: (inout BaseWriter) throws(KeychainError) -> Void
@@ -25,16 +25,14 @@ struct NewBase {
 
 extension NewBase {
   /// The base of a new vault.
-  init(
-    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot]
-  ) throws(KeychainError) {
+  init(_ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot]) throws(KeychainError) {
     let identity = epoch.identity
     let first = try Commit.first(identity.id)
     let members = try SignedMembers(
       epoch, MemberList(first: identity, kind, before: first), slots, successions: [])
     self.init(
       keys: epoch.keys, head: members.head, serial: 1, administration: epoch.administration,
-      previous: (0, first), spine: try Spine.first(identity.id), hasManyItems: false,
+      previous: (0, first), spine: try Spine.first(identity.id), pageLimit: 4096,
       putItems: { _ in })
   }
 
@@ -50,65 +48,54 @@ extension NewBase {
       keys: members?.epoch.keys ?? keys, head: members?.head ?? contents.head.parts,
       serial: (members?.list ?? contents.list).serial,
       administration: members?.epoch.administration, previous: contents.newest,
-      spine: try contents.spineOfNextBase(keys), hasManyItems: contents.hasManyItems,
-      putItems: puttingItems ?? carry)
+      spine: try contents.spine.known(contents, keys).spine.following(contents.bodyHashes),
+      pageLimit: contents.itemCount > 10_000 ? 16384 : 4096, putItems: puttingItems ?? carry)
+  }
+
+  /// Writes the file, and reads it as a vault; who gives the file its name syncs it.
+  func write(to file: any DiskFile, path: String) throws(KeychainError) -> VaultContents {
+    let head = try BaseWriter.write(self, to: file, path: path)
+    return try VaultContents(
+      reading: file, size: file.status(of: path).size, path: path, head: head, keys: keys)
   }
 }
 
 /// Writes a vault's file: head, pages and boxes, index, spine, and the commit that is its base.
 struct BaseWriter {
+  private let new: NewBase
   private let file: any DiskFile
   private let path: String
-  private let keys: TierKeys
-  private let pageCount: Int
   private var place: Int
   private var buffer = Data()
   private var pages: [[VaultIndex.Page]] = [[], [], []]
-  private var open = OpenPage()
 
-  /// The page that is being filled; its boxes are written already.
-  private struct OpenPage {
-    var items: [SealedItem] = []
-    var count = 0
-    var boxesPlace = 0
-  }
+  /// The items of the page that is being filled, whose boxes are written already.
+  private var items: [SealedItem] = []
+  private var itemsCount = 0
+  private var boxesPlace = 0
 
-  private static let bufferLimit = 1 << 20
-
-  /// - Returns: the head that was written; who gives the file its name syncs it.
+  /// - Returns: the head that was written.
   static func write(
     _ new: NewBase, to file: any DiskFile, path: String
   ) throws(KeychainError) -> VaultHead {
-    let count = new.head.encoded().count
     var writer = BaseWriter(
-      file, path, new.keys, from: count, pageCount: new.hasManyItems ? 16384 : 4096)
+      new: new, file: file, path: path, place: new.head.encoded().count)
     try new.putItems(&writer)
-    return try writer.finish(new)
-  }
-
-  private init(
-    _ file: any DiskFile, _ path: String, _ keys: TierKeys, from place: Int, pageCount: Int
-  ) {
-    self.file = file
-    self.path = path
-    self.keys = keys
-    self.place = place
-    self.pageCount = pageCount
+    return try writer.finish()
   }
 
   /// Adds an item; those of one tier follow each other, in the order of their ids.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
     let count = item.entry.count + 4 + item.metadata.bytes.count
-    if let first = open.items.first,
-      first.entry.tier != item.entry.tier || open.count + count > pageCount
+    if let first = items.first,
+      first.entry.tier != item.entry.tier || itemsCount + count > new.pageLimit
     {
       try closePage()
     }
-    if open.items.isEmpty { open.boxesPlace = place }
+    if items.isEmpty { boxesPlace = place }
     try append(item.box)
-    open.items.append(
-      SealedItem(entry: item.entry, metadata: item.metadata, box: Data()))
-    open.count += count
+    items.append(SealedItem(entry: item.entry, metadata: item.metadata, box: Data()))
+    itemsCount += count
   }
 
   /// Copies a page and its boxes, sealed as they are.
@@ -117,11 +104,8 @@ struct BaseWriter {
   ) throws(KeychainError) {
     try closePage()
     let boxesPlace = place
-    var source = page.boxesPlace
-    while source < held.boxesEnd {
-      let next = min(source + Self.bufferLimit, held.boxesEnd)
-      try append(contents.read(source..<next))
-      source = next
+    try contents.forEachPiece(of: page.boxesPlace..<held.boxesEnd) { piece throws(KeychainError) in
+      try append(piece)
     }
     let sealed = try contents.read(page.place..<page.place + page.length)
     guard try Derivation.hash(sealed, count: 32) == page.hash else {
@@ -135,21 +119,21 @@ struct BaseWriter {
   }
 
   private mutating func closePage() throws(KeychainError) {
-    guard let first = open.items.first else { return }
-    let tier = first.entry.tier
-    let box = try Part(tier, puts: open.items, removes: [], keys: keys).sealedPage(keys: keys)
-    pages[tier].append(
+    guard let first = items.first?.entry else { return }
+    let part = try Part(first.tier, puts: items, removes: [], keys: new.keys)
+    let box = try part.sealedPage(keys: new.keys)
+    pages[first.tier].append(
       VaultIndex.Page(
-        first: first.entry.id, count: open.items.count, place: place, length: box.count,
-        hash: try Derivation.hash(box, count: 32), boxesPlace: open.boxesPlace))
+        first: first.id, count: items.count, place: place, length: box.count,
+        hash: try Derivation.hash(box, count: 32), boxesPlace: boxesPlace))
     try append(box)
-    open = OpenPage()
+    (items, itemsCount) = ([], 0)
   }
 
   private mutating func append(_ bytes: Data) throws(KeychainError) {
     buffer += bytes
     place += bytes.count
-    if buffer.count >= Self.bufferLimit { try flush() }
+    if buffer.count >= 1 << 20 { try flush() }
   }
 
   private mutating func flush() throws(KeychainError) {
@@ -165,8 +149,9 @@ struct BaseWriter {
     }
   }
 
-  private mutating func finish(_ new: NewBase) throws(KeychainError) -> VaultHead {
+  private mutating func finish() throws(KeychainError) -> VaultHead {
     try closePage()
+    let keys = new.keys
     let spine = try new.spine.sealed(keys: keys)
     let index = try VaultIndex(pages: pages, spineHash: Derivation.hash(spine, count: 32))
       .sealed(keys: keys)
@@ -212,12 +197,4 @@ extension VaultContents {
       }
     }
   }
-
-  /// The spine of a base that follows the newest commit.
-  fileprivate func spineOfNextBase(_ keys: TierKeys) throws(KeychainError) -> Spine {
-    try spine.known(self, keys).spine.following((0..<bodyHashes.count).map { bodyHashes[$0] })
-  }
-
-  /// More than 10,000 items, about.
-  fileprivate var hasManyItems: Bool { itemCount > 10_000 }
 }

@@ -20,7 +20,7 @@ extension SeenRecord {
   }
 
   /// Whether it vouches for its administration key: T0 alone, which a stolen device key gives, doesn't.
-  var vouches: Bool { proved[Int(Tier.unlocked.rawValue)] != nil }
+  var vouches: Bool { proved[.unlocked] != nil }
 }
 
 /// What the seen record says of a file that was opened.
@@ -43,9 +43,7 @@ struct SeenRelation: Sendable {
 
 extension VaultContents {
   /// Compares the file with what this user has seen, by the rules of "What a reader has seen" of the format.
-  func relation(
-    to record: SeenRecord?, _ keys: TierKeys
-  ) throws(KeychainError) -> SeenRelation {
+  func relation(to record: SeenRecord?, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
     guard let record else {
       if base.n > list.first { _ = try spine.known(self, keys) }
       return SeenRelation(isAhead: true)
@@ -99,9 +97,7 @@ extension VaultContents {
 
 extension KeychainError {
   static func anotherVault(_ path: String) -> Self {
-    Self(
-      .rolledBack, "another vault is at \(path) than the one seen here before",
-      recovery: otherFile("the right one"))
+    rolledBack("another vault is at \(path) than the one seen here before", put: "the right one")
   }
 
   static func anotherAdministration(_ path: String, _ check: VaultCheck) -> Self {
@@ -115,30 +111,27 @@ extension KeychainError {
   }
 
   static func olderList(_ path: String) -> Self {
-    Self(
-      .rolledBack,
+    rolledBack(
       "the vault \(path) was rolled back: its list of what opens it is older than the one seen "
-        + "here before",
-      recovery: otherFile("the newer file"))
+        + "here before", put: "the newer file")
   }
 
   static func olderState(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
-    Self(
-      .rolledBack,
+    rolledBack(
       "the vault \(path) was rolled back: it is at change \(found), and was at \(seen) before",
-      recovery: otherFile("the newer file"))
+      put: "the newer file")
   }
 
   static func forked(_ path: String) -> Self {
-    Self(
-      .rolledBack,
+    rolledBack(
       "the vault \(path) was forked: two copies of it were changed, and this is not the one "
-        + "that was seen here before",
-      recovery: otherFile("the other copy"))
+        + "that was seen here before", put: "the other copy")
   }
 
-  private static func otherFile(_ name: String) -> Recovery {
-    "put \(name) back, or accept this one with \(.acceptRestored)"
+  private static func rolledBack(_ message: String, put file: String) -> Self {
+    Self(
+      .rolledBack, message,
+      recovery: "put \(file) back, or accept this one with \(.acceptRestored)")
   }
 }
 

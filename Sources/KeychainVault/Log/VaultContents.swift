@@ -15,11 +15,11 @@ struct VaultContents: Sendable {
   let spine = SpineCache()
 
   /// The commits of the log, the base first: number `base.n + i`.
-  private(set) var bodyHashes: PackedHashes
-  private(set) var digests: PackedHashes
+  private(set) var bodyHashes: [Data]
+  private(set) var digests: [Data]
 
   /// What the log, or a transaction that is under way, says of an item, by tier.
-  private(set) var logged = [LoggedChanges(), LoggedChanges(), LoggedChanges()]
+  private(set) var logged: [[ItemID: Logged]] = [[:], [:], [:]]
 
   /// The newest proof of each tier, and the newest commit that changed it.
   private(set) var proofs: [Proof]
@@ -60,13 +60,14 @@ struct VaultContents: Sendable {
     var boxes: Range<Int> { frame.upperBound..<place + header.totalCount }
   }
 
-  /// Reads and verifies a file from its base on, with its proofs under the keys at hand; the list was verified.
+  /// Reads and verifies a file from its base on, with its proofs under the keys at hand; a given list was verified.
   ///
   /// If it is lenient, damage behind the last good commit is no error, but noted.
   init(
-    reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList,
-    keys: TierKeys, seen: SeenRecord?, isLenient: Bool = false
+    reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList? = nil,
+    keys: TierKeys, seen: SeenRecord? = nil, isLenient: Bool = false
   ) throws(KeychainError) {
+    let list = if let list { list } else { try head.openList(keys.open) }
     var log = LogBytes(file, path, from: head.lengths.log, to: size)
     guard let frame = try log.frame(at: head.lengths.log, list.numbers, head, keys),
       let base = try log.commit(of: frame, keys), let named = base.base,
@@ -89,8 +90,8 @@ struct VaultContents: Sendable {
     self.list = list
     self.index = index
     self.base = base
-    bodyHashes = PackedHashes(base.bodyHash)
-    digests = PackedHashes(base.digest)
+    bodyHashes = [base.bodyHash]
+    digests = [base.digest]
     proofs = base.proofs.macs.map { Proof(n: base.n, digest: base.digest, mac: $0) }
     lastFrame = frame
     end = frame.place + frame.header.totalCount
@@ -113,14 +114,19 @@ struct VaultContents: Sendable {
   /// Whether nothing but the base is in the log.
   var isBaseAlone: Bool { digests.count == 1 }
 
-  /// The items of the base, without what the log says of them.
-  var baseAlone: VaultContents {
-    var alone = self
-    alone.logged = Tier.allCases.map { _ in LoggedChanges() }
-    return alone
-  }
-
   func read(_ range: Range<Int>) throws(KeychainError) -> Data { try file.read(range, of: path) }
+
+  /// Calls `body` with the bytes of a range, a MiB at a time.
+  func forEachPiece(
+    of range: Range<Int>, _ body: (Data) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    for start in stride(from: range.lowerBound, to: range.upperBound, by: 1 << 20) {
+      let piece = start..<min(start + (1 << 20), range.upperBound)
+      let bytes = try read(piece)
+      guard bytes.count == piece.count else { throw .damagedVault(path, "it became shorter") }
+      try body(bytes)
+    }
+  }
 }
 
 // MARK: - Reading
@@ -181,12 +187,6 @@ extension VaultContents {
     return seen.isOlder(than: SeenCommit(serial: list.serial, n: n, digest: Data()))
   }
 
-  /// The longest frame with its boxes.
-  private static let greatestFrameCount = (34 << 20) + 4096
-
-  /// Of places that look like a header but for the mac.
-  private static let greatestLikenessCount = 1024
-
   /// Fails if what follows the last good frame can't be an unfinished write; see "Files" of the format.
   private func requireUnfinished(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
@@ -194,7 +194,8 @@ extension VaultContents {
     let damage = KeychainError.damagedVault(
       path, "its commit \(newest.n + 1) is damaged, and later ones follow it")
     if let seen = seen?.proved[0], seen.serial == list.serial, seen.n > newest.n { throw damage }
-    guard log.end - end <= Self.greatestFrameCount else {
+    // The longest frame with its boxes.
+    guard log.end - end <= (34 << 20) + 4096 else {
       throw .damagedVault(path, "more follows its commit \(newest.n) than a commit has")
     }
     guard newest.n + 2 <= list.numbers.upperBound else { return }
@@ -202,7 +203,7 @@ extension VaultContents {
     var (place, likenesses) = (end, 0)
     while let found = try log.nextHeader(in: later, from: place) {
       likenesses += 1
-      guard likenesses <= Self.greatestLikenessCount else {
+      guard likenesses <= 1024 else {
         throw .damagedVault(path, "what follows its commit \(newest.n) is not what a writer leaves")
       }
       if try log.header(at: found, later, head, keys) != nil { throw damage }
@@ -222,15 +223,14 @@ extension VaultContents {
       guard !part.changes.isEmpty else { continue }
       let held = HeldPart(part, boxesAt: place)
       place = held.boxesEnd
-      let tier = part.tier.index
-      proofs[tier].lastChange = commit.n
+      proofs[part.tier].lastChange = commit.n
       var put = 0
       for change in part.changes {
         switch change {
-        case .remove(let id): logged[tier].set(Logged(n: commit.n, item: nil), for: id)
+        case .remove(let id): logged[part.tier][id] = Logged(n: commit.n, item: nil)
         case .put(let entry):
-          let item = VaultItem(entry, in: held, put)
-          logged[tier].set(Logged(n: commit.n, item: item), for: entry.id)
+          let item = VaultItem(entry: entry, source: .stored(held, put))
+          logged[part.tier][entry.id] = Logged(n: commit.n, item: item)
           put += 1
         }
       }
@@ -249,13 +249,13 @@ extension VaultContents {
 
   /// Lays a change of a transaction over what the file says.
   mutating func lay(_ item: VaultItem?, over id: ItemID, in tier: Tier) {
-    logged[tier.index].set(Logged(n: 0, item: item), for: id)
+    logged[tier][id] = Logged(n: 0, item: item)
   }
 
   /// Fails if a tier whose key is at hand has a wrong proof, or a change after its newest one.
   func requireProofs(_ keys: TierKeys) throws(KeychainError) {
     for tier in Tier.allCases {
-      let proof = proofs[tier.index]
+      let proof = proofs[tier]
       if list.vaultKind == .local {
         guard let expected = try keys.proof(tier, of: proof.digest) else { continue }
         guard let mac = proof.mac, ConstantTime.equal(mac.bytes, expected.bytes) else {
@@ -269,26 +269,16 @@ extension VaultContents {
     }
   }
 
-  /// The newest commits that are proved under the keys at hand, for the seen record.
-  func proved(_ keys: TierKeys) -> [SeenCommit?] {
-    Tier.allCases.map { tier in
-      guard keys.key(tier) != nil else { return nil }
-      let proof = proofs[tier.index]
-      let isNewest = tier == .open || list.vaultKind == .shared
-      return SeenCommit(
-        serial: list.serial, n: isNewest ? newest.n : proof.n,
-        digest: isNewest ? newest.digest : proof.digest)
-    }
-  }
-
-  /// The record of somebody who saw this vault with these keys.
+  /// The record of somebody who saw this vault with these keys: the newest commits that are proved under them.
   func record(_ keys: TierKeys) throws(KeychainError) -> SeenRecord {
-    try SeenRecord(list, proved: proved(keys))
+    let proved: [SeenCommit?] = Tier.allCases.map { tier in
+      guard keys.key(tier) != nil else { return nil }
+      let isNewest = tier == .open || list.vaultKind == .shared
+      let (n, digest) = isNewest ? newest : (proofs[tier].n, proofs[tier].digest)
+      return SeenCommit(serial: list.serial, n: n, digest: digest)
+    }
+    return try SeenRecord(list, proved: proved)
   }
-}
-
-extension Tier {
-  var index: Int { Int(rawValue) }
 }
 
 extension Commit {

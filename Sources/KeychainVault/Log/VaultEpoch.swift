@@ -62,16 +62,14 @@ struct VaultEpoch: Sendable {
   }
 
   func seal(
-    _ input: SlotInput, number: UInt32, grant: SlotGrant = .administers,
-    name: String = ""
+    _ input: SlotInput, number: UInt32, grant: SlotGrant = .administers, name: String = ""
   ) throws(KeychainError) -> ListedSlot {
     try SlotSealing.seal(
       input, number: number, granted: granted(grant), head: identity, name: name)
   }
 
   func seal(
-    to recipient: VaultRecipient, number: UInt32, grant: SlotGrant = .administers,
-    name: String = ""
+    to recipient: VaultRecipient, number: UInt32, grant: SlotGrant = .administers, name: String = ""
   ) throws(KeychainError) -> ListedSlot {
     try SlotSealing.seal(
       to: recipient, number: number, granted: granted(grant), head: identity, name: name)

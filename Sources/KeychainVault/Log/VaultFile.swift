@@ -7,14 +7,6 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// What a commit left of an item.
-struct OwnChange: Sendable {
-  /// The number of the commit.
-  let n: UInt64
-  /// `nil` if it was removed.
-  let version: UInt64?
-}
-
 /// Where a vault lies, and what a handle knows of its file.
 final class VaultFile: Sendable {
   /// What was read of the file with this status.
@@ -23,19 +15,16 @@ final class VaultFile: Sendable {
     let status: DiskStatus
     let head: VaultHead
     var contents: VaultContents?
-    var approval: Approval?
-  }
 
-  /// With what a read found nothing to say against the contents, and nothing to record.
-  private struct Approval {
-    let keys: DerivedKeys
-    let seen: SeenRecord
+    /// With what a read found nothing to say against the contents, and nothing to record.
+    var approval: (keys: DerivedKeys, seen: SeenRecord)?
   }
 
   let disk: any VaultDisk
 
-  /// What this handle changed itself since the last scan of its observers; `nil` if there are none.
-  let own = Mutex<[ItemID: OwnChange]?>(nil)
+  /// The versions that this handle itself put since the last scan of its observers, `nil` for what it removed, with the
+  /// number of the commit; `nil` if there are no observers.
+  let own = Mutex<[ItemID: (n: UInt64, version: UInt64?)]?>(nil)
 
   private let configuration: VaultConfiguration
   private let locations: Locations
@@ -81,8 +70,7 @@ final class VaultFile: Sendable {
   var isStateNamed: Bool { locations.namesState }
 
   private func namedPath() throws(KeychainError) -> String {
-    if let path = configuration.path { return path }
-    return try locations.defaultVaultPath()
+    if let path = configuration.path { path } else { try locations.defaultVaultPath() }
   }
 
   func seenFile() throws(KeychainError) -> SeenRecordFile {
@@ -141,9 +129,8 @@ final class VaultFile: Sendable {
       throw .system(error, "open", path)
     }
     let known = known.withLock { $0 }
-    let isKnown = known?.status == status
     let head =
-      if let known, isKnown { known.head } else {
+      if let known, known.status == status { known.head } else {
         try VaultHead(file, size: status.size, path: path)
       }
     let continues = known.map { $0.status.identity == status.identity && $0.head == head } ?? false
@@ -206,7 +193,7 @@ final class VaultFile: Sendable {
     guard let seen = opened.seen.record else { return }
     known.withLock { known in
       guard known?.status == opened.status else { return }
-      known?.approval = Approval(keys: keys.derived, seen: seen)
+      known?.approval = (keys.derived, seen)
     }
   }
 
@@ -240,7 +227,7 @@ final class VaultFile: Sendable {
   func note(_ versions: [ItemID: UInt64?], in n: UInt64) {
     own.withLock { own in
       guard own != nil else { return }
-      for (id, version) in versions { own?[id] = OwnChange(n: n, version: version) }
+      for (id, version) in versions { own?[id] = (n, version) }
     }
   }
 

@@ -51,16 +51,6 @@ struct VaultItem: Sendable {
   /// What an unlock must give to open it.
   var requirement: Accessibility.UnlockRequirement { entry.accessibility.unlockRequirement }
 
-  init(_ entry: ItemEntry, in part: HeldPart, _ index: Int) {
-    self.entry = entry
-    source = .stored(part, index)
-  }
-
-  init(_ item: SealedItem) {
-    entry = item.entry
-    source = .pending(item)
-  }
-
   /// Metadata as they are sealed, and its number among them.
   func metadata(_ keys: TierKeys, name: @autoclosure () -> String) throws(KeychainError)
     -> (PartMetadata, Int)
@@ -105,10 +95,12 @@ extension ItemSealing {
 extension VaultContents {
   /// What one tier has under an id.
   func item(_ id: ItemID, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> VaultItem? {
-    if let logged = logged[tier.index][id] { return logged.item }
+    if let logged = logged[tier][id] { return logged.item }
     guard let number = index.page(of: id, in: tier) else { return nil }
     let held = try page(number, in: tier, keys, isKept: true)
-    return held.puts.firstIndex { $0.id == id }.map { VaultItem(held.puts[$0], in: held, $0) }
+    return held.puts.firstIndex { $0.id == id }.map {
+      VaultItem(entry: held.puts[$0], source: .stored(held, $0))
+    }
   }
 
   /// The item of an id: that of the highest tier that has it, whether its key is at hand or not.
@@ -129,7 +121,7 @@ extension VaultContents {
   private func page(
     _ number: Int, in tier: Tier, _ keys: TierKeys, isKept: Bool
   ) throws(KeychainError) -> HeldPart {
-    let page = index.pages[tier.index][number]
+    let page = index.pages[tier][number]
     if let known = pages.page(page, of: tier) { return known }
     let box = try read(page.place..<page.place + page.length)
     guard try Derivation.hash(box, count: 32) == page.hash,
@@ -147,26 +139,7 @@ extension VaultContents {
   /// About as many items as there are: those that a transaction replaced count twice.
   var itemCount: Int {
     index.pages.joined().reduce(0) { $0 + $1.count }
-      + logged.reduce(0) { $0 + $1.all.values.count { $0.item != nil } }
-  }
-
-  /// What a walk through all items finds.
-  enum Visited {
-    case item(VaultItem)
-    case damagedPage(VaultIndex.Page)
-    /// An item that one of a higher tier hides.
-    case shadowed(VaultItem)
-  }
-
-  /// Calls `body` with the items of all tiers, T2 first, in the order of their ids.
-  func forEachItem(
-    _ keys: TierKeys, _ body: (Visited) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    try forEachPage(keys) { walked throws(KeychainError) in
-      if let page = walked.page, walked.damage != nil { try body(.damagedPage(page)) }
-      for item in walked.items { try body(.item(item)) }
-      for item in walked.shadowed { try body(.shadowed(item)) }
-    }
+      + logged.joined().count { $0.value.item != nil }
   }
 
   /// The items by class, as far as T0 tells; pages that are damaged count as unknown.
@@ -174,12 +147,9 @@ extension VaultContents {
     _ keys: TierKeys
   ) throws(KeychainError) -> (known: [Accessibility: Int], damaged: Int) {
     var (known, damaged): ([Accessibility: Int], Int) = ([:], 0)
-    try forEachItem(keys) { visited throws(KeychainError) in
-      switch visited {
-      case .item(let item): known[item.accessibility, default: 0] += 1
-      case .damagedPage(let page): damaged += page.count
-      case .shadowed: break
-      }
+    try forEachPage(keys) { walked throws(KeychainError) in
+      if let page = walked.damaged { damaged += page.count }
+      for item in walked.items { known[item.accessibility, default: 0] += 1 }
     }
     return (known, damaged)
   }
@@ -191,10 +161,15 @@ extension VaultContents {
     var held: HeldPart?
     var damage: KeychainError?
     var items: [VaultItem] = []
+
+    /// Items that one of a higher tier hides.
     var shadowed: [VaultItem] = []
 
     /// Whether the items are all of the page, and no others.
     var isUnchanged = false
+
+    /// The page, if it is damaged.
+    var damaged: VaultIndex.Page? { damage == nil ? nil : page }
   }
 
   /// Calls `body` with the pages of all tiers, T2 first, in the order of their ids.
@@ -203,10 +178,11 @@ extension VaultContents {
   ) throws(KeychainError) {
     var higher: Set<ItemID> = []
     for tier in Tier.allCases.reversed() {
-      let canHide = (0..<tier.index).contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
-      let changes = logged[tier.index].all
+      let canHide = Tier.allCases.prefix { $0 != tier }
+        .contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
+      let changes = logged[tier]
       var new = changes.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
-      let pages = index.pages[tier.index]
+      let pages = index.pages[tier]
       var boxesCount = 0
       for number in 0..<max(pages.count, 1) {
         var walked = WalkedPage()
@@ -218,7 +194,7 @@ extension VaultContents {
             try requireOwnBoxes(of: held, pages[number], &boxesCount)
             walked.held = held
             for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
-              own.append(VaultItem(entry, in: held, index))
+              own.append(VaultItem(entry: entry, source: .stored(held, index)))
             }
           } catch {
             guard error.code == .damaged else { throw error }

@@ -45,28 +45,21 @@ final class VaultChangeScanner: Sendable {
   ///
   /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time.
   func changes() -> [CredentialChange]? {
+    var found: VaultFile.Opened?
     do throws(KeychainError) {
-      guard let opened = try file.open() else {
-        // Whatever is there later was added.
-        known.withLock { $0?.isBegun = true }
-        return []
-      }
-      do throws(KeychainError) {
-        return try changes(opened)
-      } catch {
-        guard error.code != .busy, error.code != .timedOut else { throw error }
-        // Looking again may touch the file, and would be noticed.
-        known.withLock { $0?.status = opened.status }
-        return []
-      }
+      found = try file.open()
+      if let found { return try changes(found) }
+      // Whatever is there later was added.
+      known.withLock { $0?.isBegun = true }
     } catch {
-      return error.code == .busy || error.code == .timedOut ? nil : []
+      guard error.code != .busy, error.code != .timedOut else { return nil }
+      // Looking again may touch the file, and would be noticed.
+      if let found { known.withLock { $0?.status = found.status } }
     }
+    return []
   }
 
-  private func changes(
-    _ opened: VaultFile.Opened
-  ) throws(KeychainError) -> [CredentialChange] {
+  private func changes(_ opened: VaultFile.Opened) throws(KeychainError) -> [CredentialChange] {
     guard let old = known.withLock({ $0 }), old.status != opened.status,
       let keys = try unlocker.keysAtHand(.nothing, opened.head)
     else { return [] }
@@ -80,18 +73,23 @@ final class VaultChangeScanner: Sendable {
     let session = VaultSession(
       file: file, opened: opened, unlocker: unlocker, deadline: Deadline(after: timeout),
       notice: nil)
-    let new = ObservedVault(try session.contents(keys), keys)
+    let new = (contents: try session.contents(keys), keys: keys.openTierOnly)
     let own = ownVersions(through: new.contents.newest.n)
     known.withLock { known in
       guard known != nil else { return }
       known = Known(status: opened.status, vault: new, isBegun: true)
     }
     guard old.isBegun else { return [] }
-    let changes = try ItemChanges(from: old.vault, own: own, to: new)
     let sealing = try session.sealing(keys)
     // Removed items were sealed under the keys of their time.
     let isSameEpoch = old.vault.map { $0.keys.binding == keys.binding } ?? true
     let oldSealing = isSameEpoch ? sealing : try session.sealing(old.vault?.keys ?? keys)
+    let idBefore = { (item: VaultItem) throws(KeychainError) -> ItemID? in
+      guard let identity = sealing.identity(of: item) else { return nil }
+      return try oldSealing.id(of: identity)
+    }
+    let changes = try ItemChanges(
+      from: old.vault, own: own, to: new, idBefore: isSameEpoch ? nil : idBefore)
     return changes.removed.map { CredentialChange(oldSealing.identity(of: $0), .removed) }
       + changes.added.map { CredentialChange(sealing.identity(of: $0), .added) }
       + changes.updated.map { CredentialChange(sealing.identity(of: $0), .updated) }
@@ -102,7 +100,7 @@ final class VaultChangeScanner: Sendable {
     file.own.withLock { own in
       let taken = (own ?? [:]).filter { $0.value.n <= n }
       own = own?.filter { $0.value.n > n }
-      return taken.mapValues(\.version)
+      return taken.mapValues { $0.version }
     }
   }
 }
@@ -116,23 +114,7 @@ extension ItemSealing {
 }
 
 /// A vault as the observers of a handle saw it last, with T0, by which removed items are looked up.
-private struct ObservedVault: Sendable {
-  let contents: VaultContents
-  let keys: TierKeys
-
-  init(_ contents: VaultContents, _ keys: TierKeys) {
-    self.contents = contents
-    self.keys = keys.openTierOnly
-  }
-
-  /// With what was appended to the file before another one took its name.
-  var atEndOfFile: ObservedVault {
-    guard let size = try? contents.file.status().size,
-      let end = try? contents.continued(on: contents.file, size: size, keys: keys, seen: nil)
-    else { return self }
-    return ObservedVault(end, keys)
-  }
-}
+private typealias ObservedVault = (contents: VaultContents, keys: TierKeys)
 
 /// How two states of a vault differ.
 private struct ItemChanges {
@@ -153,65 +135,53 @@ private struct ItemChanges {
   }
 
   /// Compares two states, but for what this handle put between them, by its version, or removed (`nil`).
+  ///
+  /// Under a new root key, every item has another id: `idBefore` finds the one that its name had, if the name opens.
   init(
-    from old: ObservedVault?, own: [ItemID: UInt64?], to new: ObservedVault
+    from old: ObservedVault?, own: [ItemID: UInt64?], to new: ObservedVault,
+    idBefore: ((VaultItem) throws(KeychainError) -> ItemID?)?
   ) throws(KeychainError) {
-    var own = own
     if let old, old.contents.base.digest == new.contents.base.digest {
       try lookUpLog(old, new)
     } else {
       if let old { before = try Self.items(of: old) }
       after = try Self.items(of: new)
-      if let old, old.contents.head.epoch != new.contents.head.epoch {
-        let ids = try Self.idsBefore(old, new)
-        after.items = Dictionary(after.items.map { (ids[$0] ?? $0, $1) }) { first, _ in first }
-        own = Dictionary(own.map { (ids[$0] ?? $0, $1) }) { first, _ in first }
-      }
     }
-    compare(own)
-  }
-
-  /// The ids of items before new keys: an item keeps its version, which no other has, but not its id.
-  private static func idsBefore(
-    _ old: ObservedVault, _ new: ObservedVault
-  ) throws(KeychainError) -> [ItemID: ItemID] {
-    var (ids, byVersion): ([ItemID: ItemID], [UInt64: ItemID]) = ([:], [:])
-    for vault in [old, old.atEndOfFile] {
-      for item in try items(of: vault).items.values { byVersion[item.entry.version] = item.id }
+    guard let idBefore else {
+      compare(own)
+      return
     }
-    for contents in [new.contents, new.contents.baseAlone] {
-      for item in try items(of: ObservedVault(contents, new.keys)).items.values {
-        ids[item.id] = ids[item.id] ?? byVersion[item.entry.version]
-      }
+    // What stayed keeps its version, which no other item has.
+    let byVersion = Dictionary(before.items.map { ($1.entry.version, $0) }) { first, _ in first }
+    var ids: [ItemID: ItemID] = [:]
+    for (id, item) in after.items {
+      let known = byVersion[item.entry.version]
+      ids[id] = if let known { known } else { try idBefore(item) }
     }
-    return ids
+    after.items = Dictionary(after.items.map { (ids[$0] ?? $0, $1) }) { first, _ in first }
+    compare(Dictionary(own.map { (ids[$0] ?? $0, $1) }) { first, _ in first })
   }
 
   /// Looks up what the log changed since the first state.
   private mutating func lookUpLog(
     _ old: ObservedVault, _ new: ObservedVault
   ) throws(KeychainError) {
-    for tier in new.contents.logged {
-      for (id, logged) in tier.all where logged.n > old.contents.newest.n {
-        do throws(KeychainError) {
-          before.items[id] = try old.contents.item(id, old.keys, name: id.name)
-          after.items[id] = try new.contents.item(id, new.keys, name: id.name)
-        } catch {
-          guard error.code == .damaged else { throw error }
-          (before.isIncomplete, after.isIncomplete) = (true, true)
-        }
+    for (id, logged) in new.contents.logged.joined() where logged.n > old.contents.newest.n {
+      do throws(KeychainError) {
+        before.items[id] = try old.contents.item(id, old.keys, name: id.name)
+        after.items[id] = try new.contents.item(id, new.keys, name: id.name)
+      } catch {
+        guard error.code == .damaged else { throw error }
+        (before.isIncomplete, after.isIncomplete) = (true, true)
       }
     }
   }
 
   private static func items(of vault: ObservedVault) throws(KeychainError) -> Items {
     var found = Items()
-    try vault.contents.forEachItem(vault.keys) { visited throws(KeychainError) in
-      switch visited {
-      case .item(let item): found.items[item.id] = item
-      case .damagedPage: found.isIncomplete = true
-      case .shadowed: break
-      }
+    try vault.contents.forEachPage(vault.keys) { walked throws(KeychainError) in
+      if walked.damage != nil { found.isIncomplete = true }
+      for item in walked.items { found.items[item.id] = item }
     }
     return found
   }

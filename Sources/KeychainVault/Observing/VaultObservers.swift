@@ -5,9 +5,8 @@ internal import SystemPackage
 
 /// Notifies the observers of a handle about changes by the handle itself, other handles and processes.
 ///
-/// While there are observers, one thread waits for the kernel's notification that the vault's file may have changed,
-/// and then reports the differences. If the notifications end, it begins again with new ones; if that is not possible,
-/// the next own changes and observers try again, once a second at most, and what was missed is reported then.
+/// While there are observers, one thread waits for the kernel's notification that the vault's file may have changed.
+/// Where there are none, the next own changes and observers try again, and what was missed is reported then.
 final class VaultObservers: Sendable {
   private enum Watching {
     case nobody

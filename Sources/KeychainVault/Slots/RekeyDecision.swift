@@ -190,13 +190,12 @@ extension SlotChange {
     includingOtherDevices: Bool
   ) throws(KeychainError) -> [PassphraseItem] {
     var found: [PassphraseItem] = []
-    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
-      guard case .item(let item) = visited,
-        item.accessibility == .whenPasscodeSetThisDeviceOnly,
-        includingOtherDevices || !sealing.isOfOtherDevice(item.entry)
-      else { return }
-      let credential = try sealing.credential(of: item, name: item.name)
-      found.append(PassphraseItem(item: item, credential: credential))
+    try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
+      for item in walked.items where item.accessibility == .whenPasscodeSetThisDeviceOnly {
+        guard includingOtherDevices || !sealing.isOfOtherDevice(item.entry) else { continue }
+        let credential = try sealing.credential(of: item, name: item.name)
+        found.append(PassphraseItem(item: item, credential: credential))
+      }
     }
     return found
   }

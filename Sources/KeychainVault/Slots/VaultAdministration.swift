@@ -161,8 +161,8 @@ struct SlotChange {
 
   /// - Throws: ``KeychainError/Code/damaged`` if a page can't be carried into a new base.
   func requireWholePages() throws(KeychainError) {
-    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
-      if case .damagedPage(let page) = visited { throw .damagedItem(page.name) }
+    try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
+      if let page = walked.damaged { throw .damagedItem(page.name) }
     }
   }
 

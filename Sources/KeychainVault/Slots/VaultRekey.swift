@@ -27,7 +27,7 @@ struct VaultRekey {
       try session.deadline.excluding { () throws(KeychainError) in
         let (base, outcome) = try prepare(change, decide(change), adding: new)
         let seen = session.opened.seenFile
-        var record = try SeenRecord(change.list, proved: change.contents.proved(admin.keys))
+        var record = try change.contents.record(admin.keys)
         try vault.replaceBase(base) { made throws(KeychainError) in
           // From here on, the file may be the new one.
           try admin.opened.pin(outcome.check)
@@ -108,15 +108,13 @@ extension VaultContents {
     dropping decision: RekeyDecision, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) {
     var items: [[(id: ItemID, item: VaultItem, credential: Credential)]] = [[], [], []]
-    try forEachItem(old.keys) { visited throws(KeychainError) in
-      switch visited {
-      case .shadowed: break
-      case .damagedPage(let page):
-        guard decision.droppedPages.contains(page.first) else { throw .damagedItem(page.name) }
-      case .item(let item):
-        guard !decision.dropped.contains(item.id) else { return }
+    try forEachPage(old.keys) { walked throws(KeychainError) in
+      if let page = walked.damaged, !decision.droppedPages.contains(page.first) {
+        throw .damagedItem(page.name)
+      }
+      for item in walked.items where !decision.dropped.contains(item.id) {
         let credential = try old.credential(of: item, name: item.name)
-        items[item.entry.tier.index].append(
+        items[item.entry.tier].append(
           (try new.id(of: credential.identity), item, credential))
       }
     }

@@ -132,8 +132,8 @@ final class LinuxFile: DiskFile {
     guard fsync(descriptor.rawValue) == 0 else { throw .current }
   }
 
-  func lock(exclusive: Bool, until deadline: Deadline) throws(Errno) -> Bool {
-    try FileLock.lock(descriptor, exclusive ? .exclusive : .shared, deadline)
+  func lock(until deadline: Deadline) throws(Errno) -> Bool {
+    try FileLock.lock(descriptor, .exclusive, deadline)
   }
 
   func unlock() {

@@ -53,14 +53,11 @@ struct LockedVault {
     let bytes =
       contents.isBaseAlone ? Data() : try contents.read(frame.place..<frame.boxes.upperBound)
     do throws(Errno) {
-      try lock.settle(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
+      try lock.write(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
     } catch {
       throw .vault(session.path, error, doing: "write")
     }
   }
-
-  /// Deleted items go at once from vaults that are smaller, with the rest of what was replaced.
-  static let smallVaultCount = 1 << 20
 
   /// A base that need not be made doesn't wait: its maker holds the vault's lock.
   private static var shortly: Deadline { Deadline(after: .milliseconds(100)) }
@@ -76,7 +73,8 @@ struct LockedVault {
     }
     // What has another name must not change under that one.
     let needsFile = writer.makesBase || !writer.fitsInCommit || lock.hasOtherNames
-    let removesForGood = writer.removesSecrets && contents.end < Self.smallVaultCount
+    // From smaller vaults, deleted items go at once, with the rest of what was replaced.
+    let removesForGood = writer.removesSecrets && contents.end < 1 << 20
     if keys.hasAll, needsFile || removesForGood {
       session.file.note(writer.versions, in: contents.newest.n + 1)
       do throws(KeychainError) {
@@ -147,11 +145,7 @@ struct LockedVault {
     let unfinished = try UnfinishedVault(
       for: session.path, on: session.file.disk, like: lock.file, until: deadline ?? session.deadline
     )
-    let head = try BaseWriter.write(new, to: unfinished.file, path: session.path)
-    let made = try VaultContents(
-      reading: unfinished.file, size: unfinished.file.status(of: session.path).size,
-      path: session.path, head: head, list: session.file.list(head, new.keys.open),
-      keys: new.keys, seen: nil)
+    let made = try new.write(to: unfinished.file, path: session.path)
     try beforeRename(made)
     let renamed: LockedLog
     do throws(WriteFailure) {

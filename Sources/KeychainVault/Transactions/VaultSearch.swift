@@ -9,25 +9,23 @@ extension VaultContents {
   func search(
     _ query: CredentialQuery, _ sealing: ItemSealing
   ) throws(KeychainError) -> CredentialSearchResult {
-    var found: [Credential] = []
-    var (damaged, lockedCount, otherDeviceCount): ([String], Int, Int) = ([], 0, 0)
+    var (credentials, damaged): ([Credential], [String]) = ([], [])
+    var (lockedCount, otherDeviceCount) = (0, 0)
     let matcher = try ItemMatcher(query, sealing)
-    try forEachItem(sealing.keys) { visited throws(KeychainError) in
-      switch visited {
-      case .shadowed: break
-      case .damagedPage(let page): damaged.append(page.name)
-      case .item(let item):
+    try forEachPage(sealing.keys) { walked throws(KeychainError) in
+      if let page = walked.damaged { damaged.append(page.name) }
+      for item in walked.items {
         switch try matcher.match(item) {
         case .nothing: break
         case .locked: lockedCount += 1
         case .ofOtherDevice: otherDeviceCount += 1
         case .damaged: damaged.append(item.name)
-        case .credential(let credential): found.append(credential)
+        case .credential(let credential): credentials.append(credential)
         }
       }
     }
     return CredentialSearchResult(
-      credentials: found, lockedCount: lockedCount, damaged: damaged,
+      credentials: credentials, lockedCount: lockedCount, damaged: damaged,
       otherDeviceCount: otherDeviceCount)
   }
 }
@@ -53,7 +51,10 @@ struct ItemMatcher {
   init(_ query: CredentialQuery, _ sealing: ItemSealing) throws(KeychainError) {
     self.query = query
     self.sealing = sealing
-    service = try query.service.map { text throws(KeychainError) in try sealing.service(text) }
+    let pair = query.pairs.first {
+      $0.name == SearchablePair.service || $0.name == SearchablePair.server
+    }
+    service = try pair.map { pair throws(KeychainError) in try sealing.service(pair.value) }
   }
 
   func match(_ item: VaultItem) throws(KeychainError) -> Match {
@@ -72,13 +73,6 @@ struct ItemMatcher {
       guard error.code == .damaged else { throw error }
       return .damaged
     }
-  }
-}
-
-extension CredentialQuery {
-  /// The service or server that it names.
-  fileprivate var service: String? {
-    pairs.first { $0.name == SearchablePair.service || $0.name == SearchablePair.server }?.value
   }
 }
 

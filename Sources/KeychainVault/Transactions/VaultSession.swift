@@ -77,9 +77,7 @@ struct VaultSession: Sendable {
     return ItemSealing(keys: keys, device: try device?.inVault(head.id))
   }
 
-  func requireReadable(
-    _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) {
+  func requireReadable(_ requirement: Accessibility.UnlockRequirement) throws(KeychainError) {
     try read(requirement) { _, _ throws(KeychainError) in .done(()) }
   }
 
@@ -96,8 +94,10 @@ extension VaultSession {
     _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
     var (session, greatest) = (self, requirement)
+    // Keys that don't fit are a sign of another file.
+    try requireKnownHead()
     var keys: TierKeys
-    if let atHand = try keysAtHand(requirement) {
+    if let atHand = try unlocker.keysAtHand(requirement, head) {
       keys = atHand
     } else {
       keys = try self.keys(requirement)
@@ -123,18 +123,6 @@ extension VaultSession {
     throw KeychainError(
       .busy, "the keys of the vault \(path) change faster than they can be used",
       recovery: .tryAgain)
-  }
-
-  private func keysAtHand(
-    _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) -> TierKeys? {
-    do throws(KeychainError) {
-      return try unlocker.keysAtHand(requirement, head)
-    } catch {
-      // Keys that don't fit are a sign of another file.
-      try requireKnownHead()
-      throw error
-    }
   }
 
   private func keys(
@@ -217,7 +205,7 @@ extension VaultSession {
   /// The lock of a reader, `nil` to one that can't write.
   private func readingLock() throws(KeychainError) -> LockedLog? {
     do throws(KeychainError) {
-      return try VaultLock.take(path, on: file.disk, until: deadline)
+      return try LockedLog.take(path, on: file.disk, until: deadline)
     } catch {
       // On a read-only medium, without permission, or mounted as a file that was replaced outside.
       guard error.code != .busy, error.code != .timedOut else { throw error }
@@ -234,7 +222,7 @@ extension VaultSession {
         .refused, "the vault was used by a closure that it called within a transaction",
         recovery: "use it after the call")
     }
-    guard let lock = try VaultLock.take(path, on: file.disk, until: deadline) else {
+    guard let lock = try LockedLog.take(path, on: file.disk, until: deadline) else {
       throw .movedAway(path)
     }
     return try with(lock, body)

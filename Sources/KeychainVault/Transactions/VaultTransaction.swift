@@ -13,19 +13,14 @@ internal import Synchronization
 /// nothing, and the transaction can go on. After any other failure of a change it is undone, even if
 /// the closure catches the error.
 public struct VaultTransaction: ~Copyable {
-  private var writer: VaultWriter
+  var writer: VaultWriter
   private(set) var log = TransactionLog()
   private let isAllowed: (CredentialIdentity) -> Bool
 
-  init(
-    _ writer: consuming VaultWriter, among isAllowed: @escaping (CredentialIdentity) -> Bool
-  ) {
+  init(_ writer: consuming VaultWriter, among isAllowed: @escaping (CredentialIdentity) -> Bool) {
     self.writer = writer
     self.isAllowed = isAllowed
   }
-
-  /// Ends the transaction for the closure.
-  consuming func takeWriter() -> VaultWriter { writer }
 
   /// Stores a credential; see ``CredentialStore/store(_:secret:mode:)``.
   ///
@@ -73,8 +68,7 @@ public struct VaultTransaction: ~Copyable {
     }
   }
 
-  /// Changes a credential without its secret; see
-  /// ``CredentialStore/update(_:with:expectedVersion:)``.
+  /// Changes a credential without its secret; see ``CredentialStore/update(_:with:expectedVersion:)``.
   ///
   /// - Parameters:
   ///   - identity: The identity of the credential.
@@ -167,8 +161,7 @@ public struct VaultTransaction: ~Copyable {
     return try writer.sealing.credential(of: item, name: "\(identity)")
   }
 
-  /// Returns the credentials that match a query within the transaction; see
-  /// ``CredentialStore/search(_:)``.
+  /// Returns the credentials that match a query within the transaction; see ``CredentialStore/search(_:)``.
   ///
   /// - Parameter query: The conditions.
   /// - Returns: What was found. Locked items are reported in it; name what must be unlocked first
@@ -273,10 +266,8 @@ struct RunningTransaction: Hashable {
   private let thread = UInt(pthread_self())
   private static let all = Mutex<Set<Self>>([])
 
-  private init(_ path: String) { self.path = path }
-
   static func running<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
-    let running = Self(path)
+    let running = Self(path: path)
     all.withLock { _ = $0.insert(running) }
     defer { all.withLock { _ = $0.remove(running) } }
     return try body()
@@ -284,7 +275,6 @@ struct RunningTransaction: Hashable {
 
   /// Whether a closure of a transaction of this vault runs on this thread.
   static func isHere(_ path: String) -> Bool {
-    let here = Self(path)
-    return all.withLock { $0.contains(here) }
+    all.withLock { $0.contains(Self(path: path)) }
   }
 }

@@ -69,21 +69,21 @@ struct VaultVerification {
     _ = try problem(&report) { () throws(KeychainError) in
       _ = try contents.spine.known(contents, sealing.keys)
     }
-    try contents.forEachItem(sealing.keys) { visited throws(KeychainError) in
-      switch visited {
-      case .damagedPage(let page):
+    try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
+      if let page = walked.damaged {
         report.itemCount += page.count
         report.problems.append("\(page.name) are damaged")
         report.damagedPages[page.first] = page.name
-      case .shadowed(let item): report.shadowed.append(item.name)
-      case .item(let item):
+      }
+      report.shadowed += walked.shadowed.map(\.name)
+      for item in walked.items {
         report.itemCount += 1
         if sealing.isOfOtherDevice(item.entry) { report.itemsOfOtherDevices.insert(item.id) }
         try check(item, &report, visit)
-      }
-      let done = report.itemCount
-      if done.isMultiple(of: 100) || done == total {
-        progress?(VaultProgress(completed: done, total: max(done, total)))
+        let done = report.itemCount
+        if done.isMultiple(of: 100) || done == total {
+          progress?(VaultProgress(completed: done, total: max(done, total)))
+        }
       }
     }
     return report

@@ -47,9 +47,7 @@ struct VaultWriter: ~Copyable {
   }
 
   /// The item of an identity, whose keys are at hand unless it is another device's: those open nothing of it.
-  mutating func openableItem(
-    of identity: CredentialIdentity
-  ) throws(KeychainError) -> VaultItem? {
+  mutating func openableItem(of identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
     let item = try contents.item(sealing.id(of: identity), keys, name: "\(identity)")
     guard let item, !sealing.isOfOtherDevice(item.entry), !keys.satisfies(item.requirement) else {
       return item
@@ -63,8 +61,9 @@ struct VaultWriter: ~Copyable {
     for tier in Tier.allCases where tier != item.entry.tier {
       try remove(id, from: tier)
     }
-    changes[item.entry.tier.index][id] = .some(item)
-    contents.lay(VaultItem(item), over: id, in: item.entry.tier)
+    changes[item.entry.tier][id] = .some(item)
+    contents.lay(
+      VaultItem(entry: item.entry, source: .pending(item)), over: id, in: item.entry.tier)
   }
 
   /// Removes an id from all tiers whose key is at hand.
@@ -76,9 +75,9 @@ struct VaultWriter: ~Copyable {
   private mutating func remove(_ id: ItemID, from tier: Tier) throws(KeychainError) {
     guard keys.key(tier) != nil, try contents.item(id, in: tier, keys) != nil else { return }
     if try before.item(id, in: tier, keys) == nil {
-      changes[tier.index].removeValue(forKey: id)
+      changes[tier].removeValue(forKey: id)
     } else {
-      changes[tier.index][id] = .some(nil)
+      changes[tier][id] = .some(nil)
     }
     contents.lay(nil, over: id, in: tier)
   }
@@ -128,7 +127,10 @@ extension VaultWriter {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let canBeLocked = list.canBeLocked
+    // Whether somebody has T0 alone: a device key that doesn't open the rest.
+    let canBeLocked =
+      list.vaultKind == .local
+      && !list.members.contains { $0.kind == .device && $0.grant == .administers }
     let (merged, _) = try change(identity, mode: mode) { old throws(KeychainError) in
       if let old, update.accessibility == nil, canBeLocked { try old.requireNamedClass() }
       let merged = update.applied(to: old ?? Credential(identity))
@@ -186,9 +188,7 @@ extension VaultWriter {
   }
 
   /// Seals a credential, in place of the item that has its identity.
-  mutating func put(
-    _ credential: Credential, secret: borrowing SecretBytes
-  ) throws(KeychainError) {
+  mutating func put(_ credential: Credential, secret: borrowing SecretBytes) throws(KeychainError) {
     if list.vaultKind == .shared, credential.accessibility.isThisDeviceOnly {
       throw KeychainError(
         .refused,
@@ -202,13 +202,6 @@ extension VaultWriter {
         recovery: .addPassphrase)
     }
     try put(sealing.seal(credential, secret: secret))
-  }
-}
-
-extension MemberList {
-  /// Whether somebody has T0 alone: a device key that doesn't open the rest.
-  fileprivate var canBeLocked: Bool {
-    vaultKind == .local && !members.contains { $0.kind == .device && $0.grant == .administers }
   }
 }
 

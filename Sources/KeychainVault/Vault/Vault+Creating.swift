@@ -232,10 +232,7 @@ extension Vault {
     let found = try file.disk.status(at: path.path)
     guard found.map({ $0.size == 0 }) ?? true else { return false }
     let base = try NewBase(epoch, kind: kind, slots)
-    let head = try BaseWriter.write(base, to: unfinished.file, path: path.path)
-    let made = try VaultContents(
-      reading: unfinished.file, size: unfinished.file.status(of: path.path).size, path: path.path,
-      head: head, list: file.list(head, epoch.keys.open), keys: epoch.keys, seen: nil)
+    let made = try base.write(to: unfinished.file, path: path.path)
     do throws(WriteFailure) {
       let lock = try unfinished.takeName(replacing: found != nil)
       lock.unlock()

@@ -192,7 +192,7 @@ extension Vault {
       thrown = error
     }
     log = transaction.log
-    writer = transaction.takeWriter()
+    writer = transaction.writer
     // The closure runs again, whatever it made of the failure.
     guard writer.needed == nil else { throw .transactionBeginsAgain }
     if log.neededDevice == nil { log.thrown = thrown }
@@ -237,12 +237,9 @@ extension Vault {
 extension VaultWriter {
   fileprivate mutating func remove(id digits: String) throws(KeychainError) {
     var found: Set<ItemID> = []
-    try contents.forEachItem(keys) { visited throws(KeychainError) in
-      switch visited {
-      case .item(let item), .shadowed(let item):
-        if item.id.data.hexadecimal.hasPrefix(digits.lowercased()) { found.insert(item.id) }
-      case .damagedPage: break
-      }
+    try contents.forEachPage(keys) { walked throws(KeychainError) in
+      let ids = (walked.items + walked.shadowed).map(\.id)
+      found.formUnion(ids.filter { $0.data.hexadecimal.hasPrefix(digits.lowercased()) })
     }
     guard let id = found.first, !digits.isEmpty else {
       throw KeychainError(

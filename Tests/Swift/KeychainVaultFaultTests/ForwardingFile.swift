@@ -17,8 +17,8 @@ class ForwardingFile: DiskFile, @unchecked Sendable {
   func truncate(to size: Int) throws(Errno) { try file.truncate(to: size) }
   func syncData() throws(Errno) { try file.syncData() }
   func sync() throws(Errno) { try file.sync() }
-  func lock(exclusive: Bool, until deadline: Deadline) throws(Errno) -> Bool {
-    try file.lock(exclusive: exclusive, until: deadline)
+  func lock(until deadline: Deadline) throws(Errno) -> Bool {
+    try file.lock(until: deadline)
   }
   func unlock() { file.unlock() }
   func takeAttributes(of old: (any DiskFile)?) { file.takeAttributes(of: old) }

@@ -38,7 +38,7 @@ struct LinuxDiskTests {
   private let hour = Deadline(after: .seconds(3600))
 
   private func locked(_ deadline: Deadline? = nil) throws -> LockedLog? {
-    try VaultLock.take(place.vault, on: disk, until: deadline ?? soon)
+    try LockedLog.take(place.vault, on: disk, until: deadline ?? soon)
   }
 
   // MARK: - Contents
@@ -143,7 +143,7 @@ struct LinuxDiskTests {
       for _ in 0..<each {
         do {
           let log = try #require(
-            try VaultLock.take(place.vault, on: LinuxDisk(), until: Deadline(after: .seconds(60))))
+            try LockedLog.take(place.vault, on: LinuxDisk(), until: Deadline(after: .seconds(60))))
           defer { log.unlock() }
           try log.append(
             Data("\(number)\n".utf8), at: log.status.size, cutting: false, syncsFolder: false)
@@ -173,7 +173,7 @@ struct LinuxDiskTests {
     try place.make(place.vault)
     let holder = try #require(try locked())
     let waiting = Task.detached { [place, hour] in
-      try VaultLock.take(place.vault, on: LinuxDisk(), until: hour)?.status.identity
+      try LockedLog.take(place.vault, on: LinuxDisk(), until: hour)?.status.identity
     }
     let new = try UnfinishedVault(for: place.vault, on: disk, like: holder.file, until: soon)
     try new.file.write(Data("new".utf8), at: 0)
@@ -202,7 +202,7 @@ struct LinuxDiskTests {
       let holder = fork()
       if holder == 0 {
         guard
-          let log = try? VaultLock.take(
+          let log = try? LockedLog.take(
             place.vault, on: LinuxDisk(), until: Deadline(after: .zero))
         else { _exit(1) }
         var byte: UInt8 = 0
@@ -216,7 +216,7 @@ struct LinuxDiskTests {
       kill(holder, SIGSTOP)
       let start = ContinuousClock.now
       let error = #expect(throws: KeychainError.self) {
-        try VaultLock.take(
+        try LockedLog.take(
           place.vault, on: LinuxDisk(), until: Deadline(after: .milliseconds(100)))
       }
       #expect(error?.code == .busy)
@@ -226,13 +226,13 @@ struct LinuxDiskTests {
       waitpid(holder, &status, 0)
       // Whoever was given up on lets the lock go, should it get it.
       let log = try #require(
-        try VaultLock.take(
+        try LockedLog.take(
           place.vault, on: LinuxDisk(), until: Deadline(after: .seconds(60))))
       let child = fork()
       if child == 0 { while true { pause() } }
       log.unlock()
       #expect(
-        try VaultLock.take(place.vault, on: LinuxDisk(), until: Deadline(after: .zero)) != nil)
+        try LockedLog.take(place.vault, on: LinuxDisk(), until: Deadline(after: .zero)) != nil)
       kill(child, SIGKILL)
       waitpid(child, &status, 0)
     }
@@ -246,10 +246,10 @@ struct LinuxDiskTests {
     try place.make(place.vault)
     let mounted = FixedStatusDisk(disk: disk, status: nameless)
     let error = #expect(throws: KeychainError.self) {
-      try VaultLock.take(place.vault, on: mounted, until: soon)
+      try LockedLog.take(place.vault, on: mounted, until: soon)
     }
     #expect(error?.code == .refused)
-    #expect(try VaultLock.take(place.vault, on: mounted, writing: false, until: soon) != nil)
+    #expect(try LockedLog.take(place.vault, on: mounted, writing: false, until: soon) != nil)
   }
 
   @Test func hardLinkIsSeen() throws {
@@ -263,7 +263,7 @@ struct LinuxDiskTests {
     chmod(place.vault, 0o400)
     let error = #expect(throws: KeychainError.self) { try locked() }
     #expect(error?.code == .insecurePermissions)
-    #expect(try VaultLock.take(place.vault, on: disk, writing: false, until: soon) != nil)
+    #expect(try LockedLog.take(place.vault, on: disk, writing: false, until: soon) != nil)
   }
 
   // MARK: - The new file
@@ -343,7 +343,7 @@ struct LinuxDiskTests {
         do {
           let deadline = Deadline(after: .seconds(60))
           let new = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: deadline)
-          let log = try #require(try VaultLock.take(place.vault, on: disk, until: deadline))
+          let log = try #require(try LockedLog.take(place.vault, on: disk, until: deadline))
           defer { log.unlock() }
           let text = String(decoding: try log.file.read(0..<log.status.size), as: UTF8.self)
           try new.file.write(Data("\((Int(text) ?? -1000) + 1)".utf8), at: 0)

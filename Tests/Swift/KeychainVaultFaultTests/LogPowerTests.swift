@@ -108,7 +108,7 @@ struct LogPowerTests {
     let log = SampleLog(disk)
     try log.append(0)
     let locked = try #require(
-      try VaultLock.take(SampleLog.path, on: disk, until: .init(after: .zero)))
+      try LockedLog.take(SampleLog.path, on: disk, until: .init(after: .zero)))
     let file = OverwrittenFile(locked.file)
     let overwritten = LockedLog(
       path: locked.path, disk: disk, file: file, status: locked.status)

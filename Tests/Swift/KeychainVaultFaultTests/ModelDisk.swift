@@ -224,7 +224,7 @@ private final class ModelFile: DiskFile {
   }
 
   /// Nobody else runs meanwhile, so waiting would not help.
-  func lock(exclusive: Bool, until deadline: Deadline) -> Bool { disk.lock(inode, for: self) }
+  func lock(until deadline: Deadline) -> Bool { disk.lock(inode, for: self) }
 
   func unlock() { disk.unlock(inode, for: self) }
 

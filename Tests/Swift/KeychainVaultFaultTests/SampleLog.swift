@@ -86,7 +86,7 @@ struct SampleLog {
   /// - Returns: The frames then.
   @discardableResult
   func append(_ mark: Int) throws -> [Frame] {
-    guard let log = try VaultLock.take(Self.path, on: disk, until: soon) else { return try begin() }
+    guard let log = try LockedLog.take(Self.path, on: disk, until: soon) else { return try begin() }
     defer { log.unlock() }
     let content = try settled(log)
     let frame = Frame(content.frames.count + 1, mark)
@@ -110,7 +110,7 @@ struct SampleLog {
   /// Replaces the file by one that has a frame more, which is its base.
   func replace(_ mark: Int) throws {
     let new = try UnfinishedVault(for: Self.path, on: disk, like: nil, until: soon)
-    let log = try #require(try VaultLock.take(Self.path, on: disk, until: soon))
+    let log = try #require(try LockedLog.take(Self.path, on: disk, until: soon))
     defer { log.unlock() }
     let content = try settled(log)
     let frame = Frame(content.frames.count + 1, 500 + mark)
@@ -140,7 +140,7 @@ struct SampleLog {
   private func settled(_ log: LockedLog) throws -> Content {
     let content = try Self.content(of: log.file)
     guard let last = content.frames.last, !seen.contains(last) else { return content }
-    try log.settle(last.bytes, at: content.lastOffset, syncsFolder: content.isNameNew)
+    try log.write(last.bytes, at: content.lastOffset, syncsFolder: content.isNameNew)
     disk.note(last.note)
     return content
   }

@@ -164,8 +164,8 @@ private final class FailingFile: DiskFile {
 
   func sync() throws(Errno) { try file.sync() }
 
-  func lock(exclusive: Bool, until deadline: Deadline) throws(Errno) -> Bool {
-    try file.lock(exclusive: exclusive, until: deadline)
+  func lock(until deadline: Deadline) throws(Errno) -> Bool {
+    try file.lock(until: deadline)
   }
 
   func unlock() { file.unlock() }

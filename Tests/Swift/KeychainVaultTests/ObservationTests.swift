@@ -209,8 +209,8 @@ struct ObservationTests {
     try other.put("a", "new")
     try other.rekey { _ in true }
     try other.put("d")
-    try other.remove(.test("c"))
     try other.put("e", "new")
+    try other.remove(.test("c"))
     gate.signal()
     let end = ContinuousClock.now + .seconds(60)
     while seen.withLock({ $0.count < 5 }), .now < end {
