@@ -102,7 +102,7 @@ struct RestoredVault: Sendable {
     self.followed = followed
     let sealing = try session.sealing(keys)
     let report = try VaultVerification(contents: contents, sealing: sealing).run()
-    let own = try session.unlocker.device.slot(opened.head)?.number
+    let own = try session.unlocker.ownSlot(of: opened.head)?.slot.number
     let known = isOther ? nil : record
     differences = RestoredDifferences(
       fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,

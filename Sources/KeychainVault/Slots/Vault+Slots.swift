@@ -35,11 +35,8 @@ extension Vault {
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
-    try add(
-      .passphrase, name, try administration(adding: .passphrase, name: name), confirm, progress
-    ) {
-      () throws(KeychainError) in
-      try slotInput(passphrase: passphrase)
+    try addPassphraseSlot(name: name, confirm: confirm, progress: progress) {
+      () throws(KeychainError) in try translated(secrets: passphrase.copy())
     }
   }
 
@@ -51,10 +48,8 @@ extension Vault {
     progress: ((VaultProgress) -> Void)?,
     passphrase: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> VaultSlot {
-    try add(
-      .passphrase, name, try administration(adding: .passphrase, name: name), confirm, progress
-    ) {
-      () throws(KeychainError) in
+    let admin = try administration(adding: .passphrase, name: name)
+    return try add(.passphrase, name, admin, confirm, progress) { () throws(KeychainError) in
       try slotInput(passphrase: try passphrase())
     }
   }
@@ -106,7 +101,7 @@ extension Vault {
   @discardableResult
   public func addDeviceSlot(name: String = "") throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .device, name: name)
-    if let slot = try unlocker.device.slot(admin.head) {
+    if let slot = try unlocker.ownSlot(of: admin.head)?.slot {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
     }
     let input = try SlotInput.device(try unlocker.state.findOrCreateSecret())
@@ -139,8 +134,7 @@ extension Vault {
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .recoveryCode, name: name)
     return try add(.recoveryCode, name, admin, Self.losingNothing, nil) {
-      () throws(KeychainError) in
-      try Self.confirmedCode(confirm)
+      () throws(KeychainError) in try Self.confirmedCode(confirm)
     }
   }
 
@@ -162,11 +156,6 @@ extension Vault {
   public func addRecipientSlot(
     _ recipient: VaultRecipient, name: String = "", grant requested: SlotGrant? = nil
   ) throws(KeychainError) -> VaultSlot {
-    guard recipient.isUsable else {
-      throw KeychainError(
-        .invalidArgument, "no identity belongs to \(recipient)",
-        recovery: "make an identity with \(.createIdentity)")
-    }
     let admin = try administration(adding: .recipient, name: name)
     let isShared = admin.list.vaultKind == .shared
     let grant = requested ?? (isShared ? .readsAndWrites : .administers)
@@ -209,16 +198,13 @@ extension Vault {
     let input = try admin.session.deadline.excluding(input)
     guard let agreed else {
       return try admin.change { change throws(KeychainError) in
-        // A device slot that opens everything by now would have to be limited.
-        guard !change.limitsDevices(for: kind) else { throw .slotsChanged }
         let number = try change.freeNumber(for: kind)
         return change.put(try change.epoch.seal(input, number: number, name: name))
       }
     }
     let outcome = try VaultRekey(admin: admin, progress: progress).run(adding: (input, name)) {
       change throws(KeychainError) in
-      _ = try change.freeNumber(for: kind)
-      return try RekeyDecision(change, request, within: agreed)
+      try RekeyDecision(change, request, within: agreed)
     }
     reportGrantChange(outcome)
     guard let added = outcome.added else {
@@ -243,8 +229,7 @@ extension Vault {
   func administration() throws(KeychainError) -> VaultAdministration {
     let session = try existingSession()
     try session.requireKnownHead()
-    let opened = try unlocker.administrator(session.opened, session.deadline)
-    return try VaultAdministration(session: session, opened: opened)
+    return try VaultAdministration(session)
   }
 
   /// Opens the root key to add a slot, if the vault may have one of its kind.

@@ -41,23 +41,19 @@ enum AvailableMemory {
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
       limit.rlim_cur != .max, let used = SystemText.field("VmSize:", in: "/proc/self/status")
     else { return nil }
-    return UInt64(limit.rlim_cur).subtractingOrZero(used << 10)
+    return UInt64(limit.rlim_cur) - min(UInt64(limit.rlim_cur), used << 10)
   }
 }
 
 /// The memory that the control groups of a process leave to it; see cgroups(7).
 struct ControlGroups {
-  /// The contents of `/proc/self/cgroup`: the groups, one hierarchy per line.
-  let membership: String
+  /// The groups, one hierarchy per line.
+  var membership = SystemText.contents(of: "/proc/self/cgroup") ?? ""
 
   /// Where the hierarchies are mounted.
   var root = "/sys/fs/cgroup"
 
   var process = getpid()
-
-  init(membership: String? = nil) {
-    self.membership = membership ?? SystemText.contents(of: "/proc/self/cgroup") ?? ""
-  }
 
   /// Returns the bytes left in each group of the process and each group above it; `nil` for a group
   /// without a limit.
@@ -88,7 +84,7 @@ struct ControlGroups {
         let used = SystemText.number(in: "\(folder)/\(used)")
       else { return nil }
       let reclaimable = SystemText.field(reclaimable, in: folder + "/memory.stat") ?? 0
-      return limit.subtractingOrZero(used.subtractingOrZero(reclaimable))
+      return limit - min(limit, used - min(used, reclaimable))
     }
   }
 
@@ -134,11 +130,5 @@ extension SystemText {
     let lines = (contents(of: path) ?? "").split(separator: "\n")
     let fields = lines.lazy.map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) }
     return fields.first { $0.count > 1 && $0[0] == name }.flatMap { UInt64($0[1]) }
-  }
-}
-
-extension UInt64 {
-  fileprivate func subtractingOrZero(_ other: UInt64) -> UInt64 {
-    self > other ? self - other : 0
   }
 }
