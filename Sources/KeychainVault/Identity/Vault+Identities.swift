@@ -85,9 +85,7 @@ extension Vault {
     return try identity(at: path)
   }
 
-  /// Returns the check of this vault.
-  ///
-  /// A vault that was never seen here is accepted only with `firstSight`.
+  /// Returns the check of this vault, which was seen here before unless this may be the first sight.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
     let head = session.head
@@ -99,9 +97,7 @@ extension Vault {
     return try head.check()
   }
 
-  /// Lets the seen record trust the vault's administration key, if a person compared its check.
-  ///
-  /// Members that do not administer the vault could not accept the key otherwise.
+  /// Lets the seen record trust a key whose check a person compared: not everybody can accept it otherwise.
   private func trustAdministrationKey(of check: VaultCheck) throws(KeychainError) {
     guard let session = try session(), var record = session.opened.seen.record else { return }
     let head = session.head

@@ -40,8 +40,7 @@ extension Vault {
     }
   }
 
-  /// Adds a passphrase as ``addPassphraseSlot(_:name:confirm:progress:)`` does, and asks for it last,
-  /// after everything else was checked. The time it takes does not count against the deadline.
+  /// Adds a passphrase, and asks for it last; the time that takes does not count against the deadline.
   package func addPassphraseSlot(
     name: String = "",
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
@@ -156,6 +155,11 @@ extension Vault {
   public func addRecipientSlot(
     _ recipient: VaultRecipient, name: String = "", grant requested: SlotGrant? = nil
   ) throws(KeychainError) -> VaultSlot {
+    guard recipient.isUsable else {
+      throw KeychainError(
+        .invalidArgument, "no identity belongs to \(recipient)",
+        recovery: "make an identity with \(.createIdentity)")
+    }
     let admin = try administration(adding: .recipient, name: name)
     let isShared = admin.list.vaultKind == .shared
     let grant = requested ?? (isShared ? .readsAndWrites : .administers)
@@ -180,8 +184,7 @@ extension Vault {
     plan.otherDeviceItemCount == 0
   }
 
-  /// Adds a slot that a person can open; a passphrase or key file with new keys if a device slot
-  /// opens everything: whoever has its secret knows the root key and the administration key.
+  /// Adds a slot; with new keys if it limits a device slot, as whoever has its secret knows the old ones.
   private func add(
     _ kind: SlotKind, _ name: String, _ admin: VaultAdministration,
     _ confirm: (RekeyPlan) throws(KeychainError) -> Bool, _ progress: ((VaultProgress) -> Void)?,
@@ -190,7 +193,9 @@ extension Vault {
     let request = RekeyDecision.Request(limitsDevices: true)
     let agreed = try admin.agreement(confirm) { change throws(KeychainError) in
       _ = try change.freeNumber(for: kind)
-      if change.limitsDevices(for: kind) { return try RekeyDecision(change, request).plan }
+      if kind.cutsDevices, change.slots.contains(where: \.isFullDevice) {
+        return try RekeyDecision(change, request).plan
+      }
       // Don't ask a person for a secret that can't be used, or for a damaged vault.
       try change.requireWholePages()
       return nil

@@ -192,11 +192,6 @@ struct SlotChange {
     return list.nextNumber
   }
 
-  /// Whether a slot of a kind makes a device slot open less.
-  func limitsDevices(for kind: SlotKind) -> Bool {
-    kind.cutsDevices && slots.contains { $0.kind == .device && $0.grant == .administers }
-  }
-
   /// Returns the slot of a number that a person wants to remove.
   borrowing func slot(toRemove number: UInt32) throws(KeychainError) -> ListedSlot {
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
@@ -214,14 +209,16 @@ extension ListedSlot {
   /// Whether it opens everything and is for daily use, unlike a recovery code.
   var isDailyKey: Bool { kind != .device && kind != .recoveryCode }
 
+  /// Whether a device secret alone opens everything with it.
+  var isFullDevice: Bool { kind == .device && grant == .administers }
+
   func described(isThisDevice: Bool?, grant: SlotGrant? = nil) -> VaultSlot {
     slot.described(isThisDevice: isThisDevice, member: member, grant: grant)
   }
 }
 
 extension MemberList {
-  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry
-  /// it.
+  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry it.
   func rows(in head: VaultHead) throws(KeychainError) -> [ListedSlot] {
     if let unknown {
       throw KeychainError(
@@ -240,8 +237,7 @@ extension MemberList {
 }
 
 extension [ListedSlot] {
-  /// Returns this device's slot if it must open everything because no daily key is left; fails if
-  /// nothing would be left that may administer the vault.
+  /// Returns this device's slot if it must open everything; fails if nothing would be left that administers the vault.
   func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> ListedSlot? {
     let hasDailyKey = contains(where: \.isDailyKey)
     let own = hasDailyKey ? nil : first { $0.number == ownSlot }

@@ -63,8 +63,7 @@ public struct RekeyReport: Hashable, Sendable {
   public var check: VaultCheck
 }
 
-/// Decides within a transaction what a new root key keeps: every slot of the list of members, except
-/// one that is removed.
+/// Decides under the lock what new keys keep: every slot of the list of members that is not removed.
 struct RekeyDecision {
   /// What is asked for.
   struct Request: Sendable {

@@ -26,9 +26,7 @@ enum PasswordHashPolicy {
   }
 }
 
-/// How much memory a process can still get, considering containers and limits.
-///
-/// The system promises more memory than it has, and ends processes that use it.
+/// How much memory a process can still get: the system promises more than it has, and ends processes that use it.
 enum AvailableMemory {
   /// Bytes; `nil` if unknown.
   static func bytes() -> UInt64? {
@@ -55,8 +53,7 @@ struct ControlGroups {
 
   var process = getpid()
 
-  /// Returns the bytes left in each group of the process and each group above it; `nil` for a group
-  /// without a limit.
+  /// The bytes left in each group of the process and each above it; `nil` for one without a limit.
   func left() -> [UInt64?] {
     membership.split(separator: "\n").flatMap { line -> [UInt64?] in
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -88,8 +85,7 @@ struct ControlGroups {
     }
   }
 
-  /// In a namespace of control groups, as bubblewrap creates one, the path begins at the namespace,
-  /// but the mount may begin above it. Then the group is the one that lists the process.
+  /// If the path begins at a namespace, and the mount above it, as in bubblewrap, the group is who lists the process.
   private func place(_ root: String, _ path: String) -> String {
     guard !lists(root + path) else { return path }
     var waiting = [""]

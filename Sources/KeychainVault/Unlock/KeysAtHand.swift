@@ -25,10 +25,7 @@ struct OpenedSlot: Sendable {
   /// The identity file that opened it, if it is pinned to vaults, with its name in errors.
   var pinnedFile: (path: String, name: String)?
 
-  /// Adds a check to the identity file, durably: without it, the file would no longer open the vault.
-  ///
-  /// Removes `old`, so that after a new administration key, copies under the old one are no longer
-  /// accepted.
+  /// Adds a check to the identity file, durably, so that it still opens the vault, and removes the `old` one.
   func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {
     guard let pinnedFile else { return }
     try IdentityWriting(pinnedFile.path).pin(check, name: pinnedFile.name) { $0 == old }
@@ -38,11 +35,9 @@ struct OpenedSlot: Sendable {
 // MARK: - Whether what a slot opened to is the vault's
 
 extension Unlocker {
-  /// Opens the first slot that is the vault's: one that was copied from another vault or put back
-  /// must not hide the others.
+  /// Opens the first slot that is the vault's; `nil` if all need another secret.
   ///
-  /// - Returns: `nil` if all slots need another secret.
-  /// - Throws: Why a slot that fits the secret opens nothing, unless another one does.
+  /// What fits the secret and opens nothing is an error, unless another one opens: it must not hide the others.
   func open(
     _ slots: [SlotRow], of head: VaultHead,
     _ unseal: (SlotRow) throws(KeychainError) -> (SlotSealing.Opened, SharedSecret?)?
@@ -93,8 +88,7 @@ extension Unlocker {
       signer: signer, inputKey: inputKey)
   }
 
-  /// Fails if the slot's secret was last presented under another administration key, for which nothing
-  /// here vouches.
+  /// Fails if nothing here vouches for the administration key, under which the slot's secret was not presented.
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
     guard comparedCheck == nil else { return }
     if let record = file.seenRecord, record.vouches, try record.leads(to: head) { return }
@@ -175,9 +169,7 @@ final class HeldKeys: Sendable {
   func forget() { held.withLock { $0 = nil } }
 }
 
-/// Unlocking that operations of a vault postpone, and the keys that it gave.
-///
-/// The keys are also kept here, because a vault may keep none itself: its idle time can be zero.
+/// Unlocking that operations of a vault postpone, and its keys: the vault may keep none, as its idle time can be zero.
 final class PostponedUnlocking: Sendable {
   let question: PostponedQuestion
   private let held = HeldKeys(idleTime: UnlockCache.maximumTime)

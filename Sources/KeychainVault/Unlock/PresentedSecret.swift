@@ -172,7 +172,7 @@ extension KeyFile {
   }
 }
 
-/// Estimates how hard a key file that holds text is to guess: key files are not stretched, because they should be random.
+/// Estimates how hard a key file that holds text is to guess: key files should be random, and are not stretched.
 ///
 /// Text with spaces in it is guessable below 100 bits, which are ten words. Text without could be an encoded key, and
 /// is guessable below 75 bits: 32 random bytes in hexadecimal have 160 or more, in base 64 some 150.

@@ -136,15 +136,12 @@ extension KeychainError {
   }
 }
 
-/// The kernel's user keyring, whose keys live until they expire or the machine stops.
-///
-/// See keyrings(7). Failures are soft: a system that lacks or forbids the service has no cache.
+/// The kernel's user keyring, see keyrings(7); a system that lacks or forbids it has no cache.
 enum KernelKeyring {
   /// Possession gives nothing: a process that gave up root does not keep root's keys.
   private static let ownerOnly: UInt32 = 0x003F_0000
 
-  /// Puts a key into the user keyring, in place of one of its name; made in the thread's keyring, so that nobody
-  /// finds it without its timeout.
+  /// Puts a key in place of one of its name, made in the thread's keyring: nobody finds it without its timeout.
   static func put(
     _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
   ) throws(Errno) {

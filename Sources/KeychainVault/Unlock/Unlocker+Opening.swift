@@ -21,8 +21,7 @@ extension Unlocker {
     try deadline.excluding { () throws(KeychainError) in try configuration.present(source) }
   }
 
-  /// Takes the lock that allows each user one password hash at a time, which limits memory when many
-  /// commands start together. If the file cannot be locked, hashing proceeds without it.
+  /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it can't be had.
   func passwordHashLock(
     _ kind: SlotKind, _ deadline: Deadline
   ) throws(KeychainError) -> FileLock? {
@@ -111,8 +110,7 @@ extension Unlocker {
     return opened
   }
 
-  /// Where nothing was seen, the pins decide: anybody who can write the file could have sealed keys of
-  /// another vault to the identity.
+  /// Where nothing was seen, the pins decide: who can write the file can seal keys of another vault to the identity.
   private func checkPins(
     of presented: borrowing PresentedSecret, _ vault: VaultFile.Opened
   ) throws(KeychainError) {

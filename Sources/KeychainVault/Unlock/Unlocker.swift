@@ -133,7 +133,7 @@ final class Unlocker: Sendable {
 // MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
 
 extension Unlocker {
-  /// Returns keys that sign in a shared vault. The cache has none, so a secret is presented again.
+  /// Returns keys that sign in a shared vault: the cache has none, so a secret is presented again.
   func signingKeys(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {

@@ -189,8 +189,7 @@ extension Vault {
     configuration.unlock != nil || !configuration.ambientSources.isEmpty
   }
 
-  /// Whether the kernel keeps keys here, so that a vault stays unlocked; most containers don't allow
-  /// it. It stores one as a test, so use it only for hints after failures.
+  /// Whether the kernel keeps keys here; it stores one as a test, so use it only for hints after failures.
   package static var canStayUnlocked: Bool { KernelKeyring.failure() == nil }
 
   /// Returns who may read files with secrets, by this vault's configuration and the environment.
@@ -236,11 +235,9 @@ extension Vault {
     }.map(\.name)
   }
 
-  /// Returns what is wrong with the secret at hand that should open the vault without a person.
+  /// Returns what is wrong with the ambient secret that opens the vault, which does not show while it is unlocked.
   ///
-  /// A mistake in it does not show while the vault is unlocked. A passphrase is not hashed, so a wrong
-  /// passphrase is not found. `nil` if nothing is wrong, there is no source or no vault, or a source
-  /// was given explicitly.
+  /// A passphrase is not hashed, so a wrong passphrase is not found.
   package func sourceProblem() -> KeychainError? {
     guard configuration.unlock == nil, let source = configuration.ambientSources.first,
       let session = try? session()
@@ -254,8 +251,7 @@ extension Vault {
     }
   }
 
-  /// Fails if a source cannot be read, or, as far as can be checked without a hash, does not open
-  /// the vault.
+  /// Fails if a source cannot be read, or, as far as it shows without a hash, does not open the vault.
   private func check(_ source: AmbientSource, _ session: VaultSession) throws(KeychainError) {
     let head = session.head
     if let file = try configuration.path(of: source) {

@@ -161,7 +161,9 @@ extension Vault {
       status.slots = try describe(head, nil)
       status.seenFailure = try seen.record?.failure(of: head, at: session.path)
     }
-    status.seenRecord = Self.compare(seen, head, relation, status.seenFailure)
+    if let record = seen.record {
+      status.seenRecord = Self.compare(record, head, relation, status.seenFailure)
+    }
     return status
   }
 
@@ -223,10 +225,8 @@ extension Vault {
   }
 
   private static func compare(
-    _ seen: SeenRecordFile.Content, _ head: VaultHead, _ relation: SeenRelation?,
-    _ failure: KeychainError?
+    _ record: SeenRecord, _ head: VaultHead, _ relation: SeenRelation?, _ failure: KeychainError?
   ) -> VaultStatus.SeenRecordState {
-    guard let record = seen.record else { return seen == .none ? .none : .unreadable }
     guard record.id == head.id else { return .otherVault }
     guard failure != nil else { return relation == nil ? .notCompared : .current }
     if relation?.isFork ?? false { return .forked }
