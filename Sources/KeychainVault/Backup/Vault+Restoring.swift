@@ -49,15 +49,13 @@ extension Vault {
       _ = try session.reopened().contents(keys)
       return true
     }
-    let opened = try unlocker.administrator(session.opened, session.deadline)
-    var admin = try VaultAdministration(session: session, opened: opened)
-    admin.refuses = false
+    let admin = try VaultAdministration(session, refuses: false)
     if found.differences.makesNewKeys {
       try acceptWithNewKeys(found, admin, confirmSlot)
     } else {
       try accept(found, admin)
     }
-    if found.differences.isOtherVault { unlocker.forgetCachedKeys(of: seen) }
+    if found.differences.isOtherVault, let seen { unlocker.lock([seen.id], all: true) }
     return true
   }
 
@@ -66,7 +64,7 @@ extension Vault {
   /// - Throws: ``KeychainError/Code/rolledBack`` if a person gave another one.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
-    if let given = unlocker.trust.check {
+    if let given = unlocker.comparedCheck {
       guard given == check else { throw .otherCheck(given, found: check) }
       return true
     }
@@ -209,7 +207,7 @@ struct RestoredVault: Sendable {
     self.followed = followed
     let sealing = try session.sealing(keys)
     let report = try VaultVerification(contents: contents, sealing: sealing).run()
-    let own = try session.unlocker.device.slot(opened.head)?.number
+    let own = try session.unlocker.ownSlot(of: opened.head)?.slot.number
     let known = isOther ? nil : record
     differences = RestoredDifferences(
       fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,

@@ -53,7 +53,7 @@ extension Vault {
   ///   ``KeychainError/Code/insecurePermissions`` if it is open to others, or
   ///   ``KeychainError/Code/inputOutput`` if it cannot be read.
   public func identity(at path: String) throws(KeychainError) -> IdentityDescription {
-    let file = try unlocker.sources.identityFile(path, path)
+    let file = try configuration.identityFile(path, path)
     return IdentityDescription(path: path, recipient: file.identity.recipient, pins: file.pins)
   }
 
@@ -80,13 +80,12 @@ extension Vault {
     if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
     let file = try IdentityWriting(path)
     try file.pin(pin, name: path, dropping: { _ in replacing })
-    if check != nil { trustAdministrationKey(of: pin) }
+    // The pin does not depend on the vault, whose problems show when it is used.
+    if check != nil { try? trustAdministrationKey(of: pin) }
     return try identity(at: path)
   }
 
-  /// Returns the check of this vault.
-  ///
-  /// A vault that was never seen here is accepted only with `firstSight`.
+  /// Returns the check of this vault, which was seen here before unless this may be the first sight.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
     let head = session.head
@@ -98,21 +97,13 @@ extension Vault {
     return try head.check()
   }
 
-  /// Lets the seen record trust the vault's administration key, if a person compared its check.
-  ///
-  /// Members that do not administer the vault could not accept the key otherwise.
-  private func trustAdministrationKey(of check: VaultCheck) {
-    do throws(KeychainError) {
-      guard let session = try session(), var record = session.opened.seen.record else { return }
-      let head = session.head
-      guard head.id == record.id, try head.check() == check,
-        !record.trusts(head.administration)
-      else { return }
-      record.nextAdministration = head.administration
-      try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
-    } catch {
-      // The pin does not depend on the vault, whose problems show when it is used.
-      return
-    }
+  /// Lets the seen record trust a key whose check a person compared: not everybody can accept it otherwise.
+  private func trustAdministrationKey(of check: VaultCheck) throws(KeychainError) {
+    guard let session = try session(), var record = session.opened.seen.record else { return }
+    let head = session.head
+    guard head.id == record.id, try head.check() == check, !record.trusts(head.administration)
+    else { return }
+    record.nextAdministration = head.administration
+    try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
   }
 }

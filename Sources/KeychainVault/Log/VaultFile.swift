@@ -20,11 +20,18 @@ final class VaultFile: Sendable {
     var approval: (keys: DerivedKeys, seen: SeenRecord)?
   }
 
+  /// What a commit of this handle left of an item.
+  struct OwnChange {
+    let id: ItemID
+    /// `nil` if it was removed.
+    let version: UInt64?
+    let n: UInt64
+  }
+
   let disk: any VaultDisk
 
-  /// The versions that this handle itself put since the last scan of its observers, `nil` for what it removed, with the
-  /// number of the commit; `nil` if there are no observers.
-  let own = Mutex<[ItemID: (n: UInt64, version: UInt64?)]?>(nil)
+  /// What this handle itself put since the last scan of its observers, the newest last; `nil` if there are none.
+  let own = Mutex<[OwnChange]?>(nil)
 
   private let configuration: VaultConfiguration
   private let locations: Locations
@@ -226,8 +233,7 @@ final class VaultFile: Sendable {
   /// Notes what a commit changes, under the lock and before it is written: whoever sees the commit finds the note.
   func note(_ versions: [ItemID: UInt64?], in n: UInt64) {
     own.withLock { own in
-      guard own != nil else { return }
-      for (id, version) in versions { own?[id] = (n, version) }
+      own?.append(contentsOf: versions.map { OwnChange(id: $0, version: $1, n: n) })
     }
   }
 

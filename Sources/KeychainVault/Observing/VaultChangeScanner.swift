@@ -32,7 +32,7 @@ final class VaultChangeScanner: Sendable {
   /// Begins with nothing; the first scan only finds what is there.
   func begin() {
     known.withLock { $0 = Known() }
-    file.own.withLock { $0 = [:] }
+    file.own.withLock { $0 = [] }
     _ = changes()
   }
 
@@ -98,9 +98,9 @@ final class VaultChangeScanner: Sendable {
   /// The newest versions of what the handle itself changed in commits up to a number; they are forgotten.
   private func ownVersions(through n: UInt64) -> [ItemID: UInt64?] {
     file.own.withLock { own in
-      let taken = (own ?? [:]).filter { $0.value.n <= n }
-      own = own?.filter { $0.value.n > n }
-      return taken.mapValues { $0.version }
+      let taken = (own ?? []).filter { $0.n <= n }
+      own?.removeAll { $0.n <= n }
+      return Dictionary(taken.map { ($0.id, $0.version) }) { _, newest in newest }
     }
   }
 }

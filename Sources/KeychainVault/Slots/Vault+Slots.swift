@@ -35,26 +35,20 @@ extension Vault {
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
-    try add(
-      .passphrase, name, try administration(adding: .passphrase, name: name), confirm, progress
-    ) {
-      () throws(KeychainError) in
-      try slotInput(passphrase: passphrase)
+    try addPassphraseSlot(name: name, confirm: confirm, progress: progress) {
+      () throws(KeychainError) in try translated(secrets: passphrase.copy())
     }
   }
 
-  /// Adds a passphrase as ``addPassphraseSlot(_:name:confirm:progress:)`` does, and asks for it last,
-  /// after everything else was checked. The time it takes does not count against the deadline.
+  /// Adds a passphrase, and asks for it last; the time that takes does not count against the deadline.
   package func addPassphraseSlot(
     name: String = "",
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)?,
     passphrase: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> VaultSlot {
-    try add(
-      .passphrase, name, try administration(adding: .passphrase, name: name), confirm, progress
-    ) {
-      () throws(KeychainError) in
+    let admin = try administration(adding: .passphrase, name: name)
+    return try add(.passphrase, name, admin, confirm, progress) { () throws(KeychainError) in
       try slotInput(passphrase: try passphrase())
     }
   }
@@ -106,7 +100,7 @@ extension Vault {
   @discardableResult
   public func addDeviceSlot(name: String = "") throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .device, name: name)
-    if let slot = try unlocker.device.slot(admin.head) {
+    if let slot = try unlocker.ownSlot(of: admin.head)?.slot {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
     }
     let input = try SlotInput.device(try unlocker.state.findOrCreateSecret())
@@ -139,8 +133,7 @@ extension Vault {
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .recoveryCode, name: name)
     return try add(.recoveryCode, name, admin, Self.losingNothing, nil) {
-      () throws(KeychainError) in
-      try Self.confirmedCode(confirm)
+      () throws(KeychainError) in try Self.confirmedCode(confirm)
     }
   }
 
@@ -191,8 +184,7 @@ extension Vault {
     plan.otherDeviceItemCount == 0
   }
 
-  /// Adds a slot that a person can open; a passphrase or key file with new keys if a device slot
-  /// opens everything: whoever has its secret knows the root key and the administration key.
+  /// Adds a slot; with new keys if it limits a device slot, as whoever has its secret knows the old ones.
   private func add(
     _ kind: SlotKind, _ name: String, _ admin: VaultAdministration,
     _ confirm: (RekeyPlan) throws(KeychainError) -> Bool, _ progress: ((VaultProgress) -> Void)?,
@@ -201,7 +193,9 @@ extension Vault {
     let request = RekeyDecision.Request(limitsDevices: true)
     let agreed = try admin.agreement(confirm) { change throws(KeychainError) in
       _ = try change.freeNumber(for: kind)
-      if change.limitsDevices(for: kind) { return try RekeyDecision(change, request).plan }
+      if kind.cutsDevices, change.slots.contains(where: \.isFullDevice) {
+        return try RekeyDecision(change, request).plan
+      }
       // Don't ask a person for a secret that can't be used, or for a damaged vault.
       try change.requireWholePages()
       return nil
@@ -209,16 +203,13 @@ extension Vault {
     let input = try admin.session.deadline.excluding(input)
     guard let agreed else {
       return try admin.change { change throws(KeychainError) in
-        // A device slot that opens everything by now would have to be limited.
-        guard !change.limitsDevices(for: kind) else { throw .slotsChanged }
         let number = try change.freeNumber(for: kind)
         return change.put(try change.epoch.seal(input, number: number, name: name))
       }
     }
     let outcome = try VaultRekey(admin: admin, progress: progress).run(adding: (input, name)) {
       change throws(KeychainError) in
-      _ = try change.freeNumber(for: kind)
-      return try RekeyDecision(change, request, within: agreed)
+      try RekeyDecision(change, request, within: agreed)
     }
     reportGrantChange(outcome)
     guard let added = outcome.added else {
@@ -243,8 +234,7 @@ extension Vault {
   func administration() throws(KeychainError) -> VaultAdministration {
     let session = try existingSession()
     try session.requireKnownHead()
-    let opened = try unlocker.administrator(session.opened, session.deadline)
-    return try VaultAdministration(session: session, opened: opened)
+    return try VaultAdministration(session)
   }
 
   /// Opens the root key to add a slot, if the vault may have one of its kind.

@@ -15,18 +15,22 @@ struct VaultAdministration: Sendable {
   let epoch: VaultEpoch
 
   /// Whether what this user has seen counts; not for somebody who accepts a restored file.
-  var refuses = true
+  let refuses: Bool
 
   var head: VaultHead { session.head }
   var keys: TierKeys { opened.keys }
   var list: MemberList { opened.list }
 
-  init(session: VaultSession, opened: OpenedSlot) throws(KeychainError) {
+  /// Opens the vault with a slot that administers; its root key is never kept.
+  init(_ session: VaultSession, refuses: Bool = true) throws(KeychainError) {
+    (self.session, self.refuses) = (session, refuses)
+    opened = try session.unlocker.member(session.opened, session.deadline)
     guard let root = opened.root else {
-      throw KeychainError(.internalFailure, "a slot without the root key was opened for a change")
+      throw KeychainError(
+        .refused, "\(opened.member.called) may not change who opens the vault",
+        recovery: "open it with an identity that administers it, or with its recovery code: "
+          + "\(.listSlots) shows which slots do")
     }
-    self.session = session
-    self.opened = opened
     let key = try AdministrationKey(
       box: session.head.parts.administrationBox, root: root.bytes,
       expected: session.head.administration)
@@ -58,6 +62,7 @@ struct VaultAdministration: Sendable {
   ) throws(KeychainError) -> Result {
     try UnfinishedVault.requirePossible(for: session.path, on: session.file.disk)
     return try session.locked { session, lock throws(KeychainError) in
+      // The list of members, and so all slots, are still those that were looked at.
       guard session.head == head else { throw .slotsChanged }
       var vault = try LockedVault(session, lock, epoch.keys, refuses: refuses)
       var change = try SlotChange(vault.contents, self)
@@ -84,7 +89,7 @@ struct VaultAdministration: Sendable {
   func presented() throws(KeychainError) -> [UInt32: SharedSecret] {
     var keys: [UInt32: SharedSecret] = [:]
     if let device = try session.unlocker.state.findSecret(),
-      let slot = try session.unlocker.device.slot(head)
+      let slot = try session.unlocker.ownSlot(of: head)?.slot
     {
       keys[slot.number] = device.secret
     }
@@ -116,7 +121,6 @@ struct SlotChange {
     self.admin = admin
     slots = try contents.list.rows(in: contents.head)
     sealing = try admin.session.sealing(admin.epoch.keys)
-    guard slots.contains(where: { $0.slot == admin.opened.slot }) else { throw .slotsChanged }
     for slot in slots { next[slot.number] = slot }
   }
 
@@ -188,11 +192,6 @@ struct SlotChange {
     return list.nextNumber
   }
 
-  /// Whether a slot of a kind makes a device slot open less.
-  func limitsDevices(for kind: SlotKind) -> Bool {
-    kind.cutsDevices && slots.contains(where: \.isFullDevice)
-  }
-
   /// Returns the slot of a number that a person wants to remove.
   borrowing func slot(toRemove number: UInt32) throws(KeychainError) -> ListedSlot {
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
@@ -219,8 +218,7 @@ extension ListedSlot {
 }
 
 extension MemberList {
-  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry
-  /// it.
+  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry it.
   func rows(in head: VaultHead) throws(KeychainError) -> [ListedSlot] {
     if let unknown {
       throw KeychainError(
@@ -239,26 +237,19 @@ extension MemberList {
 }
 
 extension [ListedSlot] {
-  /// Returns this device's slot if it must open everything because no daily key is left; fails if
-  /// nothing would be left that may administer the vault.
+  /// Returns this device's slot if it must open everything; fails if nothing would be left that administers the vault.
   func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> ListedSlot? {
-    let recovery: KeychainError.Recovery = "add another way first with \(.addSlot(nil))"
-    let isAdministered = contains { $0.kind != .device && $0.grant == .administers }
-    guard !contains(where: \.isDailyKey) else {
-      guard isAdministered else {
-        throw KeychainError(
-          .refused, "nobody would be left who administers the vault", recovery: recovery)
-      }
-      return nil
+    let hasDailyKey = contains(where: \.isDailyKey)
+    let own = hasDailyKey ? nil : first { $0.number == ownSlot }
+    // Nobody knows here whether another device still has its secret.
+    guard own != nil || contains(where: { $0.kind != .device && $0.grant == .administers }) else {
+      throw KeychainError(
+        .refused,
+        hasDailyKey
+          ? "nobody would be left who administers the vault" : "nothing else would open the vault",
+        recovery: "add another way first with \(.addSlot(nil))")
     }
-    guard let own = first(where: { $0.number == ownSlot }) else {
-      // Nobody knows here whether another device still has its secret.
-      guard isAdministered else {
-        throw KeychainError(.refused, "nothing else would open the vault", recovery: recovery)
-      }
-      return nil
-    }
-    return own.grant == .administers ? nil : own
+    return own?.grant == .administers ? nil : own
   }
 }
 

@@ -26,9 +26,7 @@ enum PasswordHashPolicy {
   }
 }
 
-/// How much memory a process can still get, considering containers and limits.
-///
-/// The system promises more memory than it has, and ends processes that use it.
+/// How much memory a process can still get: the system promises more than it has, and ends processes that use it.
 enum AvailableMemory {
   /// Bytes; `nil` if unknown.
   static func bytes() -> UInt64? {
@@ -41,26 +39,21 @@ enum AvailableMemory {
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
       limit.rlim_cur != .max, let used = SystemText.field("VmSize:", in: "/proc/self/status")
     else { return nil }
-    return UInt64(limit.rlim_cur).subtractingOrZero(used << 10)
+    return UInt64(limit.rlim_cur) - min(UInt64(limit.rlim_cur), used << 10)
   }
 }
 
 /// The memory that the control groups of a process leave to it; see cgroups(7).
 struct ControlGroups {
-  /// The contents of `/proc/self/cgroup`: the groups, one hierarchy per line.
-  let membership: String
+  /// The groups, one hierarchy per line.
+  var membership = SystemText.contents(of: "/proc/self/cgroup") ?? ""
 
   /// Where the hierarchies are mounted.
   var root = "/sys/fs/cgroup"
 
   var process = getpid()
 
-  init(membership: String? = nil) {
-    self.membership = membership ?? SystemText.contents(of: "/proc/self/cgroup") ?? ""
-  }
-
-  /// Returns the bytes left in each group of the process and each group above it; `nil` for a group
-  /// without a limit.
+  /// The bytes left in each group of the process and each above it; `nil` for one without a limit.
   func left() -> [UInt64?] {
     membership.split(separator: "\n").flatMap { line -> [UInt64?] in
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -88,12 +81,11 @@ struct ControlGroups {
         let used = SystemText.number(in: "\(folder)/\(used)")
       else { return nil }
       let reclaimable = SystemText.field(reclaimable, in: folder + "/memory.stat") ?? 0
-      return limit.subtractingOrZero(used.subtractingOrZero(reclaimable))
+      return limit - min(limit, used - min(used, reclaimable))
     }
   }
 
-  /// In a namespace of control groups, as bubblewrap creates one, the path begins at the namespace,
-  /// but the mount may begin above it. Then the group is the one that lists the process.
+  /// If the path begins at a namespace, and the mount above it, as in bubblewrap, the group is who lists the process.
   private func place(_ root: String, _ path: String) -> String {
     guard !lists(root + path) else { return path }
     var waiting = [""]
@@ -134,11 +126,5 @@ extension SystemText {
     let lines = (contents(of: path) ?? "").split(separator: "\n")
     let fields = lines.lazy.map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) }
     return fields.first { $0.count > 1 && $0[0] == name }.flatMap { UInt64($0[1]) }
-  }
-}
-
-extension UInt64 {
-  fileprivate func subtractingOrZero(_ other: UInt64) -> UInt64 {
-    self > other ? self - other : 0
   }
 }

@@ -2,64 +2,143 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import Synchronization
 
-/// The keys that the slot of this device gives, read once and kept, because they are never locked.
-final class DeviceKeys: Sendable {
-  private struct Known {
-    let head: VaultHead
-    let slot: SlotRow
-    let keys: TierKeys
+/// A listed slot that was opened, with the keys that it yields.
+struct OpenedSlot: Sendable {
+  let slot: SlotRow
+
+  /// Its entry in the list of members.
+  let member: Member
+  let list: MemberList
+
+  /// The keys; in a shared vault with what signs commits, if the slot may write.
+  let keys: TierKeys
+
+  /// The root key; `nil` unless the slot administers.
+  let root: SharedSecret?
+
+  /// What signs in the name of the slot; `nil` if its kind signs nothing.
+  let signer: CommitSigner?
+
+  /// What the presented secret gave; `nil` for an identity.
+  let inputKey: SharedSecret?
+
+  /// The identity file that opened it, if it is pinned to vaults, with its name in errors.
+  var pinnedFile: (path: String, name: String)?
+
+  /// Adds a check to the identity file, durably, so that it still opens the vault, and removes the `old` one.
+  func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {
+    guard let pinnedFile else { return }
+    try IdentityWriting(pinnedFile.path).pin(check, name: pinnedFile.name) { $0 == old }
+  }
+}
+
+// MARK: - Whether what a slot opened to is the vault's
+
+extension Unlocker {
+  /// Opens the first slot that is the vault's; `nil` if all need another secret.
+  ///
+  /// What fits the secret and opens nothing is an error, unless another one opens: it must not hide the others.
+  func open(
+    _ slots: [SlotRow], of head: VaultHead,
+    _ unseal: (SlotRow) throws(KeychainError) -> (SlotSealing.Opened, SharedSecret?)?
+  ) throws(KeychainError) -> OpenedSlot? {
+    var failure: KeychainError?
+    for slot in slots {
+      do throws(KeychainError) {
+        guard let (unsealed, inputKey) = try unseal(slot) else { continue }
+        if let opened = try opened(slot, unsealed, of: head, inputKey) { return opened }
+        failure = .strangeSlot(slot.number)
+      } catch {
+        guard error.code == .damaged else { throw error }
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return nil
   }
 
-  private let state: StateFolder
-  private let trust: SlotTrust
-  private let opened = Mutex<Known?>(nil)
-
-  init(_ state: StateFolder, _ trust: SlotTrust) {
-    self.state = state
-    self.trust = trust
+  /// Opens the first slot of a kind that has an input key.
+  func open(
+    _ slots: [SlotRow], of head: VaultHead,
+    inputKey: (SlotRow) throws(KeychainError) -> SharedSecret
+  ) throws(KeychainError) -> OpenedSlot? {
+    try open(slots, of: head) { slot throws(KeychainError) in
+      let key = try inputKey(slot)
+      return try SlotSealing.open(slot, inputKey: key.bytes, vault: head.id).map { ($0, key) }
+    }
   }
 
-  /// The keys that this device's slot gives without asking.
-  func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? { try known(head)?.keys }
-
-  /// Whether the keys that this device's slot last gave are all keys of a vault.
-  func opensEverything(of head: VaultHead) -> Bool {
-    opened.withLock { $0.map { head.owns($0.keys) && $0.keys.readable == .unlockedNow } ?? false }
+  /// Returns what a slot yields; `nil` if it is stale: of another epoch, administration key or vault.
+  private func opened(
+    _ slot: SlotRow, _ opened: SlotSealing.Opened, of head: VaultHead, _ inputKey: SharedSecret?
+  ) throws(KeychainError) -> OpenedSlot? {
+    guard opened.binding == head.binding, var keys = try opened.granted.tierKeys(of: head) else {
+      return nil
+    }
+    let list = try file.list(head, keys.open)
+    let member = try list.requireListed(slot, openedBy: opened.keys)
+    if let comparedCheck, try head.check() != comparedCheck {
+      throw .otherCheck(comparedCheck, found: try head.check())
+    }
+    if slot.made != head.administration { try requireVouched(head, slot) }
+    let signer = member.signingKey.isEmpty ? nil : opened.keys.signer(slot.number)
+    if list.vaultKind == .shared, member.writes { keys.signer = signer }
+    return OpenedSlot(
+      slot: slot, member: member, list: list, keys: keys, root: opened.granted.root,
+      signer: signer, inputKey: inputKey)
   }
 
-  /// Returns the slot of this device with the root key, if it administers.
-  func administrator(_ head: VaultHead) throws(KeychainError) -> OpenedSlot? {
-    try open(head).flatMap { $0.root == nil ? nil : $0 }
+  /// Fails if nothing here vouches for the administration key, under which the slot's secret was not presented.
+  private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
+    guard comparedCheck == nil else { return }
+    if let record = file.seenRecord, record.vouches, try record.leads(to: head) { return }
+    let check = try head.check()
+    throw KeychainError(
+      .rolledBack,
+      "the vault was not seen here before, and since its \(slot.kind) was last given, its "
+        + "administration key changed; somebody who administered it before could have made this file; "
+        + "its check is \(check)",
+      recovery: "compare the check with the one on the page with the recovery code, or with what "
+        + "\(.status) shows where the vault is used, and give it with \(.giveCheck(check.description))"
+    )
   }
+}
 
-  /// Returns the slot of this device.
-  func slot(_ head: VaultHead) throws(KeychainError) -> SlotRow? { try known(head)?.slot }
+extension KeychainError {
+  static func otherCheck(_ given: VaultCheck, found: VaultCheck) -> Self {
+    Self(
+      .rolledBack, "the vault's check is \(found), and not \(given)",
+      recovery: "put the right file back, or give the check that its administrator shows")
+  }
+}
 
-  private func known(_ head: VaultHead) throws(KeychainError) -> Known? {
-    if let known = opened.withLock({ $0 }), known.head == head { return known }
-    guard let found = try open(head) else { return nil }
-    let known = Known(head: head, slot: found.slot, keys: found.keys)
-    opened.withLock { $0 = known }
+// MARK: - Keys that are kept
+
+extension Unlocker {
+  /// The slot of this device in a head, without its root key, which is never kept.
+  typealias OwnSlot = (head: VaultHead, slot: SlotRow, keys: TierKeys)
+
+  /// Returns the slot of this device, and the keys that it gives without asking, which are never locked.
+  func ownSlot(of head: VaultHead) throws(KeychainError) -> OwnSlot? {
+    if let known = knownOwnSlot.withLock({ $0 }), known.head == head { return known }
+    guard let found = try openOwnSlot(of: head) else { return nil }
+    let known = (head: head, slot: found.slot, keys: found.keys)
+    knownOwnSlot.withLock { $0 = known }
     return known
   }
 
-  private func open(_ head: VaultHead) throws(KeychainError) -> OpenedSlot? {
+  /// Opens the slot of this device; its root key is there if it administers.
+  func openOwnSlot(of head: VaultHead) throws(KeychainError) -> OpenedSlot? {
     let slots = head.slots(of: .device)
     guard !slots.isEmpty, let device = try state.findSecret() else { return nil }
-    return try trust.open(slots, of: head, inputKey: { _ in device.secret })
+    return try open(slots, of: head, inputKey: { _ in device.secret })
   }
 }
 
 /// Keys that a handle itself was given, until it locks or its idle time ends.
 final class HeldKeys: Sendable {
-  private struct Held {
-    let keys: TierKeys
-    let limit: UInt64
-    var idleUntil: UInt64
-  }
-
   private let idleTime: UInt64
-  private let held = Mutex<Held?>(nil)
+  private let held = Mutex<(keys: TierKeys, limit: UInt64, idleUntil: UInt64)?>(nil)
 
   init(idleTime: Duration) {
     self.idleTime = UInt64(max(0, idleTime.wholeNanoseconds))
@@ -68,8 +147,7 @@ final class HeldKeys: Sendable {
   func hold(_ keys: TierKeys) {
     let now = BootClock.now
     let limit = now + UInt64(UnlockCache.maximumTime.wholeNanoseconds)
-    let new = Held(keys: keys, limit: limit, idleUntil: now + idleTime)
-    held.withLock { $0 = new }
+    held.withLock { $0 = (keys, limit, now + idleTime) }
   }
 
   /// Returns the keys, if they belong to the vault as it is now and have not expired.
@@ -91,9 +169,7 @@ final class HeldKeys: Sendable {
   func forget() { held.withLock { $0 = nil } }
 }
 
-/// Unlocking that operations of a vault postpone, and the keys that it gave.
-///
-/// The keys are also kept here, because a vault may keep none itself: its idle time can be zero.
+/// Unlocking that operations of a vault postpone, and its keys: the vault may keep none, as its idle time can be zero.
 final class PostponedUnlocking: Sendable {
   let question: PostponedQuestion
   private let held = HeldKeys(idleTime: UnlockCache.maximumTime)

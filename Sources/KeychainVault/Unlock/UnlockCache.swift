@@ -14,17 +14,16 @@ struct UnlockCache: Sendable {
 
   /// Returns a cached key; `nil` if it is missing, expired, or of an older epoch of the vault.
   func key(_ tier: Tier, of head: VaultHead) throws(KeychainError) -> SharedSecret? {
-    guard let entry = Entry(tier, head.id), entry.cached.binding == head.binding,
-      let key = try? entry.cached.key(), try head.owns(key, tier)
+    guard let entry = Entry(tier, head), let key = try? entry.cached.key(),
+      try head.owns(key, tier)
     else { return nil }
     return SharedSecret(key)
   }
 
   /// Extends the time of tier T2 by the idle time, up to its limit.
-  func touch(_ vault: VaultID) {
-    guard let entry = Entry(.unlocked, vault), !entry.cached.isFixed else { return }
-    let remaining = min(idleTime, entry.untilLimit)
-    KernelKeyring.setTimeout(entry.serial, seconds: Self.seconds(remaining))
+  func touch(_ head: VaultHead) {
+    guard let entry = Entry(.unlocked, head), !entry.cached.isFixed else { return }
+    _ = ckernelkeys_set_timeout(entry.serial, Self.seconds(min(idleTime, entry.untilLimit)))
   }
 
   /// Caches all tiers of a vault: for a `fixedTime`, used or not, or as long as the vault is used
@@ -57,9 +56,7 @@ struct UnlockCache: Sendable {
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.
   func remainingTime(of head: VaultHead) -> Duration? {
-    guard let entry = Entry(.unlocked, head.id), entry.cached.binding == head.binding else {
-      return nil
-    }
+    guard let entry = Entry(.unlocked, head) else { return nil }
     return min(KernelKeyring.remainingTime(entry.serial) ?? entry.untilLimit, entry.untilLimit)
   }
 
@@ -69,16 +66,16 @@ struct UnlockCache: Sendable {
   }
 }
 
-/// A cached key that is still valid.
+/// A cached key of a head that is still valid.
 private struct Entry: ~Copyable {
   let serial: Int32
   let untilLimit: Duration
   let cached: CachedKey
 
-  init?(_ tier: Tier, _ vault: VaultID) {
-    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)),
+  init?(_ tier: Tier, _ head: VaultHead) {
+    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: head.id)),
       let payload = KernelKeyring.read(serial, count: CachedKey.count),
-      let cached = CachedKey(payload: payload)
+      let cached = CachedKey(payload: payload), cached.binding == head.binding
     else { return nil }
     let now = BootClock.now
     guard cached.limit > now else { return nil }
@@ -104,10 +101,18 @@ extension Duration {
 
 extension KeychainError {
   static func noCache(_ error: Errno) -> Self {
-    Self(
+    let reason: Recovery =
+      switch error.rawValue {
+      // Filters of container engines return these for calls that they deny.
+      case EPERM, ENOSYS:
+        "containers deny it, unless their seccomp profile allows add_key and keyctl: "
+      case EDQUOT: "the user's quota of keys is used up (see /proc/key-users): "
+      default: ""
+      }
+    return Self(
       .refused,
       "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
-      recovery: reason(error) + .giveKeyEachTime,
+      recovery: reason + .giveKeyEachTime,
       underlying: .system(errno: error.rawValue))
   }
 
@@ -129,30 +134,14 @@ extension KeychainError {
       recovery: "if another vault lies here, remove them with 'keyctl purge user'; otherwise run "
         + "\(.verify), which writes the record again")
   }
-
-  private static func reason(_ error: Errno) -> Recovery {
-    switch error.rawValue {
-    // Filters of container engines return these for calls that they deny.
-    case EPERM, ENOSYS:
-      "containers deny it, unless their seccomp profile allows add_key and keyctl: "
-    case EDQUOT: "the user's quota of keys is used up (see /proc/key-users): "
-    default: ""
-    }
-  }
 }
 
-/// The kernel's user keyring, whose keys live until they expire or the machine stops.
-///
-/// See keyrings(7). Failures are soft: a system that lacks or forbids the service has no cache.
+/// The kernel's user keyring, see keyrings(7); a system that lacks or forbids it has no cache.
 enum KernelKeyring {
-  /// The owner may do everything, and possession gives nothing: a process that gave up root does
-  /// not keep root's keys, and a service with its own session keyring can still read the user's.
+  /// Possession gives nothing: a process that gave up root does not keep root's keys.
   private static let ownerOnly: UInt32 = 0x003F_0000
 
-  /// Puts a key into the user keyring, replacing one of the same name.
-  ///
-  /// The key is created in the thread's keyring and linked when it is complete, so that nobody
-  /// finds it without its timeout; updating a key in place would clear the timeout.
+  /// Puts a key in place of one of its name, made in the thread's keyring: nobody finds it without its timeout.
   static func put(
     _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
   ) throws(Errno) {
@@ -186,10 +175,6 @@ enum KernelKeyring {
     return length == Int64(count) ? payload : nil
   }
 
-  static func setTimeout(_ key: Int32, seconds: UInt32) {
-    _ = ckernelkeys_set_timeout(key, seconds)
-  }
-
   /// Revokes a key wherever it is linked, and returns whether it is revoked, or was gone already.
   @discardableResult
   static func remove(_ key: Int32) -> Bool {
@@ -215,16 +200,14 @@ enum KernelKeyring {
   /// Returns how long a key stays valid, as precisely as the kernel shows it; see proc_keys(5).
   static func remainingTime(_ key: Int32) -> Duration? {
     let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
-    for line in (SystemText.contents(of: "/proc/keys") ?? "").split(separator: "\n") {
-      let fields = line.split(separator: " ")
-      guard fields.count > 3, UInt32(fields[0], radix: 16) == UInt32(bitPattern: key) else {
-        continue
-      }
-      guard let unit = fields[3].last.flatMap({ units[$0] }), let number = Int(fields[3].dropLast())
-      else { return nil }
-      return .seconds(number * unit)
+    let lines = (SystemText.contents(of: "/proc/keys") ?? "").split(separator: "\n")
+    let fields = lines.lazy.map { $0.split(separator: " ") }.first {
+      $0.count > 3 && UInt32($0[0], radix: 16) == UInt32(bitPattern: key)
     }
-    return nil
+    guard let time = fields?[3], let unit = time.last.flatMap({ units[$0] }),
+      let number = Int(time.dropLast())
+    else { return nil }
+    return .seconds(number * unit)
   }
 
   private static func checked(_ result: Int32) throws(Errno) -> Int32 {

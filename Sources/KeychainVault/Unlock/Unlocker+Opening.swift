@@ -18,11 +18,10 @@ extension Unlocker {
   func present(
     _ source: UnlockSource, _ deadline: Deadline
   ) throws(KeychainError) -> PresentedSecret {
-    try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
+    try deadline.excluding { () throws(KeychainError) in try configuration.present(source) }
   }
 
-  /// Takes the lock that allows each user one password hash at a time, which limits memory when many
-  /// commands start together. If the file cannot be locked, hashing proceeds without it.
+  /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it can't be had.
   func passwordHashLock(
     _ kind: SlotKind, _ deadline: Deadline
   ) throws(KeychainError) -> FileLock? {
@@ -67,7 +66,7 @@ extension Unlocker {
     _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot? {
     var tried = 0
-    return try trust.open(slots, of: vault.head) { slot throws(KeychainError) -> SharedSecret in
+    return try open(slots, of: vault.head) { slot throws(KeychainError) -> SharedSecret in
       guard tried == 0 || !deadline.hasPassed else {
         throw KeychainError(
           .timedOut,
@@ -83,16 +82,16 @@ extension Unlocker {
     of presented: borrowing PresentedSecret, for slot: SlotRow
   ) throws(KeychainError) -> SecretBytes {
     switch slot.kind {
-    case .passphrase: break
+    case .passphrase:
+      guard let parameters = PasswordHash.Parameters(encoded: slot.parameters) else {
+        throw .damagedSlot(slot.number)
+      }
+      try PasswordHashPolicy.requireMemory(for: parameters)
+      return try SlotSealing.passphraseKey(
+        presented.secret, salt: slot.salt, parameters: parameters)
     case .keyFile: return try KeyFile.inputKey(presented.secret)
     default: return try translated(secrets: presented.secret.copy())
     }
-    guard let parameters = PasswordHash.Parameters(encoded: slot.parameters) else {
-      throw .damagedSlot(slot.number)
-    }
-    try PasswordHashPolicy.requireMemory(for: parameters)
-    return try SlotSealing.passphraseKey(
-      presented.secret, salt: slot.salt, parameters: parameters)
   }
 
   private func openAsRecipient(
@@ -100,9 +99,9 @@ extension Unlocker {
   ) throws(KeychainError) -> OpenedSlot? {
     let head = vault.head
     // A record of another vault, which a person is about to let go, vouches for nothing here.
-    if trust.file.seenRecord?.id != head.id { try checkPins(of: presented, vault) }
+    if file.seenRecord?.id != head.id { try checkPins(of: presented, vault) }
     let identity = try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
-    var opened = try trust.open(slots, of: head) { slot throws(KeychainError) in
+    var opened = try open(slots, of: head) { slot throws(KeychainError) in
       try SlotSealing.open(slot, identity: identity, vault: head.id).map { ($0, nil) }
     }
     if let path = presented.path, !presented.pins.isEmpty {
@@ -111,8 +110,7 @@ extension Unlocker {
     return opened
   }
 
-  /// Where nothing was seen, the pins decide: anybody who can write the file could have sealed keys of
-  /// another vault to the identity.
+  /// Where nothing was seen, the pins decide: who can write the file can seal keys of another vault to the identity.
   private func checkPins(
     of presented: borrowing PresentedSecret, _ vault: VaultFile.Opened
   ) throws(KeychainError) {
@@ -202,7 +200,7 @@ extension Unlocker {
     }
     let ways: [KeychainError.Recovery?] = [
       Self.ways(head, identity: identityAtHand), kinds.contains(.device) ? bringing : nil,
-      sources.emptyCredentialsFolder.map {
+      configuration.emptyCredentialsFolder.map {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
       },
     ]

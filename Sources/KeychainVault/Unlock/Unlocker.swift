@@ -4,30 +4,33 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// Finds the keys of a vault, asking as little as an operation needs.
-///
-/// An explicit source is used alone. Otherwise the order is: keys that this handle holds, the
-/// device secret, the kernel's cache, the first ambient source, a person.
+/// Finds the keys of a vault: those that this handle holds, then by the explicit source alone, or else by the device
+/// secret, the kernel's cache, the first ambient source, and a person.
 final class Unlocker: Sendable {
   let configuration: VaultConfiguration
-  let sources: UnlockSources
   let cache: UnlockCache
   let state: StateFolder
-  let device: DeviceKeys
-  let trust: SlotTrust
+  let file: VaultFile
   let held: HeldKeys
+  let knownOwnSlot = Mutex<OwnSlot?>(nil)
+
+  private let compared = Mutex<VaultCheck?>(nil)
 
   /// Held while a person is asked.
   private let asking = Mutex(())
 
   init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
     self.configuration = configuration
-    sources = UnlockSources(given: configuration.unlock, policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)
     self.state = state
-    trust = SlotTrust(file)
-    device = DeviceKeys(state, trust)
+    self.file = file
     held = HeldKeys(idleTime: configuration.idleTime)
+  }
+
+  /// What a person compared; `nil` if nobody did.
+  var comparedCheck: VaultCheck? {
+    get { compared.withLock { $0 } }
+    set { compared.withLock { $0 = newValue } }
   }
 
   /// Returns the keys that an operation needs, unlocking as far as `requirement` demands.
@@ -58,7 +61,7 @@ final class Unlocker: Sendable {
     if let keys = held.keys(for: head) { return keys }
     // An explicit source is used alone.
     guard configuration.unlock == nil else { return nil }
-    let own = try device.keys(head)
+    let own = try ownSlot(of: head)?.keys
     if let own, own.readable == .unlockedNow { return own }
     let open: SharedSecret? = if let own { own.open } else { try cache.key(.open, of: head) }
     guard let open else { return nil }
@@ -69,35 +72,35 @@ final class Unlocker: Sendable {
     return keys.satisfies(requirement) ? keys : nil
   }
 
-  /// Returns keys, if there are any, with which a person looks at the vault without being asked.
-  ///
-  /// In a shared vault nothing of this machine opens the list of members, so a given identity does.
-  /// Its keys are not kept, because looking must not unlock the vault.
+  /// Returns keys, if there are any, with which a person looks at the vault without being asked; in a shared vault
+  /// those of a given identity, which are not kept, because looking must not unlock the vault.
   func keysToLook(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys? {
     if let keys = try keysAtHand(.nothing, vault.head) { return keys }
     // Opening the vault reports what is wrong with the identity.
-    guard let source = try? sources.first, case .identityFile(let file) = source.kind,
+    guard let source = try? configuration.firstSource,
+      case .identityFile(let file) = source.kind,
       // A pipe can be read only once, and may block its readers.
-      (try? Stat(FilePath(file)))?.type == .regular, let presented = try? sources.present(source)
+      (try? Stat(FilePath(file)))?.type == .regular,
+      let presented = try? configuration.present(source)
     else { return nil }
     return (try? open(presented, vault, deadline))?.keys
   }
 
   /// Extends the idle time after a use of tier T2.
   func touch(_ head: VaultHead) {
-    // A vault that the device key opens is never locked, and its keys were not taken from the
-    // cache.
-    guard !device.opensEverything(of: head) else { return }
+    // A vault that the device key opens is never locked, and its keys are not from the cache.
+    let own = knownOwnSlot.withLock { $0 }
+    if let own, own.keys.readable == .unlockedNow, head.owns(own.keys) { return }
     held.touch()
-    cache.touch(head.id)
+    cache.touch(head)
   }
 
   private func ambientKeys(
     _ requirement: Accessibility.UnlockRequirement, _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys? {
-    guard let presented = try sources.presentAmbient() else { return nil }
+    guard let presented = try configuration.presentFirst() else { return nil }
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
     // The previous holder of the lock may have unlocked the vault.
@@ -125,31 +128,12 @@ final class Unlocker: Sendable {
     let gone = vaults.flatMap { vault in tiers.map { cache.forget($0, of: vault) } }
     return gone.allSatisfy(\.self)
   }
-
-  /// Removes the cached keys of a vault that was replaced by another: nothing else would find them.
-  func forgetCachedKeys(of record: SeenRecord?) {
-    if let record { lock([record.id], all: true) }
-  }
 }
 
 // MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
 
 extension Unlocker {
-  /// Opens the vault with a slot that administers; its root key is never kept.
-  func administrator(
-    _ vault: VaultFile.Opened, _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedSlot {
-    let opened = try member(vault, deadline)
-    guard opened.root != nil else {
-      throw KeychainError(
-        .refused, "\(opened.member.called) may not change who opens the vault",
-        recovery: "open it with an identity that administers it, or with its recovery code: "
-          + "\(.listSlots) shows which slots do")
-    }
-    return opened
-  }
-
-  /// Returns keys that sign in a shared vault. The cache has none, so a secret is presented again.
+  /// Returns keys that sign in a shared vault: the cache has none, so a secret is presented again.
   func signingKeys(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
@@ -164,28 +148,23 @@ extension Unlocker {
     return opened.keys
   }
 
-  /// Returns all keys, from a secret that is presented now; they are not kept.
-  func allKeys(
-    _ vault: VaultFile.Opened, _ deadline: Deadline
-  ) throws(KeychainError) -> TierKeys {
-    try member(vault, deadline).keys
-  }
-
   /// Whether the identity at hand is pinned to a check, which a person has compared.
   func isPinned(to check: VaultCheck) throws(KeychainError) -> Bool {
-    guard let source = try sources.first, case .identityFile = source.kind else { return false }
-    return try sources.present(source).pins.contains(check)
+    guard let source = try configuration.firstSource, case .identityFile = source.kind else {
+      return false
+    }
+    return try configuration.present(source).pins.contains(check)
   }
 
   /// Opens the vault with a secret that is presented now, or with a device slot that administers.
-  private func member(
+  func member(
     _ vault: VaultFile.Opened, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedSlot {
     if let source = configuration.unlock {
       return try open(try present(source, deadline), vault, deadline)
     }
-    if let opened = try device.administrator(vault.head) { return opened }
-    if let presented = try sources.presentAmbient() {
+    if let opened = try openOwnSlot(of: vault.head), opened.root != nil { return opened }
+    if let presented = try configuration.presentFirst() {
       return try open(presented, vault, deadline)
     }
     return try deadline.excluding { () throws(KeychainError) in try openedByAnswer(vault) }

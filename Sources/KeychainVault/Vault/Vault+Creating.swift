@@ -29,7 +29,7 @@ extension Vault {
     var slots = NewSlots(device: device)
     if let identityFile {
       slots.recipient = try identity(
-        unlocker.sources.present(.identityFile(identityFile, named: "the identity file"))
+        configuration.present(.identityFile(identityFile, named: "the identity file"))
       ).recipient
     }
     switch passphrase {
@@ -80,7 +80,7 @@ extension Vault {
     try Member.check(name: name)
     try requireNoVault(startingAnew: startingAnew)
     let identity = try identity(
-      unlocker.sources.present(.identityFile(identityFile, named: "the identity file")))
+      configuration.present(.identityFile(identityFile, named: "the identity file")))
     let code = try Self.confirmedCode(confirm)
     let epoch = try VaultEpoch(signer: identity.keys.signer(1))
     let slots = [
@@ -112,14 +112,17 @@ extension Vault {
   /// Returns the slots of the device and of the secret that is presented.
   private func slotsOfSourcesAtHand() throws(KeychainError) -> NewSlots {
     var slots = NewSlots(device: true)
-    guard let source = try unlocker.sources.first else { return slots }
-    let presented = try unlocker.sources.present(source)
+    guard let presented = try configuration.presentFirst() else { return slots }
     switch presented.kind {
     case .keyFile:
       slots.inputs.append(
         try slotInput(keyFile: presented.secret, presented.path, name: presented.source))
     case .recipient: slots.recipient = try identity(presented).recipient
-    case .recoveryCode: throw .codeMakesNoVault(presented.source)
+    case .recoveryCode:
+      throw KeychainError(
+        .refused,
+        "there is no vault yet, and the recovery code from \(presented.source) can only open one",
+        recovery: .createVault)
     default: slots.inputs.append(try slotInput(passphrase: presented.secret))
     }
     return slots
@@ -204,13 +207,10 @@ extension Vault {
       inputs.insert(try SlotInput.device(unlocker.state.findOrCreateSecret()), at: 0)
     }
     let epoch = try VaultEpoch(signer: nil)
-    var sealed: [ListedSlot] = []
-    for input in inputs {
+    var sealed = try zip(UInt32(1)..., inputs).map { number, input throws(KeychainError) in
       // The device slot opens everything only if nothing else does.
       let isLimited = input.kind == .device && slots.hasDailyKey
-      sealed.append(
-        try epoch.seal(
-          input, number: UInt32(sealed.count + 1), grant: isLimited ? .openTier : .administers))
+      return try epoch.seal(input, number: number, grant: isLimited ? .openTier : .administers)
     }
     if let recipient = slots.recipient {
       sealed.append(try epoch.seal(to: recipient, number: UInt32(sealed.count + 1)))
@@ -241,7 +241,8 @@ extension Vault {
       throw .writing(path.path, error)
     }
     reportPlaceInMemory(path.path, hasDeviceSlot: hasDeviceSlot)
-    unlocker.forgetCachedKeys(of: seen)
+    // Nothing else would find the keys of the vault that was here before.
+    if let seen { unlocker.lock([seen.id], all: true) }
     do throws(KeychainError) {
       try seenFile.replace(by: made.record(epoch.keys), lettingGo: seen)
     } catch {
@@ -285,7 +286,7 @@ extension Vault {
   /// Says how to add another key, for a service or script that may have been meant to give one.
   private var addingForService: KeychainError.Recovery? {
     let adding: KeychainError.Recovery = "\(.addSlotForService) adds it"
-    if let folder = unlocker.sources.emptyCredentialsFolder {
+    if let folder = configuration.emptyCredentialsFolder {
       return "\(folder) holds neither keychain.passphrase nor keychain.key: if one was meant to "
         + "open the vault, " + adding
     }
@@ -322,12 +323,6 @@ extension KeychainError {
 
   private static func emptyPassphrase(recovery: Recovery) -> Self {
     Self(.refused, "an empty passphrase protects nothing", recovery: recovery)
-  }
-
-  fileprivate static func codeMakesNoVault(_ source: String) -> Self {
-    Self(
-      .refused, "there is no vault yet, and the recovery code from \(source) can only open one",
-      recovery: .createVault)
   }
 
   fileprivate static func madeMeanwhile(_ path: String) -> Self {

@@ -145,8 +145,7 @@ extension Vault {
     try unlocker.state.hasDeviceSecret()
   }
 
-  /// Returns what exists of the path of a missing vault; `nil` if there is a vault. One that was
-  /// there and is gone is an error.
+  /// Returns what exists of the path of a missing vault; `nil` if there is one, an error if it is gone.
   package func absence() throws(KeychainError) -> VaultAbsence? {
     guard try !isThere() else { return nil }
     let path = try file.path()

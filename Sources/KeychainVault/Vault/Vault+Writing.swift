@@ -141,10 +141,9 @@ extension Vault {
     do {
       return try transaction(
         session, accessibility?.unlockRequirement ?? .nothing, among: { _ in true }, body)
-    } catch let error as KeychainError {
-      throw error
     } catch {
-      throw KeychainError(.internalFailure, "a change failed in an unexpected way")
+      throw error as? KeychainError
+        ?? KeychainError(.internalFailure, "a change failed in an unexpected way")
     }
   }
 

@@ -2,6 +2,7 @@ public import KeychainCredentials
 internal import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesFiles
+internal import SystemPackage
 
 /// An encrypted credential store in one file.
 ///
@@ -105,7 +106,7 @@ extension Vault {
   /// given in a change of what opens the vault.
   ///
   /// - Parameter check: the check; a vault with another one is then refused.
-  public func trust(_ check: VaultCheck) { unlocker.trust.check = check }
+  public func trust(_ check: VaultCheck) { unlocker.comparedCheck = check }
 
   /// Unlocks the vault for later commands and programs of the user.
   ///
@@ -125,14 +126,14 @@ extension Vault {
     let session = try existingSession()
     let head = session.head
     try session.requireKnownHead()
-    let keys = try unlocker.allKeys(session.opened, session.deadline)
+    let keys = try unlocker.member(session.opened, session.deadline).keys
     // When the file is gone, cached keys are found by the seen record.
     _ = try session.contents(keys)
     do throws(KeychainError) {
       try unlocker.cache.put(keys, of: head.id, fixedTime: timeout)
     } catch {
       // A vault that the device key opens is open for later commands without a cache.
-      guard try unlocker.device.keys(head)?.readable == .unlockedNow else { throw error }
+      guard try unlocker.ownSlot(of: head)?.keys.readable == .unlockedNow else { throw error }
     }
   }
 
@@ -155,18 +156,11 @@ extension Vault {
   /// Locks the vault as ``lock(all:)`` does, and returns whether there was a vault, or the record of
   /// one.
   package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
-    unlocker.held.forget()
-    var seen: Set<VaultID> = []
-    var unreadable: SeenRecordFile?
-    if let head = file.knownHead { seen.insert(head.id) }
     // The file may be gone, or be of another vault.
-    for file in file.seenForLocking() {
-      switch file.read() {
-      case .none: break
-      case .unreadable: unreadable = unreadable ?? file
-      case .record(let record): seen.insert(record.id)
-      }
-    }
+    let records = file.seenForLocking().map { (path: $0.path, content: $0.read()) }
+    let unreadable = records.first { $0.content == .unreadable }
+    let known = [file.knownHead?.id] + records.map { $0.content.record?.id }
+    let seen = Set(known.compactMap(\.self))
     // Every key goes before the first failure is reported.
     var isOpen = !unlocker.lock(seen, all: all)
     var isThere = false
@@ -184,5 +178,112 @@ extension Vault {
     // Another vault may lie here than the one that was seen.
     if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
     return isThere || !seen.isEmpty
+  }
+}
+
+// MARK: - Where the vault, its files and what unlocks it lie
+
+extension Vault {
+  /// Whether a secret that unlocks is at hand, from an explicit source or the environment.
+  public var hasUnlockSource: Bool {
+    configuration.unlock != nil || !configuration.ambientSources.isEmpty
+  }
+
+  /// Whether the kernel keeps keys here; it stores one as a test, so use it only for hints after failures.
+  package static var canStayUnlocked: Bool { KernelKeyring.failure() == nil }
+
+  /// Returns who may read files with secrets, by this vault's configuration and the environment.
+  package func secretFileReaders() throws(KeychainError) -> SecretFileReaders {
+    try configuration.secretFilePolicy.readers()
+  }
+
+  /// The paths of the files that the vault consists of, of those that unlock it, and of this
+  /// machine's records and locks, as far as they are known; some are folders, some may not exist.
+  package var paths: [String] {
+    let locations = Locations(environment: configuration.environment)
+    var paths: [String] = []
+    if let vault = try? path() { paths += [vault, UnfinishedVault.name(for: vault)] }
+    // The folder itself may be that of a service, which has files of its own there.
+    if let state = try? locations.stateFolder() {
+      paths += Self.namesInState.map { "\(state)/\($0)" }
+    }
+    if let folder = try? locations.configurationFolder() { paths.append(folder + "/identity") }
+    if let given = configuration.unlock?.path { paths.append(given) }
+    return paths + configuration.ambientSources.compactMap { try? configuration.path(of: $0) }
+  }
+
+  /// What all parts of the keychain keep in the state folder.
+  private static let namesInState = [
+    "device.key", "seen", "stores", "migration.copies", "choice.lock", "choice.turnstile",
+    "kdf.lock", "renewal.lock",
+  ]
+
+  /// Returns the key files at hand that hold only a few readable words.
+  ///
+  /// Examines the files that would unlock the vault: the explicit source, or else the environment
+  /// and the system's credentials. Key files are not stretched as passphrases are, so whoever has
+  /// the vault can guess such words fast. Unreadable files are skipped: unlocking reports them.
+  ///
+  /// - Returns: The names of the sources, such as `KEYCHAIN_KEY_FILE`.
+  public func weakKeyFiles() -> [String] {
+    configuration.allSources.filter { source in
+      guard case .keyFile(let path) = source.kind,
+        let contents = try? KeyFile.read(
+          path, name: source.name, policy: configuration.secretFilePolicy)
+      else { return false }
+      return KeyFileText.isGuessable(contents)
+    }.map(\.name)
+  }
+
+  /// Returns what is wrong with the ambient secret that opens the vault, which does not show while it is unlocked.
+  ///
+  /// A passphrase is not hashed, so a wrong passphrase is not found.
+  package func sourceProblem() -> KeychainError? {
+    guard configuration.unlock == nil, let source = configuration.ambientSources.first,
+      let session = try? session()
+    else { return nil }
+    do throws(KeychainError) {
+      try check(source, session)
+      return nil
+    } catch {
+      // A vault that is busy or unreadable is not the source's fault.
+      return [.timedOut, .busy].contains(error.code) ? nil : error
+    }
+  }
+
+  /// Fails if a source cannot be read, or, as far as it shows without a hash, does not open the vault.
+  private func check(_ source: AmbientSource, _ session: VaultSession) throws(KeychainError) {
+    let head = session.head
+    if let file = try configuration.path(of: source) {
+      guard let stat = try? Stat(FilePath(file)) else {
+        throw KeychainError(
+          .inputOutput,
+          "\(source.name) names \(file), which does not exist or cannot be reached, so it does not "
+            + "open the vault",
+          recovery: "put the file there, or name another one; \(.lockAll) and then \(.read) show "
+            + "whether it opens the vault")
+      }
+      // A pipe can be read only once, and may block its readers.
+      guard stat.type == .regular else { return }
+    }
+    guard let presented = try configuration.presentFirst() else { return }
+    // If the device key opens everything, no other slot is needed.
+    if head.slots(of: presented.kind).isEmpty, try unlocker.openOwnSlot(of: head)?.root != nil {
+      return
+    }
+    guard presented.kind != .passphrase || head.slots(of: .passphrase).isEmpty else { return }
+    _ = try unlocker.openHoldingLock(presented, session.opened, session.deadline)
+  }
+}
+
+extension UnlockSource {
+  /// The path of the file; `nil` if the secret comes from elsewhere.
+  fileprivate var path: String? {
+    switch kind {
+    case .passphrase, .recoveryCode: nil
+    case .passphraseFile(let path), .keyFile(let path), .recoveryCodeFile(let path),
+      .identityFile(let path):
+      path
+    }
   }
 }

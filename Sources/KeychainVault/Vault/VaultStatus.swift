@@ -161,7 +161,9 @@ extension Vault {
       status.slots = try describe(head, nil)
       status.seenFailure = try seen.record?.failure(of: head, at: session.path)
     }
-    status.seenRecord = Self.compare(seen, head, relation, status.seenFailure)
+    if let record = seen.record {
+      status.seenRecord = Self.compare(record, head, relation, status.seenFailure)
+    }
     return status
   }
 
@@ -193,7 +195,7 @@ extension Vault {
 
   /// Describes the slots, with their names if the list of members can be read.
   func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot] {
-    let own = try unlocker.device.slot(head)
+    let own = try unlocker.ownSlot(of: head)?.slot
     return head.slots.map { slot in
       slot.described(
         isThisDevice: slot.number == own?.number, member: list?.member(slot.number))
@@ -211,22 +213,20 @@ extension Vault {
     return VaultStatus(
       path: path.path, exists: (found?.size ?? 0) > 0, wasSeen: seen.read() != .none,
       isCacheAvailable: cacheFailure == nil, cacheErrorNumber: cacheFailure?.rawValue,
-      emptyCredentialsFolder: unlocker.sources.emptyCredentialsFolder,
+      emptyCredentialsFolder: configuration.emptyCredentialsFolder,
       deviceSecretPath: devicePath,
       hasDeviceSecret: try translated(PrivateFile.inspect(devicePath)) != nil,
       seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
       isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
       unlockSources: configuration.unlock.map { [$0.name] }
-        ?? unlocker.sources.ambient.map(\.name),
+        ?? configuration.ambientSources.map(\.name),
       mayAsk: configuration.ask != nil)
   }
 
   private static func compare(
-    _ seen: SeenRecordFile.Content, _ head: VaultHead, _ relation: SeenRelation?,
-    _ failure: KeychainError?
+    _ record: SeenRecord, _ head: VaultHead, _ relation: SeenRelation?, _ failure: KeychainError?
   ) -> VaultStatus.SeenRecordState {
-    guard let record = seen.record else { return seen == .none ? .none : .unreadable }
     guard record.id == head.id else { return .otherVault }
     guard failure != nil else { return relation == nil ? .notCompared : .current }
     if relation?.isFork ?? false { return .forked }

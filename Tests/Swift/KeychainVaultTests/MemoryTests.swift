@@ -94,7 +94,7 @@ struct MemoryWalk {
     try use(vault.handle(identity: file.path))
     let check = try #require(VaultCheck(text: String(repeating: "a", count: 32)))
     try vault.handle().pinIdentity(at: file.path, to: check, replacing: true)
-    let sources = recovered.unlocker.sources
+    let sources = recovered.configuration
     let read = try sources.identityFile(file.path, file.path)
     return code + [
       MaskedBytes("the seed of the identity", read.identity.seed),

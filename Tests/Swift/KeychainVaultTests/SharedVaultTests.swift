@@ -98,8 +98,8 @@ struct SharedVaultTests {
     let raw = try RawVault(vault, shared.administrator)
     let handle = shared.handle(carol)
     let session = try handle.existingSession()
-    let file = try handle.unlocker.sources.identityFile(carol.path, "carol")
-    var keys = try handle.unlocker.allKeys(session.opened, session.deadline)
+    let file = try handle.configuration.identityFile(carol.path, "carol")
+    var keys = try handle.unlocker.member(session.opened, session.deadline).keys
     #expect(keys.signer == nil)
     keys.signer = file.identity.keys.signer(3)
     try raw.append(keys) { writer throws(KeychainError) in
