@@ -211,10 +211,6 @@ extension ListedSlot {
 
   /// Whether a device secret alone opens everything with it.
   var isFullDevice: Bool { kind == .device && grant == .administers }
-
-  func described(isThisDevice: Bool?, grant: SlotGrant? = nil) -> VaultSlot {
-    slot.described(isThisDevice: isThisDevice, member: member, grant: grant)
-  }
 }
 
 extension MemberList {

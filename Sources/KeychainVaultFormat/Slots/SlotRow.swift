@@ -180,6 +180,10 @@ package struct ListedSlot: Hashable, Sendable {
   package var number: UInt32 { slot.number }
   package var kind: SlotKind { slot.kind }
   package var grant: SlotGrant { slot.grant }
+
+  package func described(isThisDevice: Bool?, grant: SlotGrant? = nil) -> VaultSlot {
+    slot.described(isThisDevice: isThisDevice, member: member, grant: grant)
+  }
 }
 
 /// How a slot is opened.

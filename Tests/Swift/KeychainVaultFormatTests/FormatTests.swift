@@ -43,7 +43,8 @@ struct FormatTests {
   private static func head(_ head: VaultHead, slots: [Data]) throws -> VaultHead {
     var parts = head.parts
     parts.slots = slots
-    return try VaultHead(parts.encoded(
+    return try VaultHead(
+      parts.encoded(
         index: head.lengths.index, spine: head.lengths.spine, log: head.lengths.log), path: "vault")
   }
 

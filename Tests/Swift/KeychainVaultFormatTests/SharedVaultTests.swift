@@ -86,7 +86,10 @@ struct SharedVaultTests {
   }
 
   @Test func successionsAreFollowedWithOneRecoveryCode() throws {
-    let (code, other) = (SharedSecret(try SecretBytes.random(count: 32)), SharedSecret(try SecretBytes.random(count: 32)))
+    let (code, other) = (
+      SharedSecret(try SecretBytes.random(count: 32)),
+      SharedSecret(try SecretBytes.random(count: 32))
+    )
     let recovery = CommitSigner(number: 1, seed: code)
     let keys = try (0..<3).map { _ in try AdministrationKey.random().publicKey }
     let make = { (epoch: UInt64, from: Data, to: Data, signer: CommitSigner) in
@@ -101,7 +104,8 @@ struct SharedVaultTests {
     ]
     let trusted = try recovery.publicKey()
     let leads = { (from: Data, records: [Data], trusted: Data?) in
-      try Succession.lead(from: { $0 == from }, in: records, to: head.identity, trustingRecovery: trusted)
+      try Succession.lead(
+        from: { $0 == from }, in: records, to: head.identity, trustingRecovery: trusted)
     }
     #expect(try leads(keys[0], way, trusted))
     #expect(try leads(keys[1], way, trusted))
