@@ -115,7 +115,13 @@ struct ExportContent: ~Copyable {
     let credential = try withByteString(limit: Self.maximumMetadataCount) {
       bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
     }
-    try withByteString(limit: Credential.maximumSecretCount) { _ in }
+    var skipped = try byteStringCount(limit: Credential.maximumSecretCount)
+    while skipped > 0 {
+      if offset == chunk.count { try advance() }
+      let part = min(skipped, chunk.count - offset)
+      offset += part
+      skipped -= part
+    }
     return credential
   }
 
@@ -159,9 +165,13 @@ struct ExportContent: ~Copyable {
   private mutating func withByteString<Result: ~Copyable>(
     limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
+    try withBytes(byteStringCount(limit: limit), body)
+  }
+
+  private mutating func byteStringCount(limit: Int) throws(KeychainError) -> Int {
     let count = Int(try integer(as: UInt32.self))
     guard count <= limit else { throw .damagedExport("an item is too large") }
-    return try withBytes(count, body)
+    return count
   }
 
   /// Passes the next bytes to `body`, without a copy if they lie in one chunk.

@@ -17,7 +17,7 @@ final class VaultFile: Sendable {
     var contents: VaultContents?
 
     /// With what a read found nothing to say against the contents, and nothing to record.
-    var approval: (keys: DerivedKeys, seen: SeenRecord)?
+    var approval: (keys: TierKeysIdentity, seen: SeenRecord)?
   }
 
   /// What a commit of this handle left of an item.
@@ -32,6 +32,9 @@ final class VaultFile: Sendable {
 
   /// What this handle itself put since the last scan of its observers, the newest last; `nil` if there are none.
   let own = Mutex<[OwnChange]?>(nil)
+
+  /// An own change beyond would be told twice.
+  private static let greatestOwnCount = 1 << 18
 
   private let configuration: VaultConfiguration
   private let locations: Locations
@@ -189,7 +192,7 @@ final class VaultFile: Sendable {
     known.withLock { known in
       guard let known, known.status == opened.status, !opened.isLocked,
         known.contents?.hasUnfinishedWrite == false, let approval = known.approval,
-        approval.keys === keys.derived, approval.seen == opened.seen.record
+        approval.keys === keys.identity, approval.seen == opened.seen.record
       else { return nil }
       return known.contents
     }
@@ -200,7 +203,7 @@ final class VaultFile: Sendable {
     guard let seen = opened.seen.record else { return }
     known.withLock { known in
       guard known?.status == opened.status else { return }
-      known?.approval = (keys.derived, seen)
+      known?.approval = (keys.identity, seen)
     }
   }
 
@@ -231,9 +234,21 @@ final class VaultFile: Sendable {
   var knownHead: VaultHead? { known.withLock { $0?.head } }
 
   /// Notes what a commit changes, under the lock and before it is written: whoever sees the commit finds the note.
-  func note(_ versions: [ItemID: UInt64?], in n: UInt64) {
+  ///
+  /// It is taken back if the vault is as before.
+  func noting<Result>(
+    _ versions: [ItemID: UInt64?], in n: UInt64, _ commit: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
     own.withLock { own in
       own?.append(contentsOf: versions.map { OwnChange(id: $0, version: $1, n: n) })
+      // Where no scan is possible, nobody takes them.
+      if let count = own?.count, count > Self.greatestOwnCount { own?.removeFirst(count / 2) }
+    }
+    do throws(KeychainError) {
+      return try commit()
+    } catch {
+      if error.code != .outcomeUnknown { own.withLock { $0?.removeAll { $0.n == n } } }
+      throw error
     }
   }
 

@@ -111,12 +111,18 @@ final class LinuxFile: DiskFile {
     }
     // Above its limit, the kernel would kill this process.
     guard !isTooLong, end >= 0, rlim_t(end) <= limit.rlim_cur else { throw .fileTooLarge }
-    do {
-      _ = unsafe try bytes.withUnsafeBytes {
-        try unsafe descriptor.writeAll(toAbsoluteOffset: Int64(offset), $0)
+    var rest = bytes
+    while !rest.isEmpty {
+      let place = Int64(end - rest.count)
+      do {
+        let written = unsafe try rest.withUnsafeBytes {
+          try unsafe descriptor.write(toAbsoluteOffset: place, $0)
+        }
+        guard written > 0 else { throw Errno.ioError }
+        rest = rest.dropFirst(written)
+      } catch {
+        throw error as? Errno ?? .ioError
       }
-    } catch {
-      throw error as? Errno ?? .ioError
     }
   }
 

@@ -76,10 +76,12 @@ struct LockedVault {
     // From smaller vaults, deleted items go at once, with the rest of what was replaced.
     let removesForGood = writer.removesSecrets && contents.end < 1 << 20
     if keys.hasAll, needsFile || removesForGood {
-      session.file.note(writer.versions, in: contents.newest.n + 1)
+      let base = try NewBase(writer.contents, keys)
       do throws(KeychainError) {
-        return try replaceBase(
-          NewBase(writer.contents, keys), until: needsFile ? nil : Self.shortly)
+        return try session.file.noting(writer.versions, in: contents.newest.n + 1) {
+          () throws(KeychainError) in
+          try replaceBase(base, until: needsFile ? nil : Self.shortly)
+        }
       } catch {
         // An append may do where the folder takes no new file, and where it doesn't fit on the disk.
         guard !needsFile, error.code != .outcomeUnknown else { throw error }
@@ -94,14 +96,15 @@ struct LockedVault {
     }
     let (commit, header, frame) = try writer.sealed()
     let isDue = contents.growth.isDue(after: header, preceding: contents.head.lengths.log)
-    session.file.note(writer.versions, in: commit.n)
-    let status: DiskStatus
-    do throws(WriteFailure) {
-      status = try lock.append(
-        frame, at: contents.end, cutting: contents.hasUnfinishedWrite,
-        syncsFolder: contents.isBaseAlone)
-    } catch {
-      throw .writing(session.path, error)
+    let status = try session.file.noting(writer.versions, in: commit.n) {
+      () throws(KeychainError) in
+      do throws(WriteFailure) {
+        return try lock.append(
+          frame, at: contents.end, cutting: contents.hasUnfinishedWrite,
+          syncsFolder: contents.isBaseAlone)
+      } catch {
+        throw .writing(session.path, error)
+      }
     }
     contents.add(
       commit,

@@ -54,6 +54,12 @@ extension Vault {
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
     guard let session = try session() else { throw .notFound(identity) }
+    // Checked first, so that renaming to the same name writes nothing.
+    if identity == newIdentity {
+      guard let credential = try credential(for: identity) else { throw .notFound(identity) }
+      try credential.checkVersion(expectedVersion)
+      return credential
+    }
     return try write(session) { transaction throws(KeychainError) in
       try transaction.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
     }

@@ -66,7 +66,7 @@ extension Array {
   /// The element of a tier, of three in the order of the tiers.
   package subscript(tier: Tier) -> Element {
     get { self[Int(tier.rawValue)] }
-    set { self[Int(tier.rawValue)] = newValue }
+    _modify { yield &self[Int(tier.rawValue)] }
   }
 }
 
@@ -84,8 +84,11 @@ package struct TierKeys: Sendable {
   /// What signs the commits of a shared vault; `nil` if only keys from the cache are at hand.
   package var signer: CommitSigner?
 
-  /// What was derived from these keys before; only copies of them share the object.
-  package let derived = DerivedKeys()
+  /// Tells copies of these keys from others, without comparing them.
+  package let identity = TierKeysIdentity()
+
+  /// What was derived from these keys before.
+  let derived = DerivedKeys()
 
   package func key(_ tier: Tier) -> SharedSecret? {
     switch tier {
@@ -149,6 +152,11 @@ package struct TierKeys: Sendable {
   }
 }
 
+/// An object that only copies of some keys share; it has no keys itself, and so may outlive them.
+package final class TierKeysIdentity: Sendable {
+  init() {}
+}
+
 /// The secret of this machine, without which its ThisDeviceOnly items stay closed.
 package struct DeviceSecret: Sendable {
   package let secret: SharedSecret
@@ -172,7 +180,7 @@ package struct VaultDevice: Sendable {
 }
 
 /// Keys that were derived from tier keys, so that each is derived once; they live no longer than those.
-package final class DerivedKeys: Sendable {
+final class DerivedKeys: Sendable {
   fileprivate enum Name: Hashable {
     case box(String)
     case names(Tier)
