@@ -189,7 +189,7 @@ def moments(home) -> list[tuple[str, int]]:
     if match := re.match(r"(\d+) +(\w+)\(", line):
       counts[match.groups()] += 1
       made.append((match[2], counts[match.groups()]))
-  assert len(made) > 50
+  assert len(made) > 20
   renaming = next(at for at, (name, _) in enumerate(made) if name == "rename")
   beginning = next(at for at, (name, _) in enumerate(made) if name == "flock")
   some = range(beginning, len(made), max(1, (len(made) - beginning) // tried(300)))
