@@ -261,11 +261,11 @@ public struct CredentialSearchResult: Hashable, Sendable {
     credentials: [Credential], lockedCount: Int = 0, damaged: [String] = [],
     otherDeviceCount: Int = 0, failures: [KeychainError] = []
   ) {
-    self.credentials = credentials.sorted {
-      $0.identity.allNames.lexicographicallyPrecedes($1.identity.allNames) {
-        $0.hasLesserBytes(than: $1)
-      }
+    let names = credentials.map(\.identity.allNames)
+    let order = credentials.indices.sorted { first, second in
+      names[first].lexicographicallyPrecedes(names[second]) { $0.hasLesserBytes(than: $1) }
     }
+    self.credentials = order.map { credentials[$0] }
     self.lockedCount = lockedCount
     self.damaged = damaged
     self.otherDeviceCount = otherDeviceCount
