@@ -52,14 +52,9 @@ extension NewBase {
       pageLimit: contents.itemCount > 10_000 ? 16384 : 4096, putItems: puttingItems ?? carry)
   }
 
-  /// Writes the file, makes it durable, and reads it as a vault.
+  /// Writes the file, and reads it as a vault; who gives the file its name makes it durable.
   func write(to file: any DiskFile, path: String) throws(KeychainError) -> VaultContents {
     let head = try BaseWriter.write(self, to: file, path: path)
-    do throws(Errno) {
-      try file.sync()
-    } catch {
-      throw .vault(path, error, doing: "write")
-    }
     return try VaultContents(
       reading: file, size: file.status(of: path).size, path: path, head: head, keys: keys)
   }

@@ -143,13 +143,19 @@ struct LockedVault {
   /// Writes a new base, and gives it the vault's name, after `beforeRename` has recorded what must be before it counts.
   mutating func replaceBase(
     _ new: NewBase, until deadline: Deadline? = nil,
-    beforeRename: (VaultContents) throws(KeychainError) -> Void = { _ throws(KeychainError) in }
+    beforeRename: ((VaultContents) throws(KeychainError) -> Void)? = nil
   ) throws(KeychainError) {
     let unfinished = try UnfinishedVault(
       for: session.path, on: session.file.disk, like: lock.file, until: deadline ?? session.deadline
     )
     let made = try new.write(to: unfinished.file, path: session.path)
-    try beforeRename(made)
+    if let beforeRename {
+      // Nothing is recorded of a file that may not become durable.
+      do throws(Errno) { try unfinished.file.sync() } catch {
+        throw .vault(session.path, error, doing: "write")
+      }
+      try beforeRename(made)
+    }
     let renamed: LockedLog
     do throws(WriteFailure) {
       renamed = try unfinished.takeName(replacing: true)
