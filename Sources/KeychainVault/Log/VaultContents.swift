@@ -191,12 +191,12 @@ extension VaultContents {
   private func requireUnfinished(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
   ) throws(KeychainError) {
-    let damage = KeychainError.damagedVault(
+    let damage = KeychainError.damagedLog(
       path, "its commit \(newest.n + 1) is damaged, and later ones follow it")
     if let seen = seen?.proved[0], seen.serial == list.serial, seen.n > newest.n { throw damage }
     // The longest frame with its boxes.
     guard log.end - end <= (34 << 20) + 4096 else {
-      throw .damagedVault(path, "more follows its commit \(newest.n) than a commit has")
+      throw .damagedLog(path, "more follows its commit \(newest.n) than a commit has")
     }
     guard newest.n + 2 <= list.numbers.upperBound else { return }
     let later = newest.n + 2...list.numbers.upperBound
@@ -204,11 +204,20 @@ extension VaultContents {
     while let found = try log.nextHeader(in: later, from: place) {
       likenesses += 1
       guard likenesses <= 1024 else {
-        throw .damagedVault(path, "what follows its commit \(newest.n) is not what a writer leaves")
+        throw .damagedLog(path, "what follows its commit \(newest.n) is not what a writer leaves")
       }
       if try log.header(at: found, later, head, keys) != nil { throw damage }
       place = found + 1
     }
+  }
+}
+
+extension KeychainError {
+  /// Damage behind the last good commit: what comes before it can be accepted as an older copy.
+  fileprivate static func damagedLog(_ path: String, _ reason: String) -> Self {
+    Self(
+      .damaged, "the vault \(path) is damaged: \(reason)",
+      recovery: "restore a backup, or accept what comes before the damage with \(.acceptRestored)")
   }
 }
 
