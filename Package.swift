@@ -3,13 +3,35 @@ import PackageDescription
 
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
-let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let grdbSQLite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
-/// A product that only the trait `RemotePreferences` needs.
-func remote(_ name: String, package: String) -> Target.Dependency {
-  .product(name: name, package: package, condition: .when(traits: ["RemotePreferences"]))
+extension Target.Dependency {
+  /// A product that is resolved and built only with a trait.
+  static func product(_ name: String, of package: String, if trait: String) -> Self {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+  }
+}
+
+/// A folder of `Sources`. A floor uses itself and those above it in this list, with one exception:
+/// commands and compatibility know nothing of each other.
+enum Floor: String {
+  case system = "System"
+  case keychain = "Keychain"
+  case preferences = "Preferences"
+  case compatibility = "Compatibility"
+  case commands = "Commands"
+}
+
+func target(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(floor.rawValue)/\(name)")
+}
+
+/// A library in C that the machine has.
+func system(
+  _ name: String, pkgConfig: String? = nil, providers: [SystemPackageProvider]? = nil
+) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: providers)
 }
 
 /// The tests in `Tests/Swift/NAME`.
@@ -48,21 +70,29 @@ let package = Package(
     .library(name: "PrephirencesCookies", targets: ["Prephirences", "PrephirencesCookies"]),
     .library(name: "PrephirencesRecords", targets: ["Prephirences", "PrephirencesRecords"]),
     .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
-    .library(name: "PrephirencesDurable", targets: ["Prephirences", "PrephirencesDurable"]),
+    .library(
+      name: "PrephirencesDurable",
+      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     .library(
       name: "PrephirencesShared",
-      targets: ["Prephirences", "PrephirencesDurable", "PrephirencesShared"]),
+      targets: [
+        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
+        "PrephirencesShared",
+      ]),
     .library(
       name: "SwiftyUserDefaults",
-      targets: ["Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
-    .library(name: "Palau", targets: ["Palau", "Prephirences", "PrephirencesDurable"]),
+      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
     .library(
-      name: "TypedDefaults", targets: ["Prephirences", "PrephirencesDurable", "TypedDefaults"]),
+      name: "Palau",
+      targets: ["Palau", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+    .library(
+      name: "TypedDefaults",
+      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "TypedDefaults"]),
     .library(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainTerminal", "KeychainVault", "Prephirences",
+        "KeychainStores", "KeychainVault", "Prephirences",
       ]),
     .library(
       name: "KeychainHelpers",
@@ -80,136 +110,139 @@ let package = Package(
   traits: [
     .trait(
       name: "RemotePreferences",
-      description: "Preferences over HTTP, in RemotePrephirences; brings async-http-client.")
+      description: "Preferences over HTTP, in RemotePrephirences; brings async-http-client."),
+    .trait(
+      name: "RecordPreferences",
+      description: "Rows of a database as preferences, in PrephirencesRecords; brings GRDB."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    // Only with a trait: without it, they are not even downloaded.
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    // Only with the trait: without it, they are not even downloaded.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
   ],
   targets: [
-    // C
-    .target(name: "CCommandLine"),
-    .systemLibrary(name: "CFileCalls"),
-    .target(name: "CInheritedFiles"),
-    .target(name: "CKernelKeys"),
-    .systemLibrary(name: "CLibcurl"),
-    .systemLibrary(name: "CLibsecret"),
-    .systemLibrary(
-      name: "CLibsodium",
-      pkgConfig: "libsodium",
+    // System: files, text, processes, terminals, and the C libraries
+    system("CLibcurl"),
+    system("CLibsecret"),
+    system(
+      "CLibsodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
-    .target(name: "CTerminal"),
+    system(
+      "CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
+    target(.system, "CPrephirencesSystem"),
+    target(.system, "PrephirencesSystem", ["CPrephirencesSystem", systemPackage]),
 
-    // Preferences
-    .target(name: "Prephirences"),
-    .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
-    .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
-    .target(name: "PrephirencesFiles", dependencies: ["CFileCalls", systemPackage]),
-    .target(name: "PrephirencesText"),
-    .target(
-      name: "PrephirencesDurable",
-      dependencies: ["Prephirences", "PrephirencesFiles", grdbSQLite, systemPackage]),
-    .target(name: "PrephirencesRecords", dependencies: ["Prephirences", grdb]),
-    .target(
-      name: "RemotePrephirences",
-      dependencies: [
-        "Prephirences",
-        remote("AsyncHTTPClient", package: "async-http-client"),
-        remote("NIOCore", package: "swift-nio"),
-        remote("NIOHTTP1", package: "swift-nio"),
+    // Keychain: credentials, from secrets in memory up to the library
+    target(.keychain, "KeychainSecrets", ["CLibsodium"]),
+    target(
+      .keychain, "KeychainCredentials", ["KeychainSecrets", "PrephirencesSystem", systemPackage]),
+    target(
+      .keychain, "KeychainVaultFormat",
+      ["KeychainCredentials", "KeychainSecrets", "PrephirencesSystem"]),
+    target(
+      .keychain, "KeychainVault",
+      [
+        "CPrephirencesSystem", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat",
+        "PrephirencesSystem", systemPackage,
       ]),
+    target(
+      .keychain, "KeychainSecretService",
+      [
+        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesSystem",
+        systemPackage,
+      ]),
+    target(
+      .keychain, "KeychainStores",
+      [
+        "CPrephirencesSystem", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainVault", "KeychainVaultFormat", "PrephirencesSystem", systemPackage,
+      ]),
+    target(
+      .keychain, "KeychainHelpers",
+      [
+        "CPrephirencesSystem", "KeychainCredentials", "KeychainSecrets", "KeychainStores",
+        "KeychainVault", "PrephirencesSystem",
+      ]),
+    target(
+      .keychain, "Keychain",
+      [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
+        "KeychainVault", "KeychainVaultFormat", "Prephirences", "PrephirencesSystem",
+        systemPackage,
+      ]),
+    target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
 
-    // Preferences on many machines
-    .target(
-      name: "PrephirencesEtcd",
-      dependencies: ["CLibcurl", "PrephirencesFiles", "PrephirencesText", systemPackage]),
-    .target(
-      name: "PrephirencesShared",
-      dependencies: [
-        "Prephirences", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesFiles",
+    // Preferences: values, durable on this machine, and in step on many
+    target(
+      .preferences, "PreferencesDurable",
+      ["CSQLite", "Prephirences", "PrephirencesSystem", systemPackage]),
+    target(
+      .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
+    target(
+      .preferences, "PreferencesShared",
+      [
+        "PreferencesDurable", "Prephirences", "PrephirencesEtcd", "PrephirencesSystem",
         systemPackage,
       ]),
 
-    // The APIs of other libraries, over the durable store
-    .target(name: "Palau", dependencies: ["Prephirences", "PrephirencesDurable"]),
-    .target(name: "SwiftyUserDefaults", dependencies: ["Prephirences", "PrephirencesDurable"]),
-    .target(name: "TypedDefaults", dependencies: ["Prephirences", "PrephirencesDurable"]),
-
-    // Credentials, from the bottom up
-    .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
-    .target(
-      name: "KeychainCredentials",
-      dependencies: ["KeychainSecrets", "PrephirencesFiles", "PrephirencesText", systemPackage]),
-    .target(name: "KeychainTesting", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
-    .target(
-      name: "KeychainVaultFormat",
-      dependencies: ["KeychainCredentials", "KeychainSecrets", "PrephirencesText"]),
-    .target(
-      name: "KeychainVault",
-      dependencies: [
-        "CFileCalls", "CKernelKeys", "KeychainCredentials", "KeychainSecrets",
-        "KeychainVaultFormat", "PrephirencesFiles", systemPackage,
+    // Compatibility: the APIs of other libraries, and Foundation's
+    target(.compatibility, "Prephirences"),
+    target(.compatibility, "PrephirencesDurable", ["PreferencesDurable", "Prephirences"]),
+    target(
+      .compatibility, "PrephirencesShared",
+      [
+        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
+        "PrephirencesSystem",
       ]),
-    .target(
-      name: "KeychainSecretService",
-      dependencies: [
-        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles",
-        "PrephirencesText", systemPackage,
+    target(.compatibility, "CryptoPrephirences", ["KeychainSecrets", "Prephirences"]),
+    target(
+      .compatibility, "RemotePrephirences",
+      [
+        "Prephirences",
+        .product("AsyncHTTPClient", of: "async-http-client", if: "RemotePreferences"),
+        .product("NIOCore", of: "swift-nio", if: "RemotePreferences"),
+        .product("NIOHTTP1", of: "swift-nio", if: "RemotePreferences"),
       ]),
-    .target(
-      name: "KeychainTerminal",
-      dependencies: [
-        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
-        "PrephirencesText", systemPackage,
-      ]),
-    .target(
-      name: "KeychainStores",
-      dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultFormat", "PrephirencesFiles", "PrephirencesText", systemPackage,
-      ]),
-    .target(
-      name: "KeychainHelpers",
-      dependencies: [
-        "CInheritedFiles", "KeychainCredentials", "KeychainSecrets", "KeychainStores",
-        "KeychainVault", "PrephirencesFiles", "PrephirencesText",
-      ]),
-    .target(
-      name: "Keychain",
-      dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainTerminal", "KeychainVault", "KeychainVaultFormat", "Prephirences",
-        "PrephirencesFiles", systemPackage,
-      ]),
+    target(
+      .compatibility, "PrephirencesRecords",
+      ["Prephirences", .product("GRDB", of: "GRDB.swift", if: "RecordPreferences")]),
+    target(.compatibility, "PrephirencesCookies", ["Prephirences"]),
+    target(
+      .compatibility, "SwiftyUserDefaults",
+      ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+    target(.compatibility, "Palau", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+    target(
+      .compatibility, "TypedDefaults",
+      ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
 
     // Commands
-    .target(
-      name: "PrephirencesCommandLine",
-      dependencies: ["CCommandLine", "PrephirencesText", argumentParser]),
-    .target(
-      name: "PreferenceCommands",
-      dependencies: [
-        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", "PrephirencesEtcd",
-        "PrephirencesFiles", "PrephirencesShared", "PrephirencesText", argumentParser,
-        systemPackage,
+    target(
+      .commands, "PrephirencesCommandLine",
+      ["CPrephirencesSystem", "PrephirencesSystem", argumentParser]),
+    target(
+      .commands, "PreferenceCommands",
+      [
+        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesCommandLine",
+        "PrephirencesEtcd", "PrephirencesSystem", argumentParser, systemPackage,
       ]),
-    .target(
-      name: "KeychainCommands",
-      dependencies: [
+    target(
+      .commands, "KeychainCommands",
+      [
         "KeychainCredentials", "KeychainHelpers", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainTerminal", "KeychainVault", "PrephirencesCommandLine",
-        "PrephirencesFiles", "PrephirencesText", argumentParser, systemPackage,
+        "KeychainStores", "KeychainVault", "PrephirencesCommandLine", "PrephirencesSystem",
+        argumentParser, systemPackage,
       ]),
     .executableTarget(
       name: "prefs",
       dependencies: [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "PreferenceCommands",
-        "Prephirences", "PrephirencesShared", argumentParser,
-      ]),
+        "PreferencesShared", "Prephirences", argumentParser,
+      ],
+      path: "Sources/Commands/prefs"),
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
@@ -218,7 +251,7 @@ let package = Package(
     support("ForwardingStores", ["KeychainCredentials", "KeychainSecrets"]),
     support(
       "KeychainVaultTesting",
-      ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
+      ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesSystem"]),
     support("QuickPathTesting", ["PrephirencesCommandLine", argumentParser]),
     support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
@@ -233,20 +266,29 @@ let package = Package(
     client(
       "PreferencesStress",
       [
-        "Palau", "Prephirences", "PrephirencesDurable", "PrephirencesFiles", "PrephirencesShared",
-        "SwiftyUserDefaults", "TypedDefaults",
+        "Palau", "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
+        "PrephirencesShared", "PrephirencesSystem", "SwiftyUserDefaults", "TypedDefaults",
       ]),
-    client("PreferencesTool", ["Prephirences", "PrephirencesDurable"]),
-    client("DurableTool", ["Prephirences", "PrephirencesDurable"]),
+    client("PreferencesTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+    client("DurableTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client(
       "PortedSettings",
-      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"],
+      [
+        "Palau", "PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults",
+        "TypedDefaults",
+      ],
       exclude: ["Before", "README.md"]),
-    client("ServerSettings", ["Keychain", "Prephirences", "PrephirencesDurable"]),
-    client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
-    client("SyncTool", ["Prephirences", "PrephirencesDurable", "PrephirencesShared"]),
     client(
-      "UbiquitousSettings", ["Prephirences", "PrephirencesShared"],
+      "ServerSettings", ["Keychain", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+    client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
+    client(
+      "SyncTool",
+      [
+        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
+        "PrephirencesShared",
+      ]),
+    client(
+      "UbiquitousSettings", ["PreferencesShared", "Prephirences", "PrephirencesShared"],
       exclude: ["Before", "README.md"]),
     client(
       "VaultWriterTool",
@@ -254,7 +296,8 @@ let package = Package(
 
     // Tests
     tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
-    tests("DurableCanaryTests", ["PrephirencesDurable"], packageAccess: false),
+    tests(
+      "DurableCanaryTests", ["PreferencesDurable", "PrephirencesDurable"], packageAccess: false),
     tests(
       "KeychainCommandsTests",
       [
@@ -271,10 +314,10 @@ let package = Package(
       "KeychainSecretServiceTests",
       [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainTesting", "KeychainVault", "PrephirencesFiles",
+        "KeychainStores", "KeychainTesting", "KeychainVault", "PrephirencesSystem",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
-    tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
+    tests("KeychainTerminalTests", ["CPrephirencesSystem", "KeychainSecrets", "KeychainStores"]),
     tests(
       "KeychainTestingTests", ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"],
       packageAccess: false),
@@ -282,15 +325,15 @@ let package = Package(
       "KeychainTests",
       [
         "ForwardingStores", "ImportCanary", "Keychain", "KeychainCredentials",
-        "KeychainSecretService",
-        "KeychainSecrets", "KeychainStores", "KeychainTesting", "KeychainVault",
-        "KeychainVaultTesting", "PrephirencesDurable", "PrephirencesFiles",
+        "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainTesting",
+        "KeychainVault", "KeychainVaultTesting", "PreferencesDurable", "PrephirencesDurable",
+        "PrephirencesSystem",
       ]),
     tests(
       "KeychainVaultFaultTests",
       [
         "FaultTesting", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultFormat", "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool",
+        "KeychainVaultFormat", "KeychainVaultTesting", "PrephirencesSystem", "VaultWriterTool",
         systemPackage,
       ]),
     tests(
@@ -300,7 +343,7 @@ let package = Package(
       "KeychainVaultTests",
       [
         "KeychainCredentials", "KeychainSecrets", "KeychainTesting", "KeychainVault",
-        "KeychainVaultFormat", "KeychainVaultTesting", "PrephirencesFiles", "VaultVectors",
+        "KeychainVaultFormat", "KeychainVaultTesting", "PrephirencesSystem", "VaultVectors",
         systemPackage,
       ]),
     tests(
@@ -309,74 +352,93 @@ let package = Package(
     tests(
       "FacadesCanaryTests",
       [
-        "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "Prephirences",
-        "PrephirencesDurable", "SwiftyUserDefaults", "TestPrograms", "TypedDefaults",
+        "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "PreferencesDurable",
+        "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TestPrograms",
+        "TypedDefaults",
       ], packageAccess: false),
     tests(
       "FacadesCanaryMode5Tests",
       [
-        "CryptoPrephirences", "Keychain", "Palau", "Prephirences", "PrephirencesDurable",
-        "SwiftyUserDefaults", "TypedDefaults",
+        "CryptoPrephirences", "Keychain", "Palau", "PreferencesDurable", "Prephirences",
+        "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults",
       ], packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PalauTests",
-      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"]),
+      [
+        "Palau", "PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults",
+        "TypedDefaults",
+      ]),
     tests(
       "PalauSamplesTests", ["Palau", "Prephirences"], exclude: ["SAMPLES.md"],
       packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PreferenceCommandsTests",
       [
-        "PreferenceCommands", "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable",
-        "QuickPathTesting", argumentParser,
+        "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
+        "PrephirencesDurable", "QuickPathTesting", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",
-      ["CCommandLine", "PrephirencesCommandLine", "PrephirencesText", argumentParser]),
+      ["CPrephirencesSystem", "PrephirencesCommandLine", "PrephirencesSystem", argumentParser]),
     tests("PrephirencesCookiesTests", ["Prephirences", "PrephirencesCookies"]),
     tests(
       "PrephirencesDurableFaultTests",
       [
-        "CFaultVFS", "DurableTool", "FaultTesting", "Prephirences", "PrephirencesDurable",
-        "PrephirencesFiles",
+        "CFaultVFS", "DurableTool", "FaultTesting", "PreferencesDurable", "Prephirences",
+        "PrephirencesDurable", "PrephirencesSystem",
       ]),
     tests(
       "PrephirencesDurableTests",
-      ["DurableTool", "Prephirences", "PrephirencesDurable", "PrephirencesFiles"]),
+      [
+        "DurableTool", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+        "PrephirencesSystem",
+      ]),
     tests(
       "PrephirencesEtcdTests",
-      ["CLibcurl", "EtcdTesting", "PrephirencesEtcd", "PrephirencesFiles"]),
-    tests("PrephirencesFilesTests", ["PrephirencesFiles", systemPackage]),
-    tests("PrephirencesRecordsTests", ["Prephirences", "PrephirencesRecords", grdb]),
+      ["CLibcurl", "EtcdTesting", "PrephirencesEtcd", "PrephirencesSystem"]),
+    tests("PrephirencesFilesTests", ["PrephirencesSystem", systemPackage]),
+    tests(
+      "PrephirencesRecordsTests",
+      [
+        "Prephirences", "PrephirencesRecords",
+        .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
+      ]),
     tests(
       "PrephirencesSamplesTests",
       [
         "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
-        "PrephirencesRecords", grdb,
+        "PrephirencesRecords", .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
       ],
       exclude: ["SAMPLES.md"], settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PrephirencesSharedTests",
       [
-        "CryptoPrephirences", "EtcdTesting", "Prephirences", "PrephirencesDurable",
-        "PrephirencesEtcd", "PrephirencesFiles", "PrephirencesShared", "TestPrograms",
-        "UbiquitousSettings",
+        "CryptoPrephirences", "EtcdTesting", "PreferencesDurable", "PreferencesShared",
+        "Prephirences", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesShared",
+        "PrephirencesSystem", "TestPrograms", "UbiquitousSettings",
       ]),
     tests("PrephirencesTests", ["PreferencesTool", "Prephirences", "TestPrograms"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
     tests(
-      "SwiftyUserDefaultsTests", ["Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
+      "SwiftyUserDefaultsTests",
+      ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
     tests(
       "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], exclude: ["SAMPLES.md"],
       packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
       "UbiquitousCanaryTests",
-      ["Prephirences", "PrephirencesShared", "TestPrograms", "UbiquitousSettings"],
+      [
+        "PreferencesShared", "Prephirences", "PrephirencesShared", "TestPrograms",
+        "UbiquitousSettings",
+      ],
       packageAccess: false),
     tests(
-      "UbiquitousCanaryMode5Tests", ["Prephirences", "PrephirencesShared"], packageAccess: false,
+      "UbiquitousCanaryMode5Tests", ["PreferencesShared", "Prephirences", "PrephirencesShared"],
+      packageAccess: false,
       settings: [.swiftLanguageMode(.v5)]),
-    tests("TypedDefaultsTests", ["Prephirences", "PrephirencesDurable", "TypedDefaults"]),
+    tests(
+      "TypedDefaultsTests",
+      ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "TypedDefaults"]),
     tests(
       "TypedDefaultsSamplesTests", ["Prephirences", "TypedDefaults"], exclude: ["SAMPLES.md"],
       packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
@@ -386,11 +448,9 @@ let package = Package(
 
 let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
-  "KeychainVaultFormat", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesFiles",
+  "KeychainVaultFormat", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
 ]
-let targetsInC: Set = [
-  "CCommandLine", "CFaultVFS", "CInheritedFiles", "CKernelKeys", "CTerminal",
-]
+let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem"]
 let targetsOfClients: Set = [
   "FacadesCanaryMode5Tests", "PalauSamplesTests", "PreferencesCanaryTests",
   "PrephirencesSamplesTests", "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",

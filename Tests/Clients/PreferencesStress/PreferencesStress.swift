@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Prephirences
 internal import PrephirencesDurable
-internal import PrephirencesFiles
 internal import PrephirencesShared
+internal import PrephirencesSystem
 
 /// Uses every store from eight threads under the thread sanitizer.
 ///

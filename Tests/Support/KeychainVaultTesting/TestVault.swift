@@ -2,7 +2,7 @@ package import Foundation
 package import KeychainCredentials
 internal import KeychainSecrets
 package import KeychainVault
-import PrephirencesFiles
+import PrephirencesSystem
 
 /// A vault in a temporary folder, which is removed with this object.
 package final class TestVault: Sendable {

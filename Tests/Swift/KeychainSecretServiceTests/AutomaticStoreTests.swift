@@ -4,7 +4,7 @@ import KeychainCredentials
 import KeychainSecrets
 import KeychainTesting
 import KeychainVault
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import KeychainSecrets
 import Testing
 
-@testable import KeychainTerminal
+@testable import KeychainStores
 
 @Suite("Typing a line")
 struct LineBufferTests {

@@ -1,4 +1,4 @@
-import KeychainTerminal
+import KeychainStores
 import Testing
 
 @Suite("Questions within the width of a terminal")

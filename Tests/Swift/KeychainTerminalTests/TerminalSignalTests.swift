@@ -1,10 +1,10 @@
-import CTerminal
+import CPrephirencesSystem
 import Foundation
 import Glibc
 import Synchronization
 import Testing
 
-@testable import KeychainTerminal
+@testable import KeychainStores
 
 /// The number of signals that the host's own handler received.
 private let passedOn = Atomic<Int>(0)

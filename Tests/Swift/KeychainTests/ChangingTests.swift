@@ -1,7 +1,7 @@
 import Foundation
 import Keychain
 import KeychainVault
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import Testing
 

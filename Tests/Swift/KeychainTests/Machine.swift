@@ -2,7 +2,7 @@ import Foundation
 import Keychain
 import KeychainSecretService
 import KeychainVault
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import Testing
 

@@ -4,7 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 internal import KeychainVaultTesting
-internal import PrephirencesFiles
+internal import PrephirencesSystem
 internal import Testing
 
 @testable import KeychainStores

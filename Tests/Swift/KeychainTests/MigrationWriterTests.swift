@@ -2,7 +2,7 @@ internal import Keychain
 internal import KeychainCredentials
 internal import KeychainVault
 internal import KeychainVaultTesting
-internal import PrephirencesFiles
+internal import PrephirencesSystem
 internal import Synchronization
 internal import Testing
 

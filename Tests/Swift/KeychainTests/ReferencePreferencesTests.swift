@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Keychain
 internal import PrephirencesDurable
-internal import PrephirencesFiles
+internal import PrephirencesSystem
 internal import Synchronization
 internal import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PrephirencesFiles
+import PrephirencesSystem
 
 @testable import KeychainVault
 

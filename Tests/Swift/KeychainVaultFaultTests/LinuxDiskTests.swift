@@ -2,7 +2,7 @@ import FaultTesting
 import Foundation
 import Glibc
 import KeychainCredentials
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import SystemPackage
 import Testing

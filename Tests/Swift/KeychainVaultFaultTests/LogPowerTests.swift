@@ -1,5 +1,5 @@
 import Foundation
-import PrephirencesFiles
+import PrephirencesSystem
 import SystemPackage
 import Testing
 

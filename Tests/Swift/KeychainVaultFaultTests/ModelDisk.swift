@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import SystemPackage
 

@@ -1,6 +1,6 @@
 import FaultTesting
 import Foundation
-import PrephirencesFiles
+import PrephirencesSystem
 import SystemPackage
 import Testing
 

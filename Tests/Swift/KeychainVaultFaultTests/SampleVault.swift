@@ -3,7 +3,7 @@ import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultFormat
 import KeychainVaultTesting
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 @testable import KeychainVault

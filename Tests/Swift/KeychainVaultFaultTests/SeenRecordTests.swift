@@ -4,7 +4,7 @@ import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultFormat
 import KeychainVaultTesting
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 @testable import KeychainVault

@@ -1,7 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainVaultTesting
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import SystemPackage
 import Testing

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import KeychainCredentials
 import KeychainVaultTesting
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 @testable import KeychainVault

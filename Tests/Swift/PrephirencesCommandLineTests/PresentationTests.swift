@@ -1,5 +1,5 @@
 import Foundation
-import PrephirencesText
+import PrephirencesSystem
 import Testing
 
 @testable import PrephirencesCommandLine

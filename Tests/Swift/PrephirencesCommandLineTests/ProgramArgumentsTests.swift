@@ -1,4 +1,4 @@
-import CCommandLine
+import CPrephirencesSystem
 import Testing
 
 @testable import PrephirencesCommandLine

@@ -1,4 +1,4 @@
-import PrephirencesText
+import PrephirencesSystem
 import Testing
 
 @testable import PrephirencesCommandLine

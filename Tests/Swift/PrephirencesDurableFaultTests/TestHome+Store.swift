@@ -2,7 +2,7 @@ import CFaultVFS
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesFiles
+import PrephirencesSystem
 
 extension TestHome {
   /// Returns the store of this process on the suite.

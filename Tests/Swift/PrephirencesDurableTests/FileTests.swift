@@ -1,7 +1,7 @@
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 @Suite struct FileTests {

@@ -1,6 +1,6 @@
 import EtcdTesting
 import Foundation
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 @testable import PrephirencesEtcd

@@ -1,7 +1,7 @@
 import EtcdTesting
 import Foundation
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 /// Which endpoint is asked, with which login, and what is told when several fail.

@@ -1,7 +1,7 @@
 import EtcdTesting
 import Foundation
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 /// What a client makes of cut, slow, half and wrong answers.

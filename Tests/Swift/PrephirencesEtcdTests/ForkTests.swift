@@ -1,6 +1,6 @@
 import Foundation
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 /// What a forked process may do with the clients of its parent.

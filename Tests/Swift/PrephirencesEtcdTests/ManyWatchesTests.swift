@@ -2,7 +2,7 @@ import Dispatch
 import EtcdTesting
 import Foundation
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesSystem
 import Testing
 
 /// Watches and calls of one client share connections.

@@ -1,7 +1,7 @@
 import Dispatch
 import EtcdTesting
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesSystem
 
 extension EtcdServer {
   /// A configuration for the cluster, with its certificates.

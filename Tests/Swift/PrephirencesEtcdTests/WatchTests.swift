@@ -1,7 +1,7 @@
 import EtcdTesting
 import Foundation
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesSystem
 import Synchronization
 import Testing
 

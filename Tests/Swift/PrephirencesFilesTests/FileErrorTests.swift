@@ -2,7 +2,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-@testable import PrephirencesFiles
+@testable import PrephirencesSystem
 
 @Suite("What file errors say")
 struct FileErrorTests {

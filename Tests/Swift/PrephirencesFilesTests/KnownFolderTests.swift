@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-@testable import PrephirencesFiles
+@testable import PrephirencesSystem
 
 @Suite("A folder that is recognised")
 struct KnownFolderTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PrephirencesFiles
+@testable import PrephirencesSystem
 
 @Suite("User namespaces")
 struct UserNamespaceTests {

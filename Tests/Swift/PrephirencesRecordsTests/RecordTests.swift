@@ -1,3 +1,4 @@
+#if RecordPreferences
 internal import Foundation
 internal import GRDB
 internal import PrephirencesRecords
@@ -174,3 +175,4 @@ struct RecordTests {
     #expect((0..<8).contains(preferences.integer(forKey: "size")))
   }
 }
+#endif

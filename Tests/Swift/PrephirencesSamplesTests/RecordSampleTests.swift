@@ -1,3 +1,4 @@
+#if RecordPreferences
 import GRDB
 import PrephirencesRecords
 import Testing
@@ -28,3 +29,4 @@ struct RecordSampleTests {
     #expect(saved?.color == "blue")
   }
 }
+#endif

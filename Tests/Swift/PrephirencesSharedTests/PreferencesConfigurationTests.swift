@@ -1,10 +1,11 @@
 import Foundation
 import Prephirences
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("Settings of sharing")
 struct PreferencesConfigurationTests {

@@ -1,8 +1,8 @@
 import EtcdTesting
 import Foundation
 import PrephirencesDurable
-import PrephirencesFiles
 import PrephirencesShared
+import PrephirencesSystem
 import Synchronization
 import Testing
 

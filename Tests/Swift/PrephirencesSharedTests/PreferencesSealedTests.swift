@@ -2,8 +2,8 @@ import CryptoPrephirences
 import Foundation
 import PrephirencesDurable
 import PrephirencesEtcd
-import PrephirencesFiles
 import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
 @Suite("Sealed values of shared preferences", .timeLimit(.minutes(2)))

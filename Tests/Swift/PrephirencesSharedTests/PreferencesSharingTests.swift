@@ -1,9 +1,10 @@
 import Foundation
 import PrephirencesDurable
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("Preferences of two machines", .timeLimit(.minutes(2)))
 struct PreferencesSharingTests {

@@ -2,11 +2,12 @@ import EtcdTesting
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Synchronization
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("Conflicts of machines")
 struct SyncConflictTests {

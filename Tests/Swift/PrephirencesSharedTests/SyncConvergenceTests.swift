@@ -3,11 +3,12 @@ import Foundation
 import Prephirences
 import PrephirencesDurable
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Synchronization
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("Machines in step")
 struct SyncConvergenceTests {

@@ -1,9 +1,10 @@
 import Foundation
 import Prephirences
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("Lock of the sender")
 struct SyncLockTests {

@@ -3,10 +3,11 @@ import Foundation
 import Prephirences
 import PrephirencesDurable
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 /// A machine: a folder with a shared file, and a worker.
 final class SyncMachine: Sendable {

@@ -3,10 +3,11 @@ import Foundation
 import Prephirences
 import PrephirencesDurable
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("What machines say of themselves")
 struct SyncMachinesTests {

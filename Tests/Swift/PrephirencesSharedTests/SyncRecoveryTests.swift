@@ -3,10 +3,11 @@ import Foundation
 import Prephirences
 import PrephirencesDurable
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 /// Each test has an engine of its own, because it stops or changes that.
 @Suite("Recovery of machines and engines")

@@ -3,10 +3,11 @@ import Foundation
 import Prephirences
 import PrephirencesDurable
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("Collected removals")
 struct SyncRemovalTests {

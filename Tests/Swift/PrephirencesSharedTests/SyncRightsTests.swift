@@ -3,11 +3,12 @@ import Foundation
 import Prephirences
 import PrephirencesDurable
 import PrephirencesEtcd
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Synchronization
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 /// Each test has an engine of its own, because it changes who may use that.
 @Suite("Rights and limits of the engine")

@@ -2,10 +2,11 @@ import EtcdTesting
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesFiles
+import PrephirencesShared
+import PrephirencesSystem
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("Workers whose file is shared otherwise")
 struct SyncSharingTests {

@@ -1,9 +1,10 @@
 import EtcdTesting
 import Foundation
 import PrephirencesEtcd
+import PrephirencesShared
 import Testing
 
-@testable import PrephirencesShared
+@testable import PreferencesShared
 
 @Suite("A silent connection")
 struct SyncSilenceTests {

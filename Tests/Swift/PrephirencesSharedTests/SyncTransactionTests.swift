@@ -1,10 +1,12 @@
 import Foundation
 import Prephirences
+import PrephirencesDurable
 import PrephirencesEtcd
+import PrephirencesShared
 import Testing
 
-@testable import PrephirencesDurable
-@testable import PrephirencesShared
+@testable import PreferencesDurable
+@testable import PreferencesShared
 
 @Suite("Transactions of units")
 struct SyncTransactionTests {

@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// The options that name a credential, except its account.
+struct ItemOptions: QuickArguments {
+  @Option(
+    name: .shortAndLong, parsing: .unconditional,
+    help: .init(
+      "What the credential is for; '\(KeychainCommandContext.current.defaultService)' where one must be named",
+      valueName: "name"),
+    completion: .services)
+  var service: String?
+
+  @Option(
+    name: [.customShort("g"), .long], parsing: .unconditional,
+    help: .init("The access group (default: the unnamed one)", valueName: "name"),
+    completion: .accessGroups)
+  var accessGroup: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The server of an internet password, instead of a service", valueName: "host"),
+    completion: .servers)
+  var server: String?
+
+  @Option(
+    name: .customLong("protocol"), parsing: .unconditional,
+    help: .init("Its protocol, such as https", valueName: "name"),
+    completion: .list(["ftp", "ftps", "http", "https", "imap", "imaps", "ldap", "smtp", "ssh"]))
+  var protocolName: String?
+
+  @Option(help: .init("Its port", valueName: "number"))
+  var port: UInt16?
+
+  @Option(parsing: .unconditional, help: .init("Its path on the server", valueName: "path"))
+  var path: String?
+
+  @Option(parsing: .unconditional, help: .init("Its security domain (realm)", valueName: "name"))
+  var securityDomain: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("Its authentication type, such as httpBasic", valueName: "name"))
+  var authenticationType: String?
+
+  mutating func read(_ line: inout QuickLine) throws {
+    service = try line.option("service", "s")
+    accessGroup = try line.option("access-group", "g")
+    server = try line.option("server")
+    protocolName = try line.option("protocol")
+    port = try line.option("port", as: UInt16.init(argument:))
+    path = try line.option("path")
+    securityDomain = try line.option("security-domain")
+    authenticationType = try line.option("authentication-type")
+  }
+
+  func validate() throws {
+    if service != nil && server != nil {
+      throw ValidationError(UsageText.serviceOrServer)
+    }
+    if server == nil, hasServerDetails {
+      throw ValidationError(UsageText.serverMissing)
+    }
+  }
+
+  private var hasServerDetails: Bool {
+    port != nil || [protocolName, path, securityDomain, authenticationType].contains { $0 != nil }
+  }
+
+  /// Returns the identity with exactly the given names; other names of a server are empty.
+  func identity(account: String, defaultService: String) -> CredentialIdentity {
+    let group = accessGroup ?? ""
+    guard let server else {
+      return .genericPassword(
+        service: service ?? defaultService, account: account, accessGroup: group)
+    }
+    let password = InternetPassword(
+      server: server, protocol: protocolName ?? "", port: port ?? 0, path: path ?? "",
+      account: account, securityDomain: securityDomain ?? "",
+      authenticationType: authenticationType ?? "")
+    return CredentialIdentity(.internetPassword(password), accessGroup: group)
+  }
+
+  /// Returns the search for the given names; without an access group, in the unnamed one.
+  func query(account: String?, attributes: CredentialAttributes = [:]) -> CredentialQuery {
+    CredentialQuery(
+      accessGroup: accessGroup ?? "", service: service, server: server, protocol: protocolName,
+      port: port, path: path, account: account, attributes: attributes)
+  }
+
+  /// Returns whether a credential has the given names that a search does not compare.
+  func matchesDetails(of credential: Credential) -> Bool {
+    guard case .internetPassword(let password) = credential.identity.kind else { return true }
+    return securityDomain.map(password.securityDomain.hasSameBytes) ?? true
+      && authenticationType.map(password.authenticationType.hasSameBytes) ?? true
+  }
+
+  /// Whether the options may mean an internet password that has more names.
+  var leavesNamesOpen: Bool {
+    server != nil
+      && (port == nil || [protocolName, path, securityDomain, authenticationType].contains(nil))
+  }
+}

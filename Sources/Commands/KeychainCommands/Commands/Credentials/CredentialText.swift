@@ -1,0 +1,231 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainStores
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// The texts about credentials and items of other programs.
+enum CredentialText {
+  /// Returns the table of a list, with the store of each credential for programs, and for a person
+  /// if there are several stores.
+  ///
+  /// Another program's item is marked in a further column: one of ours may have the same names.
+  static func table(_ listed: [ListedCredential], forPrograms: Bool) -> TextTable {
+    let table = table(listed.map(\.credential))
+    var (header, rows) = (table.header, table.rows)
+    if forPrograms || Set(listed.map { Array($0.store.utf8) }).count > 1 {
+      header.append("STORE")
+      rows = zip(rows, listed).map { $0 + [$1.store] }
+    }
+    if listed.contains(where: \.credential.isOfOtherProgram) {
+      header.append("PROGRAM")
+      rows = zip(rows, listed).map { row, listed in
+        let mark = listed.credential.isOfOtherProgram ? otherProgram : nil
+        return row + (mark.map { [$0] } ?? (forPrograms ? [] : [""]))
+      }
+    }
+    return TextTable(header: header, rows: rows)
+  }
+
+  /// The mark of another program's item in a list.
+  static let otherProgram = "other"
+
+  /// Returns the table of a list of credentials.
+  static func table(_ credentials: [Credential]) -> TextTable {
+    TextTable(
+      header: ["SERVICE", "ACCOUNT", "GROUP", "ACCESSIBILITY", "MODIFIED", "EXPIRES", "LABEL"],
+      rows: credentials.map { credential in
+        [
+          place(credential.identity), credential.identity.account,
+          credential.identity.accessGroup, credential.accessibility.description,
+          DateText.text(credential.modified), credential.expires.map(DateText.text) ?? "",
+          credential.label ?? "",
+        ]
+      })
+  }
+
+  /// Returns the service of a credential, or the server with its other names.
+  private static func place(_ identity: CredentialIdentity) -> String {
+    switch identity.kind {
+    case .genericPassword(let service, _): service
+    case .internetPassword(let password):
+      (password.protocol.isEmpty ? "" : "\(password.protocol):") + "//" + host(of: password)
+        + (password.port == 0 ? "" : ":\(password.port)")
+        + (password.path.isEmpty || password.path.hasPrefix("/") ? "" : "/") + password.path
+    }
+  }
+
+  /// A name with a port in it must not look like a host and a port.
+  private static func host(of password: InternetPassword) -> String {
+    password.protocol.isEmpty || !HostName.hasMore(password.server)
+      ? password.server : password.server.percentEncoded(keeping: "")
+  }
+
+  static let hostInCapitals =
+    "clients such as git look for the host in small letters, and don't find this one; 'rename' with "
+    + "--to-server writes it so"
+
+  /// Returns the items of other programs that have no names of a credential, for a terminal.
+  static func table(_ items: [UnlistedItem]) -> TextTable {
+    TextTable(
+      header: ["ITEM OF ANOTHER PROGRAM", "MODIFIED", "ATTRIBUTES"],
+      rows: items.map { item in
+        [item.label, modified(item), pairs(item).joined(separator: " ")]
+      })
+  }
+
+  /// Returns the same for a pipe: the fields of credentials, then a field for each attribute.
+  static func fields(_ items: [UnlistedItem]) -> TextTable {
+    TextTable(
+      header: [],
+      rows: items.map { item in
+        ["", "", "", "", modified(item), "", item.label, StoreChoice.secretService.rawValue]
+          + pairs(item)
+      })
+  }
+
+  private static func modified(_ item: UnlistedItem) -> String {
+    item.modified.map(DateText.text) ?? ""
+  }
+
+  private static func pairs(_ item: UnlistedItem) -> [String] {
+    item.attributes.map { "\($0.name)=\($0.value)" }
+  }
+
+  /// Returns that a list is empty, in terms of the search.
+  ///
+  /// - Parameters:
+  ///   - query: The conditions of the search.
+  ///   - filter: The selection from the results.
+  ///   - isNarrower: Whether there were more conditions.
+  /// - Returns: The sentence.
+  static func nothingListed(
+    _ query: CredentialQuery, _ filter: ListFilterOptions, isNarrower: Bool
+  ) -> String {
+    let names = [
+      query.account.map { "account '\($0)'" }, query.service.map { "service '\($0)'" },
+      query.server.map { "server '\($0)'" },
+      query.accessGroup.flatMap { $0.isEmpty ? nil : "access group '\($0)'" },
+    ].compactMap(\.self)
+    let subject = names.isEmpty ? "" : " of the \(names.joined(separator: " and the "))"
+    let which = isNarrower ? " that matches" : ""
+    if filter.isActive {
+      let time = filter.expiringWithin.map { "expires within \(DurationText.text($0))" }
+      return "no credential\(subject)\(which) \(isNarrower ? "and " : "")\(time ?? "has expired")"
+    }
+    return "there is no credential\(subject)\(which)"
+  }
+
+  static func unlisted(_ count: Int) -> String {
+    "\(Words.items(count)) of other programs \(Words.are(count)) not listed; --other-programs shows "
+      + (count == 1 ? "it" : "them")
+  }
+
+  /// Returns everything about a credential except its secret, one fact per line.
+  static func description(of credential: Credential) -> String {
+    var lines = names(credential.identity)
+    lines += [
+      ("accessibility", credential.accessibility.description),
+      ("label", credential.label), ("comment", credential.comment),
+      ("content type", credential.contentType),
+    ].compactMap { name, value in value.map { (name, $0) } }
+    lines += credential.attributes.map { ("attribute", "\($0.name)=\($0.value)") }
+    lines += [
+      ("created", DateText.text(credential.created)),
+      ("modified", DateText.text(credential.modified)),
+    ]
+    if let expires = credential.expires {
+      lines.append((credential.isExpired() ? "expired" : "expires", DateText.text(expires)))
+    }
+    lines.append(("version", String(credential.version)))
+    return FactLines.text(lines)
+  }
+
+  private static func names(_ identity: CredentialIdentity) -> [(String, String)] {
+    let group = identity.accessGroup.isEmpty ? [] : [("group", identity.accessGroup)]
+    switch identity.kind {
+    case .genericPassword(let service, let account):
+      return [("service", service), ("account", account)] + group
+    case .internetPassword(let password):
+      let named = [
+        ("server", password.server), ("protocol", password.protocol),
+        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
+        ("security domain", password.securityDomain),
+        ("authentication type", password.authenticationType),
+      ]
+      return named.filter { !$0.1.isEmpty } + [("account", password.account)] + group
+    }
+  }
+
+  /// What to do if a password has the mark of a registry's login, and more names than one has.
+  static let noLoginOfRegistry =
+    "clients of docker do not get it: name the registry with --server alone, with its port in the name"
+
+  /// Returns that a new credential stands next to an item of the same name.
+  static func isNextToOthers(_ identity: CredentialIdentity) -> String {
+    "another program has an item of the same name in the desktop keyring, which stays as it is: "
+      + "from now on \(identity) is the one stored here"
+  }
+
+  /// Returns that the expiry of an older secret was removed.
+  static func expiryIsGone(_ expiry: Date) -> String {
+    "the expiry \(DateText.text(expiry)) went with the old secret"
+  }
+
+  /// Returns how to give the new secret an expiry; the old expiry is not offered if it has passed.
+  static func keepingExpiry(_ expiry: Date) -> String {
+    expiry > Date()
+      ? "--expires gives the new secret one, and --keep-expiry keeps that of the old one"
+      : "--expires gives the new secret one"
+  }
+
+  static let keptExpiryHasPassed =
+    "the expiry that was kept has passed; 'get' prints the secret with --allow-expired only"
+}
+
+extension KeychainError {
+  static func expired(_ credential: Credential) -> Self {
+    let date = credential.expires.map { " on \(DateText.text($0))" } ?? ""
+    return Self(
+      .expired, "\(credential.identity) expired\(date)",
+      recovery: "store a new secret, or read the old one with --allow-expired")
+  }
+
+  /// The error if several items have the attributes of a search for one.
+  static func ambiguous(_ credentials: [Credential], _ items: [UnlistedItem]) -> Self {
+    let names =
+      credentials.map(\.identity.description)
+      + items.map { "the item '\($0.label)' of another program" }
+    return Self(
+      .ambiguous, "\(names.count) items match: \(names.joined(separator: "; "))",
+      recovery: "name more of the attributes; '\(KeychainCommandContext.current.commandPath) list "
+        + "--other-programs\(KeychainCommandContext.current.scopeOption())' shows those of other programs"
+    )
+  }
+
+  static let unlistedIsGone = KeychainError(
+    .notFound, "the item was removed from the desktop keyring meanwhile")
+
+  /// The error if no service or server has such an account.
+  static func nowhere(_ account: String) -> Self {
+    Self(.notFound, "there is no credential '\(account)' of any service or server")
+  }
+
+  /// The error if nothing is listed because everything is locked.
+  static func allLocked(
+    _ count: Int, _ places: Set<StorePlace>, in stores: AutomaticStore
+  ) -> Self {
+    Self(
+      .locked, "nothing can be listed: \(Words.locked(count))",
+      recovery: UnlockText.unlockToSee(places, in: stores))
+  }
+
+  static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {
+    Self(
+      .damaged,
+      "which store some services have is not known, as these records cannot be read: "
+        + paths.joined(separator: "; "),
+      recovery: StoreText.findingTheStore(hasDeviceKey: hasDeviceKey))
+  }
+}

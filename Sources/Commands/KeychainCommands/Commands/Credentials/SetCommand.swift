@@ -1,0 +1,148 @@
+internal import ArgumentParser
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainHelpers
+internal import KeychainSecrets
+internal import KeychainVault
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// Stores a secret.
+struct SetCommand: KeychainSubcommand, QuickCommand {
+  static let spellings = ["set"]
+
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Store a secret",
+    discussion: """
+      The secret is read from standard input, every byte of it; on a terminal it is asked for \
+      twice, and not shown. An empty one is stored only with --allow-empty. A credential of the same names is updated in place: label, comment, \
+      attributes and accessibility stay unless given, and the expiry and the content type, which \
+      are the secret's, are those given now; --keep-expiry keeps the expiry.
+
+      Example:
+        printf %s "$TOKEN" | \(keychainPath) set alice --service example.com --expires 90d
+      """)
+
+  @Argument(
+    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
+  var account: String
+
+  @Argument(help: .hidden)
+  var rest: [String] = []
+
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "What is known about it") var details: CredentialOptions
+
+  @Flag(help: "Remove one newline at the end of standard input")
+  var trimNewline = false
+
+  @Flag(help: "Allow an empty secret")
+  var allowEmpty = false
+
+  @Flag(help: "Keep the expiry of the secret that is replaced")
+  var keepExpiry = false
+
+  @Flag(help: "Fail if the credential exists")
+  var createOnly = false
+
+  @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
+  var expectedVersion: UInt64?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init(
+      "Take the secret from the command line, where others can see it", valueName: "secret"))
+  var insecureValue: String?
+
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    account = try line.argument("account")
+    rest = try line.arguments("rest")
+    try line.group(&_item)
+    try line.group(&_details)
+    trimNewline = try line.flag("trim-newline")
+    allowEmpty = try line.flag("allow-empty")
+    keepExpiry = try line.flag("keep-expiry")
+    createOnly = try line.flag("create-only")
+    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
+    insecureValue = try line.option("insecure-value")
+    try line.group(&_stores)
+    try line.group(&_common)
+  }
+
+  var storeOptions: StoreOptions? { stores }
+
+  func validate() throws {
+    guard rest.isEmpty else { throw ValidationError(UsageText.secretFromArgument) }
+    // A server is enough to name a password, for example if it accepts a token without an account.
+    guard !account.isEmpty || item.server != nil else {
+      throw ValidationError(UsageText.emptyAccount)
+    }
+    // What was stored so before can still be read and deleted.
+    if let server = item.server, item.protocolName?.isEmpty == false, HostName.hasMore(server) {
+      throw ValidationError(UsageText.hostAlone)
+    }
+    if createOnly && expectedVersion != nil {
+      throw ValidationError(UsageText.createOrExpect)
+    }
+    if keepExpiry && details.expires != nil {
+      throw ValidationError(UsageText.keptOrNewExpiry)
+    }
+    if common.unlockDescriptor == STDIN_FILENO, insecureValue == nil {
+      throw ValidationError(UsageText.inputTwice)
+    }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    let identity = item.identity(account: account, defaultService: session.context.defaultService)
+    let input = SecretInput(
+      trimsNewline: trimNewline, insecureValue: insecureValue, allowsEmpty: allowEmpty)
+    let secret = try input.secret(for: identity, in: session)
+    let mode: StoreMode =
+      createOnly ? .addOnly : expectedVersion.map { .replace(version: $0) } ?? .addOrReplace
+    let merged = try session.store.merge(
+      details.updateOfSecret(keepingExpiry: keepExpiry), secret: secret, into: identity, mode: mode)
+    report(merged, session.interface)
+    let hints = [
+      input.hint(about: secret), details.hint, hostHint, dockerHint(merged.credential),
+    ]
+    for hint in hints.compactMap(\.self) {
+      session.interface.hint(hint)
+    }
+  }
+
+  /// What to do if the host is not written as clients ask for it.
+  private var hostHint: String? {
+    guard let server = item.server, item.protocolName?.isEmpty == false,
+      server.utf8.contains(where: (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains)
+    else { return nil }
+    return CredentialText.hostInCapitals
+  }
+
+  private func dockerHint(_ credential: Credential) -> String? {
+    let mark = DockerCredentialHelper.mark
+    guard credential.attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false,
+      case .internetPassword(let password) = credential.identity.kind,
+      password != InternetPassword(server: password.server, account: password.account)
+    else { return nil }
+    return CredentialText.noLoginOfRegistry
+  }
+
+  /// Reports another program's item of the same name, that the expiry of the old secret was
+  /// removed, or that the kept expiry has passed.
+  private func report(_ merged: MergedCredential, _ interface: UserInterface) {
+    if merged.isNextToOtherPrograms {
+      interface.say(CredentialText.isNextToOthers(merged.credential.identity))
+    }
+    if details.expires == nil, !keepExpiry, let expiry = merged.replaced?.expires {
+      interface.say(CredentialText.expiryIsGone(expiry))
+      interface.hint(CredentialText.keepingExpiry(expiry))
+    }
+    if keepExpiry, merged.credential.isExpired() {
+      interface.hint(CredentialText.keptExpiryHasPassed)
+    }
+  }
+}

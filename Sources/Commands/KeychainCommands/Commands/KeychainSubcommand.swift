@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainStores
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// A command that works with credentials or a vault.
+protocol KeychainSubcommand: PackageCommand {
+  var common: CommonOptions { get }
+
+  /// The options that choose the store; `nil` for commands that work only with the vault.
+  var storeOptions: StoreOptions? { get }
+
+  /// Whether the command concerns only the vault, whatever store is chosen.
+  var isOfVaultOnly: Bool { get }
+
+  /// Whom the command may ask, and until when.
+  var asking: Asking { get }
+
+  /// Does the work.
+  func perform(in session: Session) throws(KeychainError)
+
+  /// Answers the program that called the command, before the failure is reported to the person.
+  ///
+  /// - Parameter failure: Why the command fails.
+  /// - Throws: ``KeychainError`` if the answer cannot be written, which is reported instead.
+  func reply(to failure: KeychainError) throws(KeychainError)
+}
+
+extension KeychainSubcommand {
+  var storeOptions: StoreOptions? { nil }
+
+  var isOfVaultOnly: Bool { storeOptions == nil }
+
+  var asking: Asking { Asking(deadline: common.deadline.map(Deadline.init(after:))) }
+
+  func reply(to failure: KeychainError) throws(KeychainError) {}
+
+  static var manual: CommonManual { KeychainManual.common }
+
+  static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
+    let isAccountMissing =
+      message == UsageText.accountOrAttribute || message.contains("'<account>'")
+    return isAccountMissing && hasUnknownDash ? UsageText.dashAccount : nil
+  }
+
+  static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? {
+    isNamed ? OtherToolsUsage.ofArguments(arguments, of: _commandName) : nil
+  }
+
+  static var showsExtraArguments: Bool { false }
+
+  static func isAboutExtraArgument(_ message: String) -> Bool {
+    message == UsageText.secretFromArgument
+  }
+
+  /// Does the work, and reports a failure under the host's name.
+  ///
+  /// Only the exit code is thrown, so a host's argument parser adds no second message.
+  func run() throws {
+    let context = KeychainCommandContext.current
+    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
+      do throws(KeychainError) {
+        try withSession(context) { session throws(KeychainError) in
+          if isOfVaultOnly { session.reportOtherStore() }
+          try perform(in: session)
+        }
+      } catch {
+        try reply(to: error)
+        throw error
+      }
+    }
+  }
+
+  /// Calls `body` with a session of the command's options.
+  func withSession<Result>(
+    _ context: KeychainCommandContext, _ body: (Session) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let session = try Session(common, stores: storeOptions, context: context, asking: asking)
+    // Before a failure is reported, and before a host continues.
+    defer { session.prompt?.close() }
+    CommandOutput.wait(until: common.deadline == nil ? nil : asking.deadline)
+    defer { CommandOutput.wait(until: nil) }
+    return try body(session)
+  }
+}

@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainStores
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// The names and defaults of the keychain commands in the program that mounts them.
+public struct KeychainCommandContext: Hashable, Sendable {
+  /// The name in messages, such as `mytool`.
+  public var hostName: String
+
+  /// The words that run the commands, such as `mytool keychain`; help and hints use them.
+  public var commandPath: String
+
+  /// The service of a credential if none is given.
+  ///
+  /// If it is not `default`, commands that list or move credentials concern only this service,
+  /// unless other services are given or `--all-services` is used.
+  public var defaultService: String
+
+  /// The path of the vault if neither `--vault` nor `KEYCHAIN_VAULT` gives one; `nil` for the usual
+  /// one, which the user's programs share.
+  public var defaultVault: String?
+
+  /// The host's own service; `nil` if the commands are for every service.
+  var ownService: String? {
+    defaultService.hasSameBytes(as: Self.sharedService) ? nil : defaultService
+  }
+
+  /// Limits a search to the host's own service, unless it has a service or server.
+  func narrow(_ query: CredentialQuery) -> CredentialQuery {
+    guard query.service == nil, query.server == nil else { return query }
+    var narrowed = query
+    narrowed.service = ownService
+    return narrowed
+  }
+
+  /// Returns the option with which a command of the host reaches a service or server, after a
+  /// space; `nil` for all services.
+  func scopeOption(reaching service: ServiceName? = nil) -> String {
+    guard let ownService else { return "" }
+    let own = ServiceName(.service, ownService)
+    return service == own ? "" : " --all-services"
+  }
+
+  /// The service of credentials that belong to no program.
+  private static let sharedService = "default"
+
+  /// Creates the context of a host from names.
+  ///
+  /// - Parameters:
+  ///   - hostName: The name in messages; `nil` for the name of the program.
+  ///   - commandPath: The words that run the commands; `nil` for the host's name and `keychain`.
+  ///   - defaultService: The service of a credential if none is given.
+  ///   - defaultVault: The path of the vault if none is given; `nil` for the usual one.
+  public init(
+    hostName: String? = nil, commandPath: String? = nil, defaultService: String = "default",
+    defaultVault: String? = nil
+  ) {
+    let hostName = hostName ?? CommandHost.programName ?? "keychain"
+    self.hostName = hostName
+    self.commandPath = commandPath ?? "\(hostName) keychain"
+    self.defaultService = defaultService
+    self.defaultVault = defaultVault
+  }
+
+  /// The context of the commands that run in this task.
+  ///
+  /// ``KeychainCommandLine`` sets it. A program that runs its commands with the argument parser's
+  /// `main()` sets it itself, around that call.
+  @TaskLocal public static var current = KeychainCommandContext()
+}
+
+extension ParsableCommand {
+  /// The words that run the commands, for examples in help.
+  static var keychainPath: String { KeychainCommandContext.current.commandPath }
+
+  /// Returns the usage line of a command, for its help.
+  ///
+  /// If a command has at most a dozen options, the parser's own line lists all of them, over many
+  /// lines. A test compares the words with the arguments.
+  ///
+  /// - Parameter words: The words after those that run the commands.
+  /// - Returns: The whole line.
+  static func usage(_ words: String) -> String { "\(keychainPath) \(words)" }
+}

@@ -1,0 +1,186 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// The destination of a secret: the value of the option `--output`.
+///
+/// An existing regular file is kept unless overwriting was requested. A device, a named pipe and a
+/// descriptor such as `/dev/stdout` receive the secret directly.
+struct SecretOutput {
+  let path: String
+  let overwrites: Bool
+
+  /// The paths of files that are never replaced, such as those of the vault, and of folders whose
+  /// files are not.
+  var keptPaths: [String] = []
+
+  /// How long to wait for a reader of a named pipe.
+  let timeout: Duration
+
+  /// Who may be able to use the file where the file system has no modes.
+  let readers: SecretFileReaders
+
+  /// Returns the path that the option names; `nil` for standard output, which `-` names.
+  static func path(named option: String?) -> String? { option == "-" ? nil : option }
+
+  /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
+  /// complete new one.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists``, ``KeychainError/Code/refused``,
+  ///   ``KeychainError/Code/insecurePermissions`` if another user could read it,
+  ///   ``KeychainError/Code/timedOut`` if nobody reads a pipe, or ``KeychainError/Code/inputOutput``.
+  func write(
+    _ secret: borrowing SecretBytes, addingNewline addsNewline: Bool
+  ) throws(KeychainError) {
+    if let descriptor = Self.descriptor(namedBy: path) {
+      guard StandardDescriptors.wasOpen(descriptor) else {
+        throw .cannotWrite(path, errno: EBADF)
+      }
+      return try write(secret, addsNewline, to: descriptor)
+    }
+    switch Self.fileType(at: path) {
+    case nil where !overwrites: try create(secret, addsNewline)
+    case S_IFREG where !overwrites: throw .outputExists(path)
+    case nil, S_IFREG:
+      try replace(secret, addsNewline)
+    case S_IFIFO, S_IFCHR:
+      let descriptor = try openStream()
+      defer { close(descriptor) }
+      try write(secret, addsNewline, to: descriptor)
+    default: throw .notARegularFile(path)
+    }
+  }
+
+  /// Returns the number of the descriptor that a path refers to.
+  ///
+  /// If it were opened by its path, a file would be written from its beginning, even after `>>`.
+  static func descriptor(namedBy path: String) -> Int32? {
+    switch path {
+    case "/dev/stdout": return STDOUT_FILENO
+    case "/dev/stderr": return STDERR_FILENO
+    default: break
+    }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
+    return nil
+  }
+
+  /// Returns the type of the file at a path, without following a link; `nil` if there is no file.
+  private static func fileType(at path: String) -> mode_t? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  /// Creates a file that appears when it is complete, and never replaces another one.
+  private func create(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool
+  ) throws(KeychainError) {
+    do throws(FileError) {
+      try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
+        try Self.write(secret, addsNewline, to: descriptor)
+      }
+    } catch {
+      throw error.kind == .alreadyExists ? .outputExists(path) : .cannotWrite(path, error)
+    }
+  }
+
+  private func replace(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool
+  ) throws(KeychainError) {
+    let folder = FilePath(path).removingLastComponent().string
+    let replaced = [FileIdentity(path), FileIdentity(folder.isEmpty ? "." : folder)]
+    if keptPaths.contains(where: { FileIdentity($0).map { replaced.contains($0) } ?? false }) {
+      throw .outputIsNeeded(path)
+    }
+    // A signal in between would leave a second file with the secret until the next call.
+    let signals = HeldSignals()
+    defer { signals.release() }
+    do throws(FileError) {
+      try PrivateFile.replace(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
+        try Self.write(secret, addsNewline, to: descriptor)
+      }
+    } catch {
+      throw .cannotWrite(path, error)
+    }
+  }
+
+  /// Opens a pipe or device; retries until the timeout if a pipe has no reader.
+  private func openStream() throws(KeychainError) -> Int32 {
+    let deadline = Deadline(after: timeout)
+    let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
+    while true {
+      let descriptor = open(path, flags)
+      if descriptor >= 0 { return try checked(descriptor) }
+      // Only a pipe can have no reader.
+      let failure = errno
+      guard failure == EINTR || failure == ENXIO && Self.fileType(at: path) == S_IFIFO else {
+        throw .cannotWrite(path, errno: failure)
+      }
+      guard !deadline.hasPassed else { throw .nobodyReads(path) }
+      Deadline.pause(upTo: 20)
+    }
+  }
+
+  /// Checks that another user has not put a pipe in place of the file.
+  private func checked(_ descriptor: Int32) throws(KeychainError) -> Int32 {
+    var status = stat()
+    let isKnown = fstat(descriptor, &status) == 0
+    let isStream = [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
+    let isOurs = status.st_uid == geteuid() || status.st_uid == 0
+    guard isKnown, isStream, isOurs, fcntl(descriptor, F_SETFL, 0) == 0 else {
+      close(descriptor)
+      throw isKnown && isStream ? .outputOfOthers(path) : .notARegularFile(path)
+    }
+    return descriptor
+  }
+
+  private func write(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: Int32
+  ) throws(KeychainError) {
+    do throws(Errno) {
+      try Self.write(secret, addsNewline, to: FileDescriptor(rawValue: descriptor))
+    } catch {
+      throw .cannotWrite(path, errno: error.rawValue)
+    }
+  }
+
+  private static func write(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: FileDescriptor
+  ) throws(Errno) {
+    try secret.write(to: descriptor)
+    if addsNewline { try DescriptorIO.write([UInt8(ascii: "\n")], to: descriptor) }
+  }
+}
+
+extension SecretBytes {
+  /// Creates a file with the bytes, readable only by the user.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` or
+  ///   ``KeychainError/Code/inputOutput``, or ``KeychainError/Code/insecurePermissions`` if the file
+  ///   system opens it to others than `readers`; no file is then left.
+  borrowing func write(
+    toNewFile path: String, readers: SecretFileReaders
+  ) throws(KeychainError) {
+    do throws(FileError) {
+      try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
+        try write(to: descriptor)
+      }
+    } catch {
+      throw error.kind == .alreadyExists ? .keyFileExists(path) : .cannotWrite(path, error)
+    }
+  }
+}
+
+extension KeychainError {
+  fileprivate static func cannotWrite(_ path: String, _ error: FileError) -> Self {
+    guard case .failed(_, let cause) = error.kind else {
+      return KeychainError(ofNewSecretFile: error)
+    }
+    return .cannotWrite(path, errno: cause.rawValue)
+  }
+}

@@ -1,0 +1,93 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// Reads the secret to store.
+struct SecretInput {
+  let trimsNewline: Bool
+  let insecureValue: String?
+
+  /// Whether an empty secret is allowed.
+  ///
+  /// Otherwise it is considered a mistake, or the result of a failed command before the pipe.
+  let allowsEmpty: Bool
+
+  /// Returns the secret from the command line, otherwise from a pipe, otherwise from the person.
+  ///
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/invalidArgument`` if it is empty and
+  ///   must not be.
+  func secret(
+    for identity: CredentialIdentity, in session: Session
+  ) throws(KeychainError) -> SecretBytes {
+    let secret = try givenSecret(for: identity, in: session)
+    guard secret.count > 0 || allowsEmpty else { throw .emptySecret }
+    return secret
+  }
+
+  private func givenSecret(
+    for identity: CredentialIdentity, in session: Session
+  ) throws(KeychainError) -> SecretBytes {
+    if let insecureValue {
+      session.interface.hint(SecretInput.insecureValue)
+      return try translated(secrets: SecretBytes(copying: insecureValue))
+    }
+    guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret(identity)) }
+    return try piped(by: session.asking.deadline)
+  }
+
+  /// Returns a hint about a secret that was stored.
+  func hint(about secret: borrowing SecretBytes) -> String? {
+    if secret.count == 0 { return SecretInput.emptySecret }
+    if secret.withBytes({ $0.hasByteOrderMark }) { return SecretInput.byteOrderMark }
+    // A text of several lines, as a key of SSH, needs the newline at its end.
+    let mayBeTrimmed = insecureValue == nil && !trimsNewline && secret.isOneLine
+    return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
+  }
+
+  private func piped(by deadline: Deadline?) throws(KeychainError) -> SecretBytes {
+    // A closed stream would look like an empty secret.
+    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+      throw .inputClosed(SecretInput.secretOnInput)
+    }
+    guard
+      let secret = try SecretBytes.reading(
+        STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount,
+        by: deadline)
+    else { throw .secretTooLong }
+    guard trimsNewline else { return secret }
+    return try translated(secrets: secret.droppingTrailingNewline())
+  }
+}
+
+// Hints about a secret.
+extension SecretInput {
+  static let secretOnInput = "pipe the secret into it, or type it on a terminal"
+  static let emptySecret = "the secret is empty"
+
+  static let byteOrderMark =
+    "the secret begins with a byte order mark, the bytes EF BB BF, as some editors write; it is kept"
+
+  static let keptNewline =
+    "the secret ends with a newline; use --trim-newline to remove it"
+
+  static let insecureValue =
+    "--insecure-value shows the secret to other processes and to the shell's history"
+}
+
+extension SecretBytes {
+  /// Whether there is no newline but at the end.
+  fileprivate var isOneLine: Bool {
+    withBytes { bytes in
+      (0..<max(0, bytes.byteCount - 1)).allSatisfy { bytes.byte(at: $0) != UInt8(ascii: "\n") }
+    }
+  }
+}
+
+extension RawSpan {
+  /// Whether a text in UTF-8 begins with the mark that some editors write.
+  fileprivate var hasByteOrderMark: Bool {
+    byteCount >= 3 && byte(at: 0) == 0xEF && byte(at: 1) == 0xBB && byte(at: 2) == 0xBF
+  }
+}

@@ -1,0 +1,142 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// Prints changes of preferences as they happen.
+struct WatchCommand: PreferenceSubcommand {
+  static let spellings = ["watch"]
+
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Print changes of preferences as they happen",
+    discussion: """
+      A change is a line with fields separated by tabs: 'set', key, type and value, or 'removed' and \
+      key; backslash, tab and newline are written \\\\, \\t and \\n. With --json, it is an object on a \
+      line. Changes that follow each other at once may be one line with the last value. A value that \
+      is damaged is reported on standard error, and ends the command with 65 at the end of the time. The \
+      domain may be missing at the beginning. The command ends with Ctrl-C, when nobody reads its output any more, \
+      or with an error when changes can no longer be noticed.
+
+      Example:
+        \(preferencesPath) watch port --initial\(domainExample)
+        \(preferencesPath) watch state --until ready --timeout 30s\(domainExample)
+      """)
+
+  @Argument(help: "The keys; all if there is none", completion: .keys)
+  var keys: [String] = []
+
+  @Flag(help: "Print the present values first")
+  var initial = false
+
+  @Flag(help: "End after the first change")
+  var once = false
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("End as soon as the key has this value, as 'read' prints it", valueName: "value"))
+  var until: String?
+
+  @Option(
+    help: .init(
+      "End after this time, with 75 if --once or --until still waits: 500ms, 30s", valueName: "time"
+    ),
+    transform: WatchCommand.duration)
+  var timeout: Duration?
+
+  @Flag(help: "Print JSON, an object on each line")
+  var json = false
+
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws {
+    try options.require(keys.first)
+    guard until == nil || keys.count == 1 else {
+      throw ValidationError(PreferenceUsageText.untilOneKey)
+    }
+    guard until == nil || !once else { throw ValidationError(PreferenceUsageText.onceOrUntil) }
+  }
+
+  func perform(in session: PreferenceSession) throws {
+    try StandardOutput.checkOpen()
+    let domain = try session.domain
+    let changes = try PendingPreferenceChanges()
+    let end = timeout.map { ContinuousClock.now + $0 }
+    let observations = try domain.store.observe(
+      unique(keys), initial: initial || until != nil, until: timeout.map(Deadline.init(after:)),
+      changes)
+    // The store must not be released before the end.
+    defer {
+      withExtendedLifetime(domain) { observations.forEach { $0.cancel() } }
+    }
+    var hasDamage = false
+    while true {
+      for failure in changes.takeDamage() {
+        hasDamage = true
+        session.interface.report(failure)
+      }
+      while case let taken = try changes.take(), !taken.isEmpty {
+        for change in taken where try ends(after: change) { return }
+      }
+      switch changes.wait(until: end) {
+      case .changed: continue
+      case .outputClosed: return
+      case .timedOut where until == nil && !once:
+        guard hasDamage else { return }
+        throw ExitCode(ExitCodes.badData)
+      case .timedOut: throw CommandLineError.watchTimedOut
+      }
+    }
+  }
+
+  /// Returns keys without those that are named again.
+  private func unique(_ keys: [String]) -> [String] {
+    var known: Set<[UInt8]> = []
+    return keys.filter { known.insert(Array($0.utf8)).inserted }
+  }
+
+  /// Prints a change; returns whether the command ends.
+  private func ends(after change: PreferenceChange) throws -> Bool {
+    let value = try change.newValue.map { object in
+      guard let value = StoredValue(object) else { throw CommandLineError.unknownType(change.key) }
+      return value
+    }
+    let isPrinted = !change.isInitial || initial && value != nil
+    if isPrinted, try !write(line(change.key, value)) { return true }
+    return until.map { $0 == value?.text } ?? (once && !change.isInitial)
+  }
+
+  private func line(_ key: String, _ value: StoredValue?) -> String {
+    if json {
+      guard let value else {
+        let members = [
+          JSONValue.Member(name: "key", value: .string(key)),
+          JSONValue.Member(name: "removed", value: .bool(true)),
+        ]
+        return JSONValue.object(members).line.visibleInJSON + "\n"
+      }
+      return PreferenceListCommand.json(key, value).line.visibleInJSON + "\n"
+    }
+    let fields = value.map { ["set", key, $0.kind.rawValue, $0.line] } ?? ["removed", key]
+    return TextTable(header: [], rows: [fields]).lines
+  }
+
+  /// Writes a line at once; returns `false` if nobody reads it.
+  private func write(_ line: String) throws -> Bool {
+    do throws(CommandLineError) {
+      try StandardOutput.write(line)
+      return true
+    } catch {
+      guard error.systemError == EPIPE else { throw error }
+      return false
+    }
+  }
+
+  static func duration(_ text: String) throws -> Duration {
+    guard let duration = DurationText.parse(text) else {
+      throw ValidationError(PreferenceUsageText.duration)
+    }
+    return duration
+  }
+}

@@ -1,0 +1,144 @@
+internal import PreferencesShared
+internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// The suites that a process keeps in step, as their settings are now.
+final class RunningSuites {
+  /// What the file of a suite says.
+  private enum Settings: Equatable {
+    case usable(SharingConfiguration)
+    case unusable(String)
+  }
+
+  private struct Suite {
+    let name: String
+    let settings: Settings
+    let shared: SharedPreferences
+    let failures: PreferenceObservation
+
+    func end(_ deadline: Deadline) {
+      failures.cancel()
+      shared.worker?.stop(deadline)
+    }
+  }
+
+  private let names: [String]
+  private let session: SharingSession
+  private let files: Int
+  /// By the bytes of their names: two that look the same are two.
+  private var running: [[UInt8]: Suite] = [:]
+  /// The names of the suites that have no place, which was reported.
+  private var refused: [[UInt8]: String] = [:]
+
+  /// How many files a suite keeps open, and how many all of them share or need for a moment.
+  private static let filesOfSuite = 5
+  private static let filesOfAll = 64
+
+  /// After how long a thread hangs: every call has a deadline, and none of more than two minutes.
+  private static let greatestWork = Duration.seconds(240)
+
+  /// - Parameters:
+  ///   - names: The suites; all that are shared if there is none.
+  ///   - session: Where failures are reported.
+  ///   - files: How many files this process may open.
+  init(_ names: [String], _ session: SharingSession, files: Int) {
+    self.names = names
+    self.session = session
+    self.files = files
+  }
+
+  var isEmpty: Bool { running.isEmpty }
+
+  /// Whether a thread of one of them hangs, which only a new process mends.
+  var isHung: Bool {
+    running.values.contains { $0.shared.worker?.isHung(after: Self.greatestWork) ?? false }
+  }
+
+  /// Finds out how they stand.
+  ///
+  /// - Parameter progress: Called after each, since one whose writer is stopped takes a while.
+  /// - Returns: One line.
+  func status(_ progress: () -> Void) -> String {
+    guard !running.isEmpty else { return "no suite is shared" }
+    let count = running.count + refused.count
+    let problems =
+      running.values.sorted { $0.name < $1.name }.compactMap { suite in
+        defer { progress() }
+        return health(suite.shared).problem.map { "'\(suite.name)': \($0.message)" }
+      } + refused.values.sorted().map(noPlace)
+    guard let first = problems.first else { return "\(Words.counted(count, "suite")) in step" }
+    return "\(problems.count) of \(count) in trouble: \(first.visible)"
+  }
+
+  private func noPlace(_ name: String) -> String {
+    "'\(name)' is not kept in step: this process may open \(files) files, enough for "
+      + "\(Words.counted(greatestCount, "suite")); raise LimitNOFILE= of its service, or 'ulimit -n'"
+  }
+
+  private func health(_ shared: SharedPreferences) -> SuiteHealth {
+    do throws(PreferencesError) {
+      return SuiteHealth(
+        try SyncStatus.of(shared.replica), unsentWithin: SuiteHealth.unsentLimit,
+        path: session.path)
+    } catch {
+      return SuiteHealth(error)
+    }
+  }
+
+  /// With more, all of them would fail now and then.
+  private var greatestCount: Int { max((files - Self.filesOfAll) / Self.filesOfSuite, 1) }
+
+  /// Begins with suites that are new, ends those that are no longer shared, and begins again with those
+  /// whose settings were changed.
+  func update() {
+    // A folder that cannot be read now ends nothing.
+    guard let names = names.isEmpty ? try? SharingConfiguration.suiteNames() : names else { return }
+    let wanted = Dictionary(
+      names.compactMap { name in settings(name).map { (Array(name.utf8), (name, $0)) } }
+    ) { $1 }
+    for (bytes, suite) in running where wanted[bytes]?.1 != suite.settings {
+      suite.end(Deadline(after: .seconds(1)))
+      running[bytes] = nil
+    }
+    refused = refused.filter { wanted[$0.key] != nil }
+    for (bytes, (name, settings)) in wanted.sorted(by: { $0.value.0 < $1.value.0 }) {
+      if let suite = running[bytes] {
+        // What could not begin tries again.
+        if suite.shared.worker == nil { _ = SharedPreferences(suiteName: name) }
+      } else if running.count < greatestCount {
+        refused[bytes] = nil
+        running[bytes] = begin(name, settings)
+      } else if refused.updateValue(name, forKey: bytes) == nil {
+        session.interface.error(noPlace(name))
+      }
+    }
+  }
+
+  func end(_ deadline: Deadline) {
+    for suite in running.values { suite.end(deadline) }
+    running = [:]
+  }
+
+  private func begin(_ name: String, _ settings: Settings) -> Suite {
+    let shared = SharedPreferences(suiteName: name)
+    let interface = session.interface
+    let failures = shared.observeFailures { failure in
+      // Sharing was ended, which is found soon.
+      if failure.code == .notFound { return }
+      interface.error("'\(name)': \(failure.message)")
+    }
+    return Suite(name: name, settings: settings, shared: shared, failures: failures)
+  }
+
+  /// Returns what the file of a suite says; `nil` if there is none.
+  private func settings(_ name: String) -> Settings? {
+    do throws(PreferencesError) {
+      return try SharingConfiguration.load(suiteName: name).map(Settings.usable)
+    } catch {
+      // A file that cannot be read now ends nothing.
+      if error.code == .inputOutput, let suite = running[Array(name.utf8)] { return suite.settings }
+      return .unusable(error.message)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import PreferencesDurable
+internal import PreferencesShared
+internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// Waits for a suite to be in step.
+struct SyncWaiting {
+  private let suite: SharedSuite
+  private let shared: SharedPreferences
+
+  init(_ suite: SharedSuite, _ shared: SharedPreferences) {
+    self.suite = suite
+    self.shared = shared
+  }
+
+  /// Sends what is unsent, and waits for what others have changed.
+  ///
+  /// - Throws: The failure, with ``ExitCodes/tryAgain`` if it may be over later.
+  func bringInStep(_ deadline: Deadline) throws {
+    do throws(PreferencesError) {
+      let worker = try worker()
+      worker.wake()
+      var comparison = try CopyComparison(suite, shared.replica, deadline)
+      var mark = try shared.replica.logMark()
+      var hasAll = false
+      let refusal = Refusal(shared.replica)
+      while true {
+        if !hasAll, try comparison.isInStep(deadline) {
+          hasAll = true
+          // What an engine that was restored has lost is sent again.
+          mark = try shared.replica.logMark()
+        }
+        let isUnsent = try isUnsent(upTo: mark, worker)
+        if hasAll, !isUnsent { return shared.replica.recordContact() }
+        try refusal.check(isUnsent: isUnsent)
+        if let stopped = PreferencesError.stoppedSender(of: shared.replica) { throw stopped }
+        guard !deadline.hasPassed else {
+          try worker.flush(Deadline(after: .zero))
+          throw worker.failure
+            ?? PreferencesError(.timedOut, "what others have changed has not come in time")
+        }
+        Deadline.pause(upTo: 20)
+      }
+    } catch {
+      shared.replica.recordFailure(error)
+      throw error.code == .foreignStore
+        ? CommandLineError.foreignStore(suite.name, error)
+        : CommandLineError.notInStep(suite.name, error, unsent)
+    }
+  }
+
+  /// Returns whether something is unsent.
+  ///
+  /// - Throws: The failure, at once if all of it waits for a decision, which may be never.
+  private func isUnsent(upTo mark: Int64, _ worker: SyncWorker) throws(PreferencesError) -> Bool {
+    let left = try shared.replica.unsent(upTo: mark)
+    if left.areWaiting { try worker.flush(Deadline(after: .zero)) }
+    return !left.keys.isEmpty
+  }
+
+  /// Takes the store that is there now.
+  func adopt(_ deadline: Deadline) throws {
+    let worker = try worker()
+    try worker.adopt(deadline)
+    worker.wake()
+  }
+
+  private func worker() throws(PreferencesError) -> SyncWorker {
+    if let worker = shared.worker { return worker }
+    throw shared.lastError
+      ?? PreferencesError(.notFound, "the preferences '\(suite.name)' are no longer shared")
+  }
+
+  /// The number of unsent keys; `nil` if it cannot be found out.
+  private var unsent: Int? { try? shared.replica.state().unsentKeys }
+}
+
+extension CommandLineError {
+  fileprivate static func foreignStore(_ suite: String, _ error: PreferencesError) -> Self {
+    let path = PreferenceCommandContext.current.commandPath
+    return Self(
+      error.exitCode, error.message,
+      hint: "check the address; '\(path) sync adopt \(ShellText.quoted(suite))' shares with that "
+        + "store")
+  }
+
+  fileprivate static func notInStep(
+    _ suite: String, _ error: PreferencesError, _ unsent: Int?
+  ) -> Self {
+    let path = PreferenceCommandContext.current.commandPath
+    let kept = unsent.map {
+      $0 == 0 ? "; nothing is unsent" : "; \(Words.counted($0, "key")) \(Words.are($0)) unsent"
+    }
+    let isTemporary = [.unreachable, .timedOut, .conflict, .outcomeUnknown].contains(error.code)
+    let hint =
+      error.code == .conflict
+      ? "'\(path) sync status' says what waits for whom"
+      : isTemporary
+        ? "what is unsent is kept, and sent later"
+        : "what is unsent is kept, and sent when this is mended"
+    return Self(
+      error.code == .unreachable ? ExitCodes.tryAgain : error.exitCode,
+      "'\(suite)' is not in step: \(error.message)\(kept ?? "")",
+      hint: (unsent ?? 0) == 0 ? nil : hint)
+  }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+internal import PrephirencesSystem
+
+// The rules of everything a person reads; the types named …Text make the sentences:
+// - Prompts and what is for the person's eyes only go to the terminal (/dev/tty).
+// - Everything else goes to standard error as "<command>: …", "<command>: error: …" and
+//   "<command>: hint: …": no capital, no full stop.
+// - Standard output carries only what was asked for, and a secret only when asked for by name.
+// - An error says what failed on which item; a hint says what to type next. Neither shows a secret,
+//   a passphrase, a key or SQL.
+// - Names come from outside: characters that control a terminal or are invisible are shown as escapes.
+// - Colour only on a terminal that has it, and not with NO_COLOR.
+
+/// Writes messages for a person to standard error.
+package struct UserInterface: Sendable {
+  package let hostName: String
+  private let isQuiet: Bool
+  private let hasColour: Bool
+
+  /// Creates the interface of a program.
+  ///
+  /// - hostName: The program's name.
+  /// - isQuiet: Whether to report only errors, and what a question is about.
+  package init(hostName: String, isQuiet: Bool = false) {
+    self.hostName = hostName
+    self.isQuiet = isQuiet
+    hasColour =
+      isatty(STDERR_FILENO) == 1 && Environment.value("NO_COLOR") == nil
+      && Environment.value("TERM").map { $0 != "dumb" } ?? false
+  }
+
+  /// Reports information.
+  ///
+  /// With `--quiet`, only information that a question is about.
+  package func say(_ text: String, isAskedAbout: Bool = false) {
+    if !isQuiet || isAskedAbout { line(nil, text) }
+  }
+
+  /// Reports an error.
+  package func error(_ text: String) { line(("error:", 31), text) }
+
+  /// Reports what to do next.
+  package func hint(_ text: String) {
+    if !isQuiet { line(("hint:", 36), text) }
+  }
+
+  /// Reports what failed, and what to do next.
+  ///
+  /// Whoever closes a pipe, as `head` does, has read enough: that is not said.
+  package func report(_ failure: any CommandFailure) {
+    guard failure.systemError != EPIPE else { return }
+    error(failure.message)
+    if let hint = failure.hint { self.hint(hint) }
+  }
+
+  /// Reports that a command line names a group of commands without a subcommand.
+  package func reportMissingCommand(_ words: [String]) {
+    error("name a command")
+    hint("see '\(words.joined(separator: " ")) --help'")
+  }
+
+  /// Shows progress on one line of the terminal, which is overwritten each time.
+  package func progress(_ text: String) {
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
+    writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
+  }
+
+  /// Ends the line of progress.
+  package func endProgress() {
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
+    writeAll("\n", to: STDERR_FILENO)
+  }
+
+  /// Writes a line, wrapped to the terminal's width; the word for its kind is coloured.
+  private func line(_ kind: (word: String, colour: Int)?, _ text: String) {
+    let words = [kind?.word, text.visible].compactMap(\.self).joined(separator: " ")
+    var line = "\(hostName): \(words)"
+    if let width = TerminalWidth.columns(of: STDERR_FILENO) {
+      line = line.wrapped(to: width, indent: 2)
+    }
+    if hasColour, let kind, let range = line.firstRange(of: kind.word) {
+      line.replaceSubrange(range, with: "\u{1B}[\(kind.colour)m\(kind.word)\u{1B}[0m")
+    }
+    writeAll(line + "\n", to: STDERR_FILENO)
+  }
+}

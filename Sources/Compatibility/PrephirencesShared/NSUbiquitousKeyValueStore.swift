@@ -1,0 +1,204 @@
+public import Foundation
+internal import PreferencesDurable
+internal import PreferencesShared
+public import Prephirences
+
+/// Preferences that follow a person or a service from machine to machine, with the interface of
+/// iCloud's store.
+///
+/// ```swift
+/// let store = NSUbiquitousKeyValueStore.default
+/// store.set(30, forKey: "interval")
+/// ```
+///
+/// The values are in ``SharedPreferences``: on this machine, and in step with others if the suite is
+/// configured. Without a configuration, the store is local, as Apple's is without an account. All
+/// reads are local. The page on differences says where it behaves otherwise than Apple's.
+///
+/// A value that cannot be stored, or a key longer than 64 bytes, changes nothing, and
+/// ``lastPreferencesError`` has the reason. It is safe to use from several threads.
+///
+/// Unchecked because every stored property is constant, and safe to use from several threads.
+open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
+  /// Posted when values have changed on another machine, or when a change was refused because the
+  /// store would have too many keys or bytes.
+  ///
+  /// The object is the store. The user info has ``NSUbiquitousKeyValueStoreChangeReasonKey`` and
+  /// ``NSUbiquitousKeyValueStoreChangedKeysKey``. It is posted on a thread of its own, or for a
+  /// refusal on the thread of the setter, and only after the store was first asked for.
+  public static let didChangeExternallyNotification = NSNotification.Name(
+    "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
+
+  private static let shared = NSUbiquitousKeyValueStore()
+
+  /// The store of the program: the suite with the name of its executable and `.ubiquitous`.
+  open class var `default`: NSUbiquitousKeyValueStore { shared }
+
+  /// The preferences that have the values.
+  public final let preferences: SharedPreferences
+
+  private let observation = ExternalObservation()
+
+  /// Creates a store over the preferences of the program, as ``default`` has them.
+  public override init() {
+    preferences = SharedPreferences(
+      suiteName: ProcessInfo.processInfo.processName + ".ubiquitous")
+    super.init()
+    observation.begin(of: self)
+  }
+
+  /// Creates a store over shared preferences.
+  ///
+  /// - Parameter preferences: The preferences.
+  public init(preferences: SharedPreferences) {
+    self.preferences = preferences
+    super.init()
+    observation.begin(of: self)
+  }
+
+  // MARK: - Reading
+
+  /// Returns the value of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The value, or `nil` if there is none. A number is an `NSNumber`, which casts to each
+  ///   type that holds it.
+  open func object(forKey aKey: String) -> Any? { preferences.object(forKey: aKey) }
+
+  /// Returns the text of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The text, or `nil` if the value is not text.
+  open func string(forKey aKey: String) -> String? { object(forKey: aKey) as? String }
+
+  /// Returns the array of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The array, or `nil` if the value is not an array.
+  open func array(forKey aKey: String) -> [Any]? { object(forKey: aKey) as? [Any] }
+
+  /// Returns the dictionary of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The dictionary, or `nil` if the value is not a dictionary.
+  open func dictionary(forKey aKey: String) -> [String: Any]? {
+    object(forKey: aKey) as? [String: Any]
+  }
+
+  /// Returns the bytes of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The bytes, or `nil` if the value is not data.
+  open func data(forKey aKey: String) -> Data? { object(forKey: aKey) as? Data }
+
+  /// Returns the integer of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The integer; 0 if the value is not a number.
+  open func longLong(forKey aKey: String) -> Int64 { number(aKey)?.int64Value ?? 0 }
+
+  /// Returns the number of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The number; 0 if the value is not a number.
+  open func double(forKey aKey: String) -> Double { number(aKey)?.doubleValue ?? 0 }
+
+  /// Returns the truth value of a key.
+  ///
+  /// - Parameter aKey: The key.
+  /// - Returns: The truth value; `false` if the value is not a number.
+  open func bool(forKey aKey: String) -> Bool { number(aKey)?.boolValue ?? false }
+
+  /// All values by their keys.
+  open var dictionaryRepresentation: [String: Any] { preferences.dictionary() }
+
+  private func number(_ key: String) -> NSNumber? {
+    switch object(forKey: key) {
+    case let truth as Bool: NSNumber(value: truth)
+    case let value: value as? NSNumber
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Sets the value of a key; `nil` removes it.
+  ///
+  /// - Parameters:
+  ///   - anObject: The value: text, a number, a date, data, or an array or dictionary of these.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ anObject: Any?, forKey aKey: String) {
+    recording { try store([(aKey, anObject)]) }
+  }
+
+  /// Sets the value of a key to text; `nil` removes it.
+  ///
+  /// - Parameters:
+  ///   - aString: The text.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ aString: String?, forKey aKey: String) { set(aString as Any?, forKey: aKey) }
+
+  /// Sets the value of a key to bytes; `nil` removes it.
+  ///
+  /// - Parameters:
+  ///   - aData: The bytes.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ aData: Data?, forKey aKey: String) { set(aData as Any?, forKey: aKey) }
+
+  /// Sets the value of a key to an array; `nil` removes it.
+  ///
+  /// - Parameters:
+  ///   - anArray: The array.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ anArray: [Any]?, forKey aKey: String) { set(anArray as Any?, forKey: aKey) }
+
+  /// Sets the value of a key to a dictionary; `nil` removes it.
+  ///
+  /// - Parameters:
+  ///   - aDictionary: The dictionary.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ aDictionary: [String: Any]?, forKey aKey: String) {
+    set(aDictionary as Any?, forKey: aKey)
+  }
+
+  /// Sets the value of a key to an integer.
+  ///
+  /// - Parameters:
+  ///   - value: The integer.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ value: Int64, forKey aKey: String) { set(value as Any?, forKey: aKey) }
+
+  /// Sets the value of a key to a number.
+  ///
+  /// - Parameters:
+  ///   - value: The number.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ value: Double, forKey aKey: String) { set(value as Any?, forKey: aKey) }
+
+  /// Sets the value of a key to a truth value.
+  ///
+  /// - Parameters:
+  ///   - value: The truth value.
+  ///   - aKey: The key, at most 64 bytes.
+  open func set(_ value: Bool, forKey aKey: String) { set(value as Any?, forKey: aKey) }
+
+  /// Removes a key and its value.
+  ///
+  /// - Parameter aKey: The key; it may have no value.
+  open func removeObject(forKey aKey: String) {
+    recording { try store([(aKey, nil)]) }
+  }
+
+  /// Waits until the values are on the disk of this machine, and reads what other programs have set;
+  /// it transfers nothing.
+  ///
+  /// Calling it is not necessary: values are in the file when a setter returns.
+  ///
+  /// - Returns: Whether they are; otherwise ``lastPreferencesError`` has the reason.
+  @discardableResult
+  open func synchronize() -> Bool {
+    recording { try preferences.synchronize() }
+  }
+
+  /// The failure of the last call; `nil` if there was none.
+  public final var lastPreferencesError: PreferencesError? { preferences.lastError }
+}

@@ -1,0 +1,200 @@
+internal import PrephirencesSystem
+
+/// The names of a credential; unique in a store.
+///
+/// Names compare as bytes. Two strings that look the same but have different Unicode scalars are
+/// two names, although Swift's `==` considers them equal.
+public struct CredentialIdentity: Hashable, Sendable {
+  /// The access group the credential belongs to; the unnamed group is the empty string.
+  public var accessGroup: String
+
+  /// The kind of credential, with its names.
+  public var kind: Kind
+
+  /// Creates an identity.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind, with its names.
+  ///   - accessGroup: The access group; empty for the unnamed one.
+  public init(_ kind: Kind, accessGroup: String = "") {
+    self.kind = kind
+    self.accessGroup = accessGroup
+  }
+
+  /// Returns the identity of a generic password.
+  ///
+  /// - Parameters:
+  ///   - service: What the password is for.
+  ///   - account: The account on the service.
+  ///   - accessGroup: The access group; empty for the unnamed one.
+  /// - Returns: The identity.
+  public static func genericPassword(
+    service: String, account: String, accessGroup: String = ""
+  ) -> Self {
+    Self(.genericPassword(service: service, account: account), accessGroup: accessGroup)
+  }
+
+  /// The kinds of credential.
+  public enum Kind: Sendable {
+    /// A password, token or key of a service.
+    case genericPassword(service: String, account: String)
+
+    /// A password of a network server.
+    case internetPassword(InternetPassword)
+  }
+
+  /// The account, which every kind has.
+  public var account: String {
+    switch kind {
+    case .genericPassword(_, let account): account
+    case .internetPassword(let password): password.account
+    }
+  }
+}
+
+/// The names of an internet password.
+///
+/// Names that are not given are empty, or 0 for the port.
+public struct InternetPassword: Sendable {
+  /// The host name or address.
+  public var server: String
+
+  /// The protocol, such as `https`.
+  public var `protocol`: String
+
+  /// The port, 1 to 65535; 0 if it is not given.
+  public var port: UInt16
+
+  /// The path on the server.
+  public var path: String
+
+  /// The account on the server.
+  public var account: String
+
+  /// The security domain (realm).
+  public var securityDomain: String
+
+  /// The authentication type, such as `httpBasic`.
+  public var authenticationType: String
+
+  /// Creates the names of an internet password.
+  ///
+  /// - Parameters:
+  ///   - server: The host name or address.
+  ///   - protocol: The protocol, such as `https`.
+  ///   - port: The port, or 0.
+  ///   - path: The path on the server.
+  ///   - account: The account on the server.
+  ///   - securityDomain: The security domain (realm).
+  ///   - authenticationType: The authentication type.
+  public init(
+    server: String, protocol: String = "", port: UInt16 = 0, path: String = "", account: String,
+    securityDomain: String = "", authenticationType: String = ""
+  ) {
+    self.server = server
+    self.protocol = `protocol`
+    self.port = port
+    self.path = path
+    self.account = account
+    self.securityDomain = securityDomain
+    self.authenticationType = authenticationType
+  }
+}
+
+extension CredentialIdentity.Kind: Hashable {
+  /// Compares kind and names, as bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.genericPassword, .genericPassword), (.internetPassword, .internetPassword):
+      left.names.elementsEqual(right.names) { $0.hasSameBytes(as: $1) }
+    default: false
+    }
+  }
+
+  /// Hashes kind and names, as bytes.
+  ///
+  /// - Parameter hasher: Takes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    for name in names { name.hashUTF8(into: &hasher) }
+  }
+
+  /// The names in the order of the identity, the port as its decimal digits.
+  var names: [String] {
+    switch self {
+    case .genericPassword(let service, let account): [service, account]
+    case .internetPassword(let password):
+      [
+        password.server, password.protocol, String(password.port), password.path,
+        password.account, password.securityDomain, password.authenticationType,
+      ]
+    }
+  }
+
+  /// The names that are texts: all but the port.
+  var texts: [String] {
+    guard case .internetPassword(let password) = self else { return names }
+    return [
+      password.server, password.protocol, password.path, password.account,
+      password.securityDomain, password.authenticationType,
+    ]
+  }
+}
+
+extension InternetPassword: Hashable {
+  /// Compares the names as bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    CredentialIdentity.Kind.internetPassword(left) == .internetPassword(right)
+  }
+
+  /// Hashes the names as bytes.
+  ///
+  /// - Parameter hasher: Takes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    CredentialIdentity.Kind.internetPassword(self).hash(into: &hasher)
+  }
+}
+
+extension CredentialIdentity {
+  /// Compares group, kind and names, as bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.accessGroup.hasSameBytes(as: right.accessGroup) && left.kind == right.kind
+  }
+
+  /// Hashes group, kind and names, as bytes.
+  ///
+  /// - Parameter hasher: Takes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    accessGroup.hashUTF8(into: &hasher)
+    hasher.combine(kind)
+  }
+}
+
+extension CredentialIdentity: CustomStringConvertible {
+  /// The name in errors and lists; never contains a secret.
+  public var description: String {
+    let name =
+      switch kind {
+      case .genericPassword(let service, let account): "'\(account)' of service '\(service)'"
+      case .internetPassword(let password):
+        "'\(password.account)' of server '\(password.server)'"
+          + (password.protocol.isEmpty ? "" : ", protocol '\(password.protocol)'")
+          + (password.port == 0 ? "" : ", port \(password.port)")
+          + (password.path.isEmpty ? "" : ", path '\(password.path)'")
+      }
+    return accessGroup.isEmpty ? name : name + " in group '\(accessGroup)'"
+  }
+
+  /// The beginning of the description, at most 200 characters, for errors about long names.
+  package var shortDescription: String { description.shortened(to: 200) }
+}
+
+extension String {
+  /// Returns the beginning of the text with an ellipsis, or the text if it is not longer.
+  ///
+  /// - Parameter count: The maximum number of Unicode scalars.
+  /// - Returns: The text, or its beginning with an ellipsis.
+  package func shortened(to count: Int) -> String {
+    let beginning = unicodeScalars.prefix(count)
+    return beginning.endIndex == endIndex ? self : String(beginning) + "…"
+  }
+}

@@ -1,0 +1,164 @@
+internal import PrephirencesSystem
+
+/// The conditions of a search; a credential must match all of them.
+///
+/// ```swift
+/// let found = try store.search(CredentialQuery(service: "mytool", attributes: ["environment": "staging"]))
+/// for credential in found.credentials { print(credential.identity) }
+/// ```
+public struct CredentialQuery: Hashable, Sendable {
+  /// Only credentials of this access group; `nil` for any.
+  public var accessGroup: String?
+
+  /// Only generic passwords of this service.
+  public var service: String?
+
+  /// Only internet passwords of this server.
+  public var server: String?
+
+  /// Only internet passwords with this protocol.
+  public var `protocol`: String?
+
+  /// Only internet passwords with this port.
+  public var port: UInt16?
+
+  /// Only internet passwords with this path.
+  public var path: String?
+
+  /// Only credentials of this account.
+  public var account: String?
+
+  /// Only credentials that have all of these pairs.
+  public var attributes: CredentialAttributes
+
+  /// Creates a query; what is left out matches anything.
+  ///
+  /// - Parameters:
+  ///   - accessGroup: The access group; the empty string is the unnamed one.
+  ///   - service: The service of a generic password.
+  ///   - server: The server of an internet password.
+  ///   - protocol: The protocol of an internet password.
+  ///   - port: The port of an internet password.
+  ///   - path: The path of an internet password.
+  ///   - account: The account.
+  ///   - attributes: Pairs that a credential must have.
+  public init(
+    accessGroup: String? = nil, service: String? = nil, server: String? = nil,
+    protocol: String? = nil, port: UInt16? = nil, path: String? = nil, account: String? = nil,
+    attributes: CredentialAttributes = [:]
+  ) {
+    self.accessGroup = accessGroup
+    self.service = service
+    self.server = server
+    self.protocol = `protocol`
+    self.port = port
+    self.path = path
+    self.account = account
+    self.attributes = attributes
+  }
+
+  /// Returns whether a credential matches.
+  ///
+  /// - Parameter credential: The credential.
+  /// - Returns: `true` if it meets every condition; names compare as bytes.
+  public func matches(_ credential: Credential) -> Bool {
+    conditions.allSatisfy { condition in
+      credential.searchablePairs.contains { $0.name == condition.name && $0.has(condition.value) }
+    } && credential.attributes.contains(attributes)
+  }
+
+  /// The conditions on identities, without the user's attributes.
+  package var conditions: [SearchablePair] {
+    let named: [(String, String?)] = [
+      (SearchablePair.accessGroup, accessGroup), (SearchablePair.service, service),
+      (SearchablePair.server, server), (SearchablePair.protocol, self.protocol),
+      (SearchablePair.port, port.map { String($0) }), (SearchablePair.path, path),
+      (SearchablePair.account, account),
+    ]
+    return named.compactMap { name, value in value.map { SearchablePair(name: name, value: $0) } }
+  }
+
+  /// Every condition, including the user's attributes.
+  package var pairs: [SearchablePair] {
+    conditions + attributes.map { SearchablePair(name: $0.name, value: $0.value) }
+  }
+
+  /// Compares the conditions as bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.pairs.elementsEqual(right.pairs) {
+      $0.name.hasSameBytes(as: $1.name) && $0.has($1.value)
+    }
+  }
+
+  /// Hashes the conditions as bytes.
+  ///
+  /// - Parameter hasher: Takes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    for pair in pairs {
+      pair.name.hashUTF8(into: &hasher)
+      pair.value.hashUTF8(into: &hasher)
+    }
+  }
+}
+
+/// A name and a value by which a credential is found.
+package struct SearchablePair: Sendable {
+  package let name: String
+  package let value: String
+
+  package init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  func has(_ other: String) -> Bool { value.hasSameBytes(as: other) }
+
+  package static let accessGroup = "access-group"
+  package static let service = "service"
+  package static let account = "account"
+  package static let server = "server"
+  package static let `protocol` = "protocol"
+  package static let port = "port"
+  package static let path = "path"
+  package static let securityDomain = "security-domain"
+  package static let authenticationType = "authentication-type"
+
+  /// The names of the parts of an identity.
+  package static let identityNames: Set<String> = [
+    accessGroup, service, account, server, `protocol`, port, path, securityDomain,
+    authenticationType,
+  ]
+
+  /// Names that a user's attribute must not have, because stores use them.
+  ///
+  /// The vault and export formats define these names: adding one would make items that use it
+  /// unreadable.
+  package static let reservedNames: Set<String> = [
+    accessGroup, service, account, server, `protocol`, port, path, "username", "accessibility",
+    securityDomain, authenticationType, "xdg:schema",
+  ]
+}
+
+extension Credential {
+  /// The names and values that find the identity, without the user's attributes.
+  package var searchablePairs: [SearchablePair] {
+    var pairs = [SearchablePair(name: SearchablePair.accessGroup, value: identity.accessGroup)]
+    switch identity.kind {
+    case .genericPassword(let service, let account):
+      pairs.append(SearchablePair(name: SearchablePair.service, value: service))
+      pairs.append(SearchablePair(name: SearchablePair.account, value: account))
+    case .internetPassword(let password):
+      pairs.append(SearchablePair(name: SearchablePair.server, value: password.server))
+      pairs.append(SearchablePair(name: SearchablePair.protocol, value: password.protocol))
+      pairs.append(SearchablePair(name: SearchablePair.port, value: String(password.port)))
+      pairs.append(SearchablePair(name: SearchablePair.path, value: password.path))
+      pairs.append(SearchablePair(name: SearchablePair.account, value: password.account))
+      pairs.append(
+        SearchablePair(name: SearchablePair.securityDomain, value: password.securityDomain))
+      pairs.append(
+        SearchablePair(
+          name: SearchablePair.authenticationType, value: password.authenticationType))
+    }
+    return pairs
+  }
+}

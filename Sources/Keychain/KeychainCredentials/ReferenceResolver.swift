@@ -1,0 +1,160 @@
+public import KeychainSecrets
+internal import PrephirencesSystem
+
+/// Reads what references name, from a store.
+///
+/// ```swift
+/// let resolver = ReferenceResolver(store: store, defaultService: "mytool")
+/// let token = try resolver.resolve(CredentialReference("keychain:///api"))
+/// ```
+///
+/// Nothing is cached: each call reads the store.
+public struct ReferenceResolver: Sendable {
+  /// The store that is read.
+  public let store: any CredentialStore
+
+  /// The service of references that name none.
+  public let defaultService: String
+
+  /// Whether secrets are returned that have expired; `false` unless it is set.
+  public var allowsExpired = false
+
+  private let unlock: @Sendable (CredentialQuery) throws(KeychainError) -> Void
+  private let unlocking: @Sendable (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
+
+  /// Creates a resolver.
+  ///
+  /// - Parameters:
+  ///   - store: The store to read.
+  ///   - defaultService: The service of references that name none.
+  ///   - unlock: Unlocks what a search finds locked only, or throws. A vault needs no closure where
+  ///     a credential is named exactly: it unlocks as it is configured.
+  public init(
+    store: any CredentialStore, defaultService: String,
+    unlock: @escaping @Sendable (CredentialQuery) throws(KeychainError) -> Void = {
+      _ throws(KeychainError) in
+    }
+  ) {
+    self.init(
+      store: store, defaultService: defaultService, unlock: unlock,
+      unlocking: { _ throws(KeychainError) in "unlock the store that has them" })
+  }
+
+  /// Creates a resolver with what a person does about locked stores.
+  package init(
+    store: any CredentialStore, defaultService: String,
+    unlock: @escaping @Sendable (CredentialQuery) throws(KeychainError) -> Void,
+    unlocking:
+      @escaping @Sendable (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
+  ) {
+    self.store = store
+    self.defaultService = defaultService
+    self.unlock = unlock
+    self.unlocking = unlocking
+  }
+
+  /// Returns the field that a reference names.
+  ///
+  /// The account, label, URL and attributes of an expired credential are returned; its secret is
+  /// not, unless ``allowsExpired`` is set.
+  ///
+  /// - Parameter reference: The reference.
+  /// - Returns: The bytes, encoded as the reference says. They are empty if the reference is
+  ///   optional, and there is no such credential or field.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if there is no such credential
+  ///   or field, ``KeychainError/Code/expired``, ``KeychainError/Code/ambiguous`` if several
+  ///   credentials match, or as ``CredentialStore/secret(for:)``.
+  public func resolve(_ reference: CredentialReference) throws(KeychainError) -> SecretBytes {
+    guard let identity = try identity(of: reference) else {
+      return try absent(reference, .noMatch(reference))
+    }
+    guard reference.field == .secret else { return try text(of: identity, reference) }
+    guard let stored = try store.secret(for: identity) else {
+      return try absent(reference, .notFound(identity))
+    }
+    guard allowsExpired || !stored.credential.isExpired() else { throw .expired(identity) }
+    return try reference.encoding.encode(stored.takeSecret())
+  }
+
+  /// Returns the identity of the credential that a reference names.
+  ///
+  /// - Parameter reference: The reference.
+  /// - Returns: The identity. That of a generic password is returned whether or not it exists; of
+  ///   internet passwords, `nil` is returned if none matches.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several match, with
+  ///   ``KeychainError/Code/locked`` if locked items may match, or as
+  ///   ``CredentialStore/search(_:)``.
+  public func identity(
+    of reference: CredentialReference
+  ) throws(KeychainError) -> CredentialIdentity? {
+    switch reference.subject {
+    case .genericPassword(_, let account):
+      .genericPassword(
+        service: reference.serviceName(default: defaultService), account: account,
+        accessGroup: reference.accessGroup)
+    case .internetPassword(let pattern):
+      try identity(matching: pattern, accessGroup: reference.accessGroup)
+    }
+  }
+
+  private func text(
+    of identity: CredentialIdentity, _ reference: CredentialReference
+  ) throws(KeychainError) -> SecretBytes {
+    guard let credential = try store.credential(for: identity) else {
+      return try absent(reference, .notFound(identity))
+    }
+    guard let text = credential.text(of: reference.field) else {
+      return try absent(reference, .noField(reference.field, of: identity))
+    }
+    return try reference.encoding.encode(translated(secrets: SecretBytes(copying: text)))
+  }
+
+  private func absent(
+    _ reference: CredentialReference, _ failure: KeychainError
+  ) throws(KeychainError) -> SecretBytes {
+    guard reference.isOptional else { throw failure }
+    return try translated(secrets: SecretBytes(copying: ""))
+  }
+}
+
+// Internet passwords.
+extension ReferenceResolver {
+  private func identity(
+    matching pattern: InternetPasswordPattern, accessGroup: String
+  ) throws(KeychainError) -> CredentialIdentity? {
+    let exact = CredentialIdentity(pattern.exactKind, accessGroup: accessGroup)
+    if try isStoredHere(exact) { return exact }
+    let found = CredentialIdentity.withoutReplaced(
+      try credentials(matching: pattern, accessGroup: accessGroup))
+    guard found.count > 1 else { return found.first?.identity }
+    let exactly = found.filter(pattern.hasNothingElse)
+    guard exactly.count == 1 else { throw .ambiguousReference(found.map(\.identity)) }
+    return exactly.first?.identity
+  }
+
+  /// Returns whether there is a credential with exactly these names.
+  ///
+  /// Items of other programs are found under names that differ, such as another port, and may be
+  /// several: they are compared by the search.
+  private func isStoredHere(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
+    do throws(KeychainError) {
+      return try store.credential(for: identity).map { !$0.isOfOtherProgram } ?? false
+    } catch {
+      guard error.code == .ambiguous else { throw error }
+      return false
+    }
+  }
+
+  /// Searches under the host as it is written, then in small letters, because stores compare bytes.
+  private func credentials(
+    matching pattern: InternetPasswordPattern, accessGroup: String
+  ) throws(KeychainError) -> [Credential] {
+    let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: unlocking)
+    var query = CredentialQuery(accessGroup: accessGroup, server: pattern.server)
+    let found = try searcher.credentials(matching: query, where: pattern.matches)
+    let folded = pattern.server.foldingASCIICase
+    guard found.isEmpty, !folded.hasSameBytes(as: pattern.server) else { return found }
+    query.server = folded
+    return try searcher.credentials(matching: query, where: pattern.matches)
+  }
+}

@@ -1,0 +1,109 @@
+internal import CPrephirencesSystem
+internal import Glibc
+public import KeychainCredentials
+public import KeychainSecrets
+
+/// A secret as a file that exists only in memory, for a program that reads it from a file.
+///
+/// The file has no name in any folder. Programs that inherit its descriptor open it by ``path``, any
+/// number of times and each from the beginning. It is closed to other users, nobody can change it
+/// any more, not even its owner, and it is gone when the last descriptor is closed.
+///
+/// ```swift
+/// let file = try InheritedFile(SecretBytes(copying: token))
+/// try file.letChildrenInherit()
+/// // Start the program with file.path among its arguments.
+/// ```
+///
+/// Its pages are the kernel's, not guarded memory: they can be written to swap, and other processes of
+/// the same user can open the file through `/proc/PID/fd` unless the program protects itself.
+///
+/// `Process` of Foundation closes all descriptors from 3 on in what it starts, so it cannot hand a file
+/// over. Use `posix_spawn` or `execve`.
+///
+/// The corresponding C functions are `memfd_create` and `fcntl` with `F_ADD_SEALS`.
+public final class InheritedFile: Sendable {
+  /// The number of the open file, at least 10 since scripts use smaller ones themselves.
+  public let descriptor: Int32
+
+  /// The path by which a program that inherits the descriptor opens the file.
+  ///
+  /// It needs `/proc`. A program that such a program starts, and that does not inherit the descriptor,
+  /// has another file of that name, or none.
+  public var path: String { "/dev/fd/\(descriptor)" }
+
+  /// Returns the path for the program that takes the place of this process, and for all that it starts.
+  ///
+  /// It works as long as that program runs and keeps the file open. Where processes have other numbers
+  /// than in `/proc`, this is ``path``.
+  ///
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` where `/proc` is not mounted.
+  package func pathInThisProcess() throws(KeychainError) -> String {
+    let paths = ["/proc/\(getpid())/fd/\(descriptor)", path]
+    guard let found = paths.first(where: leads) else { throw .noProcessFiles }
+    return found
+  }
+
+  /// Whether a path leads to the file.
+  private func leads(_ path: String) -> Bool {
+    var (own, named) = (stat(), stat())
+    return fstat(descriptor, &own) == 0 && stat(path, &named) == 0
+      && own.st_dev == named.st_dev && own.st_ino == named.st_ino
+  }
+
+  /// Creates a file that the programs that this process starts do not inherit yet.
+  ///
+  /// - Parameter contents: The bytes of the file.
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` where the system has no files
+  ///   in memory, or `inputOutput` if it has too little memory or too few descriptors.
+  public init(_ contents: borrowing SecretBytes) throws(KeychainError) {
+    let made = cinheritedfiles_create("keychain", Self.lowestNumber)
+    guard made >= 0 else { throw .noFileInMemory(errno: -made) }
+    descriptor = made
+    // From here on, `deinit` closes the file.
+    do throws(SecretsError) {
+      try contents.write(toFileDescriptor: made)
+    } catch {
+      throw .noFileInMemory(errno: error.systemError)
+    }
+    let failure = cinheritedfiles_seal(made)
+    guard failure == 0 else { throw .noFileInMemory(errno: failure) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Leaves the file open in every program that this process becomes or starts from now on.
+  ///
+  /// Call it right before, since another thread may start a program, too.
+  ///
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`.
+  public func letChildrenInherit() throws(KeychainError) {
+    let failure = cinheritedfiles_share(descriptor)
+    guard failure == 0 else { throw .noFileInMemory(errno: failure) }
+  }
+
+  static let lowestNumber: Int32 = 10
+}
+
+extension KeychainError {
+  static func noFileInMemory(errno code: Int32) -> Self {
+    let isForbidden = [ENOSYS, EPERM, EACCES, EINVAL].contains(code)
+    return Self(
+      isForbidden ? .refused : .inputOutput,
+      isForbidden
+        ? "this kernel or container has no files in memory (memfd_create), and a secret is not "
+          + "written to the disk"
+        : "a file in memory cannot be made: " + words(of: code),
+      recovery: isForbidden ? "give the secret as a variable, or through a pipe" : nil,
+      underlying: .system(errno: code))
+  }
+
+  fileprivate static let noProcessFiles = KeychainError(
+    .refused, "/proc is not mounted, and no program could open a file in memory",
+    recovery: "mount /proc, or give the secret as a variable, or through a pipe")
+
+  /// What the system says of an error.
+  static func words(of code: Int32) -> String {
+    strerror(code).flatMap { String(validatingCString: $0) } ?? "error \(code)"
+  }
+}

@@ -1,0 +1,295 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import PrephirencesSystem
+internal import Synchronization
+internal import SystemPackage
+
+/// Passes messages between a bus and GLib, and keeps out those that would take too much memory.
+///
+/// GLib takes a whole message apart before anybody can refuse it, into values of a hundred bytes for
+/// two bytes of a message. It keeps signals until they are handled, and answers to calls that it did
+/// not expect until the bus takes them. So GLib gets one end of a pair of sockets, and two threads
+/// pass on what goes to and from the bus. Secrets are encrypted on the bus, and so they are here.
+final class BusRelay: @unchecked Sendable {
+  // @unchecked Sendable because the descriptors never change, and are closed when both threads and
+  // the connection have let go.
+  private let bus: CInt
+  private let near: CInt
+
+  /// Whether GLib has ended the handshake, so that messages follow.
+  private let hasBegun = Atomic(false)
+
+  /// How many bytes of answers may still be passed on; see ``renewAllowance()``.
+  private let allowance = Atomic(BusRelay.groupLimit)
+
+  private let reason = Mutex<BusError?>(nil)
+
+  /// What answers to calls that are made together may have; further calls are repeated later.
+  private static let groupLimit = 64 << 20
+
+  /// What the bus may send before messages begin.
+  private static let handshakeLimit = 1 << 14
+
+  /// Creates a relay for a connected socket, of which it keeps a copy.
+  ///
+  /// - Returns: The relay, and the descriptor for GLib.
+  static func start(_ socket: borrowing BusSocket) throws(Errno) -> (BusRelay, far: CInt) {
+    var ends: [CInt] = [-1, -1]
+    let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .current }
+    let bus = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
+    guard bus >= 0 else {
+      let failure = Errno.current
+      for end in ends { Glibc.close(end) }
+      throw failure
+    }
+    // The threads wait in reading and writing, until the sockets are shut down.
+    _ = fcntl(bus, F_SETFL, fcntl(bus, F_GETFL) & ~O_NONBLOCK)
+    let relay = BusRelay(bus: bus, near: ends[0])
+    do throws(Errno) {
+      try DetachedThread.start(named: "keyring send") {
+        relay.passToBus()
+        relay.end()
+      }
+      try DetachedThread.start(named: "keyring receive") {
+        relay.passToLibrary()
+        relay.end()
+      }
+    } catch {
+      relay.end()
+      Glibc.close(ends[1])
+      throw error
+    }
+    return (relay, ends[1])
+  }
+
+  private init(bus: CInt, near: CInt) {
+    self.bus = bus
+    self.near = near
+  }
+
+  deinit {
+    Glibc.close(bus)
+    Glibc.close(near)
+  }
+
+  /// Why the relay has ended the connection; `nil` if it has not.
+  var failure: BusError? { reason.withLock { $0 } }
+
+  /// Ends the connection: calls that wait for an answer fail.
+  func end() {
+    for descriptor in [bus, near] { shutdown(descriptor, CInt(SHUT_RDWR)) }
+  }
+
+  /// Lets answers to the next calls that are made together pass.
+  func renewAllowance() { allowance.store(Self.groupLimit, ordering: .relaxed) }
+
+  private func passToBus() {
+    var isHandshake = true
+    var last: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    let begin = Array("BEGIN\r\n".utf8)
+    while let count = Self.receive(near, &buffer) {
+      if isHandshake {
+        last = last.suffix(begin.count - 1) + buffer[..<count]
+        if last.indices.contains(where: { last[$0...].starts(with: begin) }) {
+          isHandshake = false
+          // Before the bus reads it, and answers with messages.
+          hasBegun.store(true, ordering: .releasing)
+        }
+      }
+      guard Self.send(buffer[..<count], to: bus) else { return }
+    }
+  }
+
+  private func passToLibrary() {
+    var input = Input(descriptor: bus)
+    var handshakeCount = 0
+    // Whatever arrives after the handshake has ended is a message.
+    while input.fill() {
+      if hasBegun.load(ordering: .acquiring) { break }
+      handshakeCount += input.count
+      guard handshakeCount <= Self.handshakeLimit, Self.send(input.takeAll(), to: near) else {
+        return
+      }
+    }
+    var signals = SignalAllowance()
+    var hasPassed = false
+    do throws(BusError) {
+      while try passMessage(&input, &signals, &hasPassed) {}
+    } catch {
+      reason.withLock { $0 = error }
+    }
+  }
+
+  /// Passes on the next message; returns `false` at the end of the connection.
+  ///
+  /// `hasPassed` is whether one was passed on.
+  private func passMessage(
+    _ input: inout Input, _ signals: inout SignalAllowance, _ hasPassed: inout Bool
+  ) throws(BusError) -> Bool {
+    guard input.fill(BusMessageHeader.fixedCount) else { return false }
+    guard var header = BusMessageHeader(fixed: input.bytes) else { throw .unexpectedType }
+    // The type of a variant is at its beginning.
+    let beginning = header.headerCount + min(header.bodyCount, 8)
+    guard input.fill(beginning) else { return false }
+    guard header.read(fields: input.bytes) else { throw .unexpectedType }
+    let total = header.headerCount + header.bodyCount
+    switch verdict(on: header, body: input.bytes.dropFirst(header.headerCount)) {
+    case .pass:
+      if header.kind == .signal, !signals.take() { throw .flooded }
+      hasPassed = true
+      return input.take(total) { Self.send($0, to: near) }
+    case .refuse(let name):
+      // GLib's own greeting would look like that of no bus.
+      guard hasPassed else { throw .tooLarge }
+      guard header.replySerial == nil || Self.send(header.error(named: name)[...], to: near) else {
+        return false
+      }
+      fallthrough
+    case .drop: return input.take(total) { _ in true }
+    }
+  }
+
+  private enum Verdict {
+    case pass
+    case drop
+    case refuse(String)
+  }
+
+  private func verdict(on header: BusMessageHeader, body: ArraySlice<UInt8>) -> Verdict {
+    switch header.kind {
+    // Nothing of ours can be called.
+    case nil, .call: return .drop
+    case .signal: return header.bodyCount <= Self.signalLimit ? .pass : .drop
+    case .reply, .error:
+      guard header.bodyCount <= Self.limit(header.signature, body) else {
+        return .refuse(BusError.tooLargeName)
+      }
+      let left = allowance.wrappingSubtract(header.bodyCount, ordering: .relaxed).newValue
+      return left >= 0 ? .pass : .refuse(BusError.limitExceededName)
+    }
+  }
+
+  /// Our signals have a path or two.
+  private static let signalLimit = 1 << 16
+
+  /// Returns the maximum number of bytes of an answer, by its type.
+  private static func limit(_ signature: String, _ body: ArraySlice<UInt8>) -> Int {
+    switch signature == "v" ? held(body) : signature {
+    // A secret of 16 MiB in base64, encrypted; GLib keeps bytes as they are.
+    case "(oayays)": 24 << 20
+    // The paths of 50,000 items; what is known about an item; the secrets of many items.
+    case "ao", "a{ss}", "a{o(oayays)}": 8 << 20
+    default: 1 << 20
+    }
+  }
+
+  /// Returns the type in a variant.
+  private static func held(_ body: ArraySlice<UInt8>) -> String {
+    let count = Int(body.first ?? 0)
+    return String(decoding: body.dropFirst().prefix(count), as: UTF8.self)
+  }
+}
+
+/// How many signals GLib may have to keep until they are handled.
+private struct SignalAllowance {
+  private var left = Self.capacity
+  private var renewed = ContinuousClock.now
+
+  private static let capacity = 50_000.0
+  private static let perSecond = 5_000.0
+
+  /// Takes one; returns `false` if there is none left.
+  mutating func take() -> Bool {
+    let now = ContinuousClock.now
+    left = min(Self.capacity, left + renewed.duration(to: now) / .seconds(1) * Self.perSecond)
+    renewed = now
+    left -= 1
+    return left >= 0
+  }
+}
+
+extension BusRelay {
+  /// What was received and not taken yet.
+  private struct Input {
+    let descriptor: CInt
+    private var storage = [UInt8](repeating: 0, count: 1 << 17)
+    private var range = 0..<0
+
+    init(descriptor: CInt) { self.descriptor = descriptor }
+
+    var bytes: ArraySlice<UInt8> { storage[range] }
+    var count: Int { range.count }
+
+    /// Receives until there are so many bytes; returns `false` at the end of the connection.
+    mutating func fill(_ wanted: Int) -> Bool {
+      while range.count < wanted { guard fill() else { return false } }
+      return true
+    }
+
+    /// Receives what there is, at least a byte.
+    mutating func fill() -> Bool {
+      if range.lowerBound > 0 {
+        storage.replaceSubrange(0..<range.count, with: Array(bytes))
+        range = 0..<range.count
+      }
+      guard let count = BusRelay.receive(descriptor, &storage, from: range.upperBound) else {
+        return false
+      }
+      range = 0..<(range.upperBound + count)
+      return true
+    }
+
+    mutating func takeAll() -> ArraySlice<UInt8> {
+      defer { range = 0..<0 }
+      return bytes
+    }
+
+    /// Takes so many bytes in pieces; returns `false` at the end of the connection, or when `body`
+    /// does.
+    mutating func take(_ wanted: Int, _ body: (ArraySlice<UInt8>) -> Bool) -> Bool {
+      var left = wanted
+      while left > 0 {
+        if range.isEmpty { guard fill() else { return false } }
+        let piece = bytes.prefix(left)
+        guard body(piece) else { return false }
+        left -= piece.count
+        range = (range.lowerBound + piece.count)..<range.upperBound
+      }
+      return true
+    }
+  }
+
+  /// Returns the number of bytes received; `nil` at the end of the connection.
+  private static func receive(
+    _ descriptor: CInt, _ buffer: inout [UInt8], from start: Int = 0
+  ) -> Int? {
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes { buffer in
+        unsafe recv(
+          descriptor, buffer.baseAddress.map { unsafe $0 + start }, buffer.count - start, 0)
+      }
+      if count > 0 { return count }
+      guard count < 0, errno == EINTR else { return nil }
+    }
+  }
+
+  /// Sends all bytes; returns `false` at the end of the connection.
+  private static func send(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) -> Bool {
+    unsafe bytes.withUnsafeBytes { buffer in
+      var offset = 0
+      while offset < buffer.count {
+        let count = unsafe Glibc.send(
+          descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset,
+          CInt(MSG_NOSIGNAL))
+        if count >= 0 {
+          offset += count
+        } else if errno != EINTR {
+          return false
+        }
+      }
+      return true
+    }
+  }
+}

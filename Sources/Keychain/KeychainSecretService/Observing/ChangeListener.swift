@@ -1,0 +1,181 @@
+internal import Dispatch
+internal import Glibc
+internal import KeychainCredentials
+internal import PrephirencesSystem
+internal import Synchronization
+
+/// The thread that listens to the signals of a collection, until it is stopped.
+final class ChangeListener: Sendable {
+  /// What was read after a signal.
+  enum Report {
+    case creation(ServiceItem)
+    case change(ServiceItem)
+    case removal(path: String)
+    case all([ServiceItem])
+  }
+
+  private typealias Reading = ListenerState.Reading
+
+  private let watch: WeakWatch
+  private let configuration: SecretServiceConfiguration
+  private let state = Mutex<(isStopped: Bool, context: MainContext?)>((false, nil))
+  private let ready = DispatchSemaphore(value: 0)
+
+  /// A reference that does not keep the watch alive.
+  private final class WeakWatch: @unchecked Sendable {
+    // @unchecked Sendable because a weak reference is read atomically, and set once.
+    weak var value: ChangeWatch?
+    init(_ value: ChangeWatch) { self.value = value }
+  }
+
+  init(_ watch: ChangeWatch, _ configuration: SecretServiceConfiguration) {
+    self.watch = WeakWatch(watch)
+    self.configuration = configuration
+  }
+
+  /// Starts to listen, and waits until that succeeds or fails for the first time.
+  func start(_ limit: Duration) {
+    let begun: Void? = try? DetachedThread.start(named: "keyring signals") { [self] in
+      var isFirst = true
+      while !isStopped {
+        // Later, the user may have stopped the provider to use another one, which needs its name.
+        listen(startingProvider: isFirst)
+        isFirst = false
+        ready.signal()
+        // The provider or the bus has ended, and may return.
+        pause()
+      }
+    }
+    // Without a thread, only this process's own changes are reported.
+    guard begun != nil else { return }
+    _ = ready.wait(timeout: .now() + limit / .seconds(1))
+  }
+
+  func stop() {
+    let context = state.withLock { state in
+      state.isStopped = true
+      return state.context
+    }
+    context?.wakeUp()
+  }
+
+  private var isStopped: Bool { state.withLock(\.isStopped) || watch.value == nil }
+
+  private func pause() {
+    for _ in 0..<20 where !isStopped { usleep(100_000) }
+  }
+
+  /// Listens until the connection or the provider ends.
+  private func listen(startingProvider: Bool) {
+    guard let address = try? BusAddress(environment: configuration.environment) else { return }
+    let slot = ConnectionPool.slot(for: address)
+    let deadline = Deadline(after: configuration.deadline)
+    guard let connection = try? slot.connect(deadline, startingProvider: startingProvider),
+      listen(connection)
+    else { return }
+    // Nobody else may be using it and notice.
+    slot.drop(connection)
+  }
+
+  /// Listens on a connection.
+  ///
+  /// - Returns: Whether it has no provider any more.
+  private func listen(_ connection: SecretServiceConnection) -> Bool {
+    let beginning = operation(connection)
+    guard let path = try? beginning.signalPath() else {
+      return beginning.failure?.endsConnection ?? false
+    }
+    guard let context = MainContext(connection.bus.library) else { return false }
+    defer { context.end() }
+    var hasEnded = false
+    var state = ListenerState()
+    let bus = connection.bus
+    // If the provider ended before its end was listened to, its answers show it.
+    func note(_ reading: Reading) {
+      state.note(reading)
+      hasEnded = hasEnded || reading == .undelivered
+    }
+    let changes = bus.listen(
+      to: BusSignalMatch(
+        sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path,
+        arguments: .values("o"))
+    ) { [self] in note(state.isCurrent ? take($0, connection) : takeAll(connection)) }
+    // Unlocking a collection may cause only this signal.
+    let unlocking = bus.listen(
+      to: BusSignalMatch(
+        sender: connection.owner, interface: ServiceOperation.serviceInterface,
+        path: ServiceOperation.servicePath, arguments: .values("o"))
+    ) { [self] _ in if !state.isCurrent { note(takeAll(connection)) } }
+    let gone = bus.listen(to: .endOfOwner(connection.owner)) { _ in hasEnded = true }
+    defer { for number in [changes, unlocking, gone] { bus.endListening(number) } }
+    // After listening began: later changes are seen here, or reported by a signal.
+    note(takeAll(connection))
+    guard setContext(context) else { return hasEnded }
+    ready.signal()
+    context.ticking(1000) {
+      while !hasEnded, !isStopped, !bus.isClosed {
+        context.waitForEvent()
+        if state.mustReadAgain() { note(takeAll(connection)) }
+      }
+    }
+    _ = setContext(nil)
+    return hasEnded
+  }
+
+  private func setContext(_ context: MainContext?) -> Bool {
+    state.withLock { state in
+      state.context = context
+      return !state.isStopped
+    }
+  }
+
+  private func operation(_ connection: SecretServiceConnection) -> ServiceOperation {
+    ServiceOperation(connection, configuration, Deadline(after: configuration.deadline))
+  }
+
+  /// Reads all items.
+  private func takeAll(_ connection: SecretServiceConnection) -> Reading {
+    let operation = operation(connection)
+    do throws(KeychainError) {
+      guard let items = try ItemFinder(operation).itemsIfUnlocked() else { return .hidden }
+      watch.value?.take(self, .all(items))
+      return .complete
+    } catch {
+      return Reading(failureOf: operation)
+    }
+  }
+
+  /// Reads the item of a signal.
+  ///
+  /// When KeePassXC locks a database, it signals the removal of each item, too.
+  private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) -> Reading {
+    guard ["ItemCreated", "ItemChanged", "ItemDeleted"].contains(signal.name),
+      let path = signal.arguments.elements.first?.text
+    else { return .complete }
+    let operation = operation(connection)
+    do throws(KeychainError) {
+      guard let items = try ItemFinder(operation).itemsIfUnlocked([path]) else { return .hidden }
+      let report: Report? =
+        switch items.first {
+        // An item that exists although it was reported deleted was locked, and is unlocked now.
+        case let item?: signal.name == "ItemChanged" ? .change(item) : .creation(item)
+        case nil: signal.name == "ItemDeleted" ? .removal(path: path) : nil
+        }
+      if let report { watch.value?.take(self, report) }
+      return .complete
+    } catch {
+      return Reading(failureOf: operation)
+    }
+  }
+}
+
+extension ServiceOperation {
+  /// Returns the path of the collection's signals, which is never an alias.
+  func signalPath() throws(KeychainError) -> String {
+    guard configuration.collection == .default else {
+      guard let path = try collectionPath() else { throw noCollection }
+      return path
+    }
+    return try defaultCollectionPath()
+  }
+}

@@ -1,0 +1,237 @@
+public import KeychainCredentials
+public import KeychainSecrets
+internal import PrephirencesSystem
+
+extension SecretServiceStore: CredentialReceiver {
+  /// Always `false`: a keyring's file can be copied to another machine, and its password opens it
+  /// there.
+  package var bindsToDevice: Bool { false }
+
+  /// Stores a credential with its dates; see the protocol.
+  @discardableResult
+  package func receive(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: true)
+  }
+
+  /// Stores a credential; see the protocol.
+  ///
+  /// Another program's item of this name stays unchanged; ours takes precedence from then on.
+  ///
+  /// - Parameters:
+  ///   - credential: The credential.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
+  ///   - mode: Whether there must or must not be one of this identity already, including another
+  ///     program's.
+  /// - Returns: The stored credential.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
+  ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring supports.
+  @discardableResult
+  public func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: false)
+  }
+
+  /// Stores a secret, and keeps the attributes of its credential; see the protocol.
+  ///
+  /// The attributes of another program's item are kept in ours, which takes precedence from then
+  /// on. If several items of other programs have this name, no attributes are kept.
+  ///
+  /// - Parameters:
+  ///   - update: The changes; everything else stays.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
+  ///   - identity: The identity of the credential.
+  ///   - mode: Whether there must or must not be one of this identity already, including another
+  ///     program's.
+  /// - Returns: The stored credential, and the one that it replaced.
+  /// - Throws: As ``store(_:secret:mode:)``.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential {
+    let said = update.applied(to: Credential(identity))
+    try said.checkStoring(secretCount: secret.count)
+    let encoded = try SharedSecret(StoredText.encode(secret))
+    return try change { writer throws(KeychainError) in
+      let existing: FoundItem?
+      var hasSeveralOthers = false
+      do throws(KeychainError) {
+        existing = try writer.finder.item(identity)
+      } catch {
+        // If several other programs have an item of this name, ours takes precedence from then on.
+        guard error.code == .ambiguous, mode == .addOrReplace else { throw error }
+        existing = try writer.finder.ownItem(identity)
+        hasSeveralOthers = existing == nil
+      }
+      try mode.check(existing?.credential, identity: identity)
+      let merged = update.applied(to: existing?.credential ?? Credential(identity))
+      try merged.checkStoring(secretCount: nil)
+      var (result, changes) = try writer.put(merged, secret: encoded, replacing: existing)
+      result.isNextToOtherPrograms = hasSeveralOthers || existing?.isOurs == false
+      return (result, changes)
+    }
+  }
+
+  private func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+  ) throws(KeychainError) -> Credential {
+    try credential.checkStoring(secretCount: secret.count)
+    let encoded = try SharedSecret(StoredText.encode(secret))
+    let identity = credential.identity
+    return try change { writer throws(KeychainError) in
+      let existing =
+        try mode == .addOrReplace
+        ? writer.finder.ownItem(identity)
+        // When many credentials come from another store, searching for each under every name that a
+        // program could have used would take long; the copy takes precedence anyway.
+        : writer.finder.item(identity, alsoByAliases: !keepsDates)
+      try mode.check(existing?.credential, identity: identity)
+      return try writer.put(
+        credential, secret: encoded, replacing: existing, keepsDates: keepsDates)
+    }.credential
+  }
+
+  /// Changes a credential without its secret; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - update: The changes.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The changed credential.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
+  ///   program's item.
+  @discardableResult
+  public func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try change { writer throws(KeychainError) in
+      let existing = try writer.existing(identity, expectedVersion)
+      var changed = update.applied(to: existing.credential)
+      try changed.checkStoring(secretCount: nil)
+      changed.stamp(version: writer.nextVersion(), created: existing.credential.created)
+      try writer.replace(existing.item, by: changed, secret: nil)
+      return (changed, [CredentialChange(identity, .updated)])
+    }
+  }
+
+  /// Renames a credential; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - newIdentity: The new identity; it must not be used by another program's item, either.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The renamed credential.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
+  ///   program's item.
+  @discardableResult
+  public func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try change { writer throws(KeychainError) in
+      let existing = try writer.existing(identity, expectedVersion)
+      guard identity != newIdentity else { return (existing.credential, []) }
+      var renamed = try existing.credential.renamed(newIdentity)
+      guard try writer.finder.item(newIdentity) == nil else { throw .alreadyExists(newIdentity) }
+      renamed.stamp(version: writer.nextVersion(), created: existing.credential.created)
+      try writer.replace(existing.item, by: renamed, secret: nil)
+      return (
+        renamed, [CredentialChange(identity, .removed), CredentialChange(newIdentity, .added)]
+      )
+    }
+  }
+
+  /// Removes a credential; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
+  ///   another program's item, or if the provider asks before it removes anything, and no person
+  ///   may be asked.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Bool {
+    try remove(identity, expectedVersion: expectedVersion, includingOtherPrograms: false)
+  }
+
+  /// Removes a credential, even one that another program stored in its own form; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  ///   - includingOtherPrograms: Whether another program's item of this name is removed if we have
+  ///     none.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``remove(_:expectedVersion:)``.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
+  ) throws(KeychainError) -> Bool {
+    try change { writer throws(KeychainError) in
+      guard let existing = try writer.finder.item(identity) else { return (false, []) }
+      // First: whoever expects a version of ours must learn that it is gone.
+      try existing.credential.checkVersion(expectedVersion)
+      guard existing.isOurs || includingOtherPrograms else {
+        throw .itemOfOtherProgram(
+          existing,
+          "remove it with that program, or with \(.deleteItem(identity, ofOtherProgram: true))")
+      }
+      try writer.remove(existing.item, identity)
+      return (true, [CredentialChange(identity, .removed)])
+    }
+  }
+
+  /// Makes a change while no other store of the user does, and notifies the observers.
+  private func change<Value>(
+    _ body: (borrowing ItemWriter) throws(KeychainError) -> (Value, [CredentialChange])
+  ) throws(KeychainError) -> Value {
+    let (value, changes) = try run { operation throws(KeychainError) in
+      // Done before locking, because a person may be asked.
+      let finder = try ItemFinder.creating(operation)
+      let lock = try WriterLock(
+        environment: configuration.environment, Deadline(after: configuration.deadline))
+      operation.restartDeadline()
+      return try body(ItemWriter(finder, lock, announcingTo: watch))
+    }
+    for change in changes { watch.observers.notify(change) }
+    return value
+  }
+}
+
+extension ItemWriter {
+  /// Replaces our item by a credential, or adds it next to another program's item.
+  fileprivate borrowing func put(
+    _ credential: Credential, secret: SharedSecret, replacing existing: FoundItem?,
+    keepsDates: Bool = false
+  ) throws(KeychainError) -> (MergedCredential, [CredentialChange]) {
+    var stored = credential
+    let own = existing.flatMap { $0.isOurs ? $0 : nil }
+    stored.stamp(
+      version: nextVersion(), created: own?.credential.created, keepsDates: keepsDates)
+    if let own {
+      try replace(own.item, by: stored, secret: secret)
+    } else {
+      try create(stored, secret: secret)
+    }
+    return (
+      MergedCredential(credential: stored, replaced: existing?.credential),
+      [CredentialChange(credential.identity, own == nil ? .added : .updated)]
+    )
+  }
+}
+
+extension Credential {
+  /// Checks the rules of every store, and those of desktop keyrings.
+  func checkStoring(secretCount: Int?) throws(KeychainError) {
+    try checkRules(secretCount: secretCount)
+    guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }
+    throw KeychainError(
+      .refused, "the desktop keyring cannot promise \(accessibility)",
+      recovery: "use \(.useVault), or another accessibility")
+  }
+}

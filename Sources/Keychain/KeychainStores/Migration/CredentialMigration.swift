@@ -1,0 +1,149 @@
+internal import Foundation
+public import KeychainCredentials
+public import KeychainVault
+internal import PrephirencesSystem
+
+/// Moves credentials from one store to another, without losing or duplicating any.
+///
+/// Each credential is copied with its attributes, read back and compared. A service changes over to
+/// the target when all its credentials are there. Only then are they removed from the source, each
+/// at the version that was copied. If a migration is killed, run it again: it skips what is in the
+/// target already and is the same.
+///
+/// If the target is a service's store already, everything of the service was copied before. What
+/// the target lacks may have been removed since by a program that uses the target. It is therefore
+/// not copied again, but stays in the source and is reported, unless ``isOverwriting`` is set. In
+/// the same way, if an original was removed from the source after a killed run had copied it, the
+/// copy stays in the target and is reported, and the service does not change over, unless
+/// ``isOverwriting`` is set. Items of other programs are copied whenever ``includesOtherPrograms``
+/// is set, because these programs need them in the source anyway.
+///
+/// Most of the copying happens while other programs continue. Then the migration holds the lock of
+/// the choice of store exclusively, to copy what has changed meanwhile and to change the services
+/// over: programs that write through an ``AutomaticStore`` wait, and find the target afterwards.
+/// Changes made to the source after that, bypassing the choice, stay there and are reported.
+///
+/// ```swift
+/// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())
+/// migration.removesSource = true
+/// let report = try migration.run()
+/// ```
+public struct CredentialMigration: Sendable {
+  /// Where the credentials are.
+  public let source: any CredentialStore
+
+  /// Where the credentials go.
+  public let target: any CredentialStore
+
+  /// Only credentials of this service; `nil` for any.
+  public var service: String?
+
+  /// Only internet passwords of this server; `nil` for any.
+  public var server: String?
+
+  /// Only credentials of this access group; `nil` for any.
+  public var accessGroup: String?
+
+  /// Whether to replace credentials in the target that differ.
+  ///
+  /// If the target is a service's store already, newer credentials in the target stay, and missing
+  /// ones are copied, even if they were removed there.
+  public var isOverwriting = false
+
+  /// Whether to copy credentials that other programs stored in the source, too.
+  public var includesOtherPrograms = false
+
+  /// Whether to remove credentials from the source once their service has changed over.
+  public var removesSource = false
+
+  /// Whether ``removesSource`` also applies to credentials of other programs, which may still look
+  /// for them there.
+  public var removesOtherPrograms = false
+
+  /// Called before a credential of a service or server is copied.
+  ///
+  /// If it throws, the service stays where it is.
+  package var mayChangeOver: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
+
+  /// Called for each service whose credentials are all in the target, before any of them is removed
+  /// from the source.
+  ///
+  /// The identity names the service or server; its account is empty.
+  package var whenComplete: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
+
+  /// Returns whether the target is the store of a service or server already.
+  package var isChosen: (@Sendable (CredentialIdentity) throws(KeychainError) -> Bool)?
+
+  /// Records what was copied, for the next run; `nil` if no service changes over.
+  var notes: MigrationNotes?
+
+  /// Where the locks of migrations and of the choice of store are.
+  package var state = StateFolder(environment: .process)
+
+  /// How long to wait for programs that write, and for another migration.
+  package var deadline = Vault.Configuration().deadline
+
+  /// Creates a migration of everything.
+  ///
+  /// Neither end can be an ``AutomaticStore``, because a migration changes its choice. Use
+  /// ``AutomaticStore/migration(from:to:)``, or the store at one of its places.
+  ///
+  /// - Parameters:
+  ///   - source: Where the credentials are.
+  ///   - target: Where the credentials go.
+  public init(from source: any CredentialStore, to target: any CredentialStore) {
+    self.source = source
+    self.target = target
+  }
+
+  /// Moves the credentials.
+  ///
+  /// If the source is a vault, it is verified first. A credential stays in the source, and so does
+  /// its service, if it must not leave the machine, differs in the target, or is refused by one of
+  /// the stores; everything else is moved. Changes that others make to the source before its
+  /// services change over are copied as well. Later changes are reported as obstacles.
+  ///
+  /// - Parameter progress: Called now and then with the progress, but never while other programs
+  ///   wait.
+  /// - Returns: What happened to the credentials.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is locked
+  ///   (nothing was changed), ``KeychainError/Code/tooLarge`` if credentials have longer texts than
+  ///   a store takes (nothing was changed), ``KeychainError/Code/noStore``,
+  ///   ``KeychainError/Code/damaged`` if a vault is not intact, ``KeychainError/Code/invalidArgument`` if an end is an
+  ///   ``AutomaticStore``, or ``KeychainError/Code/busy`` if another migration does not end, a
+  ///   program does not stop writing, or the source keeps changing. Copies made until then stay,
+  ///   and the next run finds them.
+  @discardableResult
+  public func run(
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> MigrationReport {
+    try checkEnds()
+    let lock = try StateLock("migration.lock", in: state, within: deadline)
+    defer { extendLifetime(lock) }
+    var run = MigrationRun(self, progress: progress)
+    try run.begin()
+    return try run.move()
+  }
+
+  /// Returns what a migration would do, and changes nothing.
+  ///
+  /// - Parameter progress: Called now and then with the progress.
+  /// - Returns: What would happen to the credentials.
+  /// - Throws: As ``run(progress:)``.
+  public func rehearse(
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> MigrationReport {
+    try checkEnds()
+    var run = MigrationRun(self, isDryRun: true, progress: progress)
+    try run.begin()
+    return try run.rehearse()
+  }
+
+  /// A store that writes through the choice would wait for a lock that the migration holds.
+  private func checkEnds() throws(KeychainError) {
+    guard source is AutomaticStore || target is AutomaticStore else { return }
+    throw KeychainError(
+      .invalidArgument, "a migration is between two stores, and not through the choice of store",
+      recovery: "use AutomaticStore.migration(from:to:)")
+  }
+}

@@ -1,0 +1,210 @@
+internal import Foundation
+internal import Glibc
+package import KeychainCredentials
+package import KeychainVault
+internal import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import Synchronization
+internal import SystemPackage
+
+/// Small texts about subjects whose names must stay secret.
+///
+/// Each is a file in the state folder, named by a hash of the subject and ending with a checksum,
+/// both keyed with the device secret.
+package final class KeyedRecords: Sendable {
+  /// Changes when a record changes.
+  package struct Stamp: Hashable, Sendable {
+    let identity: FileIdentity
+    let size: Int64
+    let seconds: Int
+    let nanoseconds: Int
+  }
+
+  private let state: StateFolder
+  private let name: String
+  private let resolved = Mutex<String?>(nil)
+
+  /// Names the records.
+  ///
+  /// Nothing is read or created before the first use.
+  ///
+  /// - Parameters:
+  ///   - name: The folder of the records in the state folder.
+  ///   - state: The state folder.
+  package init(named name: String, in state: StateFolder) {
+    self.name = name
+    self.state = state
+  }
+
+  /// Returns the name of a subject's file; `nil` if there is no device secret, and none should be
+  /// created.
+  package func fileName(
+    of subject: [UInt8], makingDeviceSecret: Bool = false
+  ) throws(KeychainError) -> String? {
+    try state.tag(
+      "pk1/record.name", of: [Array(name.utf8), subject], makingDeviceSecret: makingDeviceSecret)
+  }
+
+  /// Returns the current stamp of a record; `nil` if there is no record.
+  package func stamp(_ fileName: String) throws(KeychainError) -> Stamp? {
+    let path = try path(fileName)
+    do throws(Errno) {
+      return Stamp(try unsafe Stat(path, followTargetSymlink: false))
+    } catch {
+      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+        throw .system(error, "look at", path)
+      }
+      return nil
+    }
+  }
+
+  /// Reads a record.
+  ///
+  /// - Returns: The text with its stamp, or `nil` if there is no record.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if it was not written with
+  ///   this device secret, or with ``KeychainError/Code/insecurePermissions``.
+  package func read(_ fileName: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
+    let path = try path(fileName)
+    guard let (contents, stamp) = try contents(path) else { return nil }
+    guard let text = try checked(contents, fileName) else { throw .damagedRecord(path) }
+    return (text, stamp)
+  }
+
+  /// Creates a record, unless it exists.
+  ///
+  /// It appears whole or not at all, and is durable before this returns.
+  ///
+  /// - Returns: `false` if another process was faster.
+  package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
+    let path = try path(fileName)
+    let sealed = try sealed(text, fileName)
+    return try translating { () throws(FileError) in
+      try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
+      return try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
+        try DescriptorIO.write(sealed, to: descriptor)
+      }
+    }
+  }
+
+  /// Writes a record, and replaces an existing one.
+  package func replace(_ fileName: String, by text: String) throws(KeychainError) {
+    let path = try path(fileName)
+    let sealed = try sealed(text, fileName)
+    try translating { () throws(FileError) in
+      try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
+      try PrivateFile.replace(path) { descriptor throws(Errno) in
+        try DescriptorIO.write(sealed, to: descriptor)
+      }
+    }
+  }
+
+  /// Returns all records, with `nil` for those that are damaged or were made with another device
+  /// secret.
+  package func all() throws(KeychainError) -> [(path: String, text: String?)] {
+    let folder = try folder()
+    // A folder that cannot be listed must not look like an empty one.
+    guard unsafe access(folder, R_OK | X_OK) == 0 else {
+      guard errno == ENOENT || errno == ENOTDIR else { throw .system(.current, "read", folder) }
+      return []
+    }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch {
+      throw .system(.ioError, "read", folder)
+    }
+    return try names.filter(Self.isFileName).sorted().map { name throws(KeychainError) in
+      let path = folder + "/" + name
+      return (
+        path,
+        try contents(path).flatMap { found throws(KeychainError) in
+          try checked(found.0, name)
+        }
+      )
+    }
+  }
+
+  /// The file of a record, for messages.
+  package func path(_ fileName: String) throws(KeychainError) -> String {
+    try folder() + "/" + fileName
+  }
+
+  private func folder() throws(KeychainError) -> String {
+    if let folder = resolved.withLock({ $0 }) { return folder }
+    let folder = try state.path() + "/" + name
+    // The path of a missing folder may change later.
+    if unsafe access(folder, F_OK) == 0 { resolved.withLock { $0 = folder } }
+    return folder
+  }
+
+  private func contents(_ path: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      // Does not wait if a pipe has taken its place; the check rejects it.
+      descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+    } catch {
+      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+        throw .system(error, "read", path)
+      }
+      return nil
+    }
+    defer { try? descriptor.close() }
+    let stat: Stat
+    do throws(Errno) { stat = try Stat(descriptor) } catch { throw .system(error, "read", path) }
+    try translated(PrivateFile.check(stat, path))
+    do throws(Errno) {
+      let bytes = try DescriptorIO.read(descriptor, Self.maximumCount)
+      return (String(decoding: bytes, as: UTF8.self), Stamp(stat))
+    } catch {
+      throw .system(error, "read", path)
+    }
+  }
+
+  private static let maximumCount = 4096
+
+  private static func isFileName(_ name: String) -> Bool {
+    name.utf8.count == 32 && name.utf8.allSatisfy { 48...57 ~= $0 || 97...102 ~= $0 }
+  }
+}
+
+extension KeyedRecords {
+  private static let checkLabel = "check: "
+
+  /// Returns a text with its checksum, which also covers the name of its file.
+  private func sealed(_ text: String, _ fileName: String) throws(KeychainError) -> [UInt8] {
+    guard let check = try check(text, fileName) else {
+      throw KeychainError(.internalFailure, "there is no device key to write a record with")
+    }
+    return Array((text + Self.checkLabel + check + "\n").utf8)
+  }
+
+  /// Returns the text of a file, or `nil` if its checksum is wrong.
+  private func checked(_ contents: String, _ fileName: String) throws(KeychainError) -> String? {
+    guard let range = contents.range(of: Self.checkLabel, options: .backwards) else { return nil }
+    let text = String(contents[..<range.lowerBound])
+    guard let check = try check(text, fileName), contents[range.upperBound...] == check + "\n"
+    else { return nil }
+    return text
+  }
+
+  private func check(_ text: String, _ fileName: String) throws(KeychainError) -> String? {
+    try state.tag("pk1/record.check", of: [Array(fileName.utf8), Array(text.utf8)])
+  }
+}
+
+extension KeyedRecords.Stamp {
+  fileprivate init(_ stat: Stat) {
+    let changed = stat.st_ctim
+    self.init(
+      identity: stat.identity, size: stat.size, seconds: changed.tv_sec,
+      nanoseconds: changed.tv_nsec)
+  }
+}
+
+extension KeychainError {
+  fileprivate static func damagedRecord(_ path: String) -> Self {
+    Self(
+      .damaged, "\(path) is damaged, or was written with another device key",
+      recovery: .nameStoreAndRemoveRecord)
+  }
+}

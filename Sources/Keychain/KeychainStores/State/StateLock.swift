@@ -1,0 +1,31 @@
+internal import KeychainCredentials
+internal import KeychainVault
+internal import PrephirencesSystem
+
+/// A lock for work that only one process of the user may do at a time.
+///
+/// It is held until the value is destroyed.
+struct StateLock: ~Copyable {
+  private let lock: FileLock
+
+  /// Takes the lock.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the lock's file, which lies in the state folder and stays there.
+  ///   - state: The state folder.
+  ///   - time: How long to wait for another process.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it for longer.
+  init(
+    _ name: String, in state: StateFolder, within time: Duration = .zero
+  ) throws(KeychainError) {
+    let path = try state.make() + "/" + name
+    do throws(FileError) {
+      lock = try FileLock(exclusive: path, deadline: Deadline(after: time))
+    } catch {
+      guard error.kind == .timedOut else { throw KeychainError(error) }
+      throw KeychainError(
+        .busy, "another process holds \(error.path)",
+        recovery: "wait until it has ended, and try again")
+    }
+  }
+}

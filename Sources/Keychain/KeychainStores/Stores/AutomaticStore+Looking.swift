@@ -1,0 +1,232 @@
+public import KeychainCredentials
+public import KeychainSecretService
+public import KeychainSecrets
+internal import KeychainVault
+internal import PrephirencesSystem
+
+// Reads the stores without asking, starting, unlocking or recording anything.
+extension AutomaticStore {
+  /// How thorough a glance is.
+  package enum Glance: Sendable {
+    /// Everything that can be read, for a report.
+    case whole
+
+    /// What can be read almost without waiting: for a hint.
+    case quick
+
+    fileprivate var time: Duration {
+      switch self {
+      case .whole: .seconds(5)
+      case .quick: .milliseconds(250)
+      }
+    }
+  }
+
+  /// The store that was chosen explicitly for every service.
+  package var explicitPlace: StorePlace? { (try? chooser.explicit())?.place }
+
+  /// Returns the recorded store of a service; `nil` if there is no record, or it cannot be read.
+  package func recordedPlace(of service: ServiceName) -> StorePlace? {
+    try? records.place(of: service)
+  }
+
+  /// Searches what can be read now, each store for its services.
+  ///
+  /// Nothing is asked, started, unlocked, hashed or written. A desktop keyring is searched only if
+  /// it is running and unlocked. Stores that cannot be read are left out.
+  ///
+  /// - Parameters:
+  ///   - query: The conditions.
+  ///   - glance: How thorough it is.
+  /// - Returns: What was found; `nil` if no store could be read.
+  package func glance(_ query: CredentialQuery, _ glance: Glance) -> CredentialSearchResult? {
+    var union: StoreUnion?
+    for place in placesToGlance(query) {
+      guard let found = try? self.glance(at: place, query, glance) else { continue }
+      if explicitPlace != nil { return found }
+      union = union ?? StoreUnion(records: records, damaged: [])
+      union?.add(found, from: place)
+    }
+    return union?.result
+  }
+
+  /// Returns the stores to search for a glance, the vault first.
+  private func placesToGlance(_ query: CredentialQuery) -> [StorePlace] {
+    if let place = explicitPlace { return [place] }
+    if let service = ServiceName(query) { return [recordedPlace(of: service) ?? .vault] }
+    var places: [StorePlace] = [.vault]
+    for place in (try? records.all().places) ?? [] where !places.contains(place) {
+      places.append(place)
+    }
+    return places
+  }
+
+  private func glance(
+    at place: StorePlace, _ query: CredentialQuery, _ glance: Glance
+  ) throws(KeychainError) -> CredentialSearchResult? {
+    switch place {
+    case .vault: return try vault.glance(query, within: glance.time)
+    case .secretService(let collection):
+      var configuration = configuration.secretService
+      configuration.collection = collection
+      configuration.interaction = .denied
+      configuration.deadline = min(configuration.deadline, glance.time)
+      if let common = self.configuration.vault.commonDeadline {
+        configuration.deadline = min(configuration.deadline, common.left)
+      }
+      let keyring = SecretServiceStore(configuration: configuration)
+      guard keyring.probe().failure == nil else { return nil }
+      return try keyring.search(query)
+    }
+  }
+}
+
+// What a diagnosis shows about the choice of store. Nothing is started, unlocked, asked or written.
+extension AutomaticStore {
+  /// Whether there is a session bus that could have a desktop keyring.
+  package var findsBus: Bool { keyring.findsBus }
+
+  /// Returns the state of the desktop keyring.
+  package func probeKeyring() -> SecretServiceProbe { keyring.probe() }
+
+  /// Returns the decision for a service, or for a new one, from the result of a probe.
+  ///
+  /// - Parameters:
+  ///   - service: The service; `nil` for one that has no credentials yet.
+  ///   - probe: The state of the desktop keyring.
+  /// - Returns: The store that the service has or would get.
+  /// - Throws: ``KeychainError`` if the store cannot be determined.
+  package func decision(
+    for service: ServiceName?, by probe: SecretServiceProbe
+  ) throws(KeychainError) -> StoreDecision {
+    let settled = if let service { try chooser.settled(service) } else { try chooser.explicit() }
+    if let settled { return settled }
+    return try chooser.decision(by: probe)
+  }
+
+  private var keyring: SecretServiceStore {
+    SecretServiceStore(configuration: configuration.secretService)
+  }
+}
+
+/// The user's credentials in the desktop keyring, as far as they are known.
+package enum KeyringHoldings: Hashable, Sendable {
+  /// None.
+  case nothing
+
+  /// The number of credentials, and of their services and servers.
+  case counted(credentials: Int, services: Int)
+
+  /// They could not be counted; this many services and servers have their store there.
+  case unknown(services: Int, KeychainError)
+}
+
+extension AutomaticStore {
+  /// Counts the credentials in the desktop keyring, for a command that leaves them out.
+  ///
+  /// Nothing is started, unlocked or asked, and items of other programs don't count. The keyring is
+  /// not contacted without a session bus and services that have their store there.
+  ///
+  /// - Parameters:
+  ///   - query: Which credentials count.
+  ///   - deadline: How long to wait for answers.
+  /// - Returns: The number of credentials.
+  package func keyringHoldings(
+    _ query: CredentialQuery = CredentialQuery(), within deadline: Duration = .seconds(2)
+  ) -> KeyringHoldings {
+    let recorded = recordedCollections(query)
+    var configuration = configuration.secretService
+    configuration.interaction = .denied
+    configuration.deadline = min(configuration.deadline, deadline)
+    let keyring = SecretServiceStore(configuration: configuration)
+    guard recorded.count > 0 || keyring.findsBus else { return .nothing }
+    do throws(KeychainError) {
+      // A provider that is not running has nothing unlocked.
+      if let failure = keyring.probe().failure { throw failure }
+      var found: Set<CredentialIdentity> = []
+      for collection in recorded.collections.union([.default]) {
+        configuration.collection = collection
+        found.formUnion(try SecretServiceStore(configuration: configuration).ownIdentities(query))
+      }
+      guard !found.isEmpty else { return .nothing }
+      return .counted(
+        credentials: found.count, services: Set(found.map { ServiceName($0) }).count)
+    } catch {
+      return recorded.count > 0 ? .unknown(services: recorded.count, error) : .nothing
+    }
+  }
+
+  /// Returns how many services have their store in the desktop keyring, and in which collections.
+  private func recordedCollections(
+    _ query: CredentialQuery
+  ) -> (count: Int, collections: Set<SecretServiceStore.Collection>) {
+    let places: [StorePlace]
+    if let service = ServiceName(query) {
+      places = recordedPlace(of: service).map { [$0] } ?? []
+    } else {
+      places = (try? records.all().places) ?? []
+    }
+    let collections = places.compactMap { place in
+      if case .secretService(let collection) = place { collection } else { nil }
+    }
+    return (collections.count, Set(collections))
+  }
+}
+
+extension SecretServiceStore {
+  /// Returns the names of our items that match a query.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be read.
+  fileprivate func ownIdentities(
+    _ query: CredentialQuery
+  ) throws(KeychainError) -> [CredentialIdentity] {
+    let found = try search(query)
+    guard found.lockedCount == 0 else {
+      throw KeychainError(.locked, "the desktop keyring is locked")
+    }
+    return found.credentials.filter { !$0.isOfOtherProgram }.map(\.identity)
+  }
+}
+
+extension AutomaticStore {
+  /// Returns the items of other programs in each desktop keyring in use that searches for
+  /// credentials don't show; see ``SecretServiceStore/unlistedItems(matching:)``.
+  ///
+  /// - Parameter attributes: The attributes that the items must have, with the names that their
+  ///   programs use.
+  /// - Returns: The items; an empty array if only the vault is in use.
+  /// - Throws: ``KeychainError`` of a keyring.
+  public func unlistedItems(
+    matching attributes: CredentialAttributes = [:]
+  ) throws(KeychainError) -> [UnlistedItem] {
+    let explicit = try chooser.explicit()?.place
+    let places = if let explicit { [explicit] } else { try placesInUse().places }
+    var paths: Set<String> = []
+    var items: [UnlistedItem] = []
+    for place in places {
+      guard let keyring = store(at: place) as? SecretServiceStore else { continue }
+      // The default collection may also be in use by its label.
+      items += try keyring.unlistedItems(matching: attributes)
+        .filter { paths.insert($0.path).inserted }
+    }
+    return items
+  }
+
+  /// Whether searches leave out the desktop keyring although there is a session bus, because no
+  /// service has its credentials there and no store was chosen explicitly.
+  package var leavesKeyringOut: Bool {
+    guard explicitPlace == nil, let places = try? placesInUse().places,
+      !places.contains(where: { $0 != .vault })
+    else { return false }
+    return findsBus
+  }
+
+  /// Returns the secret of an unlisted item; see ``SecretServiceStore/secret(of:)``.
+  ///
+  /// - Parameter item: The item.
+  /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
+  /// - Throws: ``KeychainError`` of the keyring.
+  public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
+    try (store(at: .secretService(item.collection)) as? SecretServiceStore)?.secret(of: item)
+  }
+}

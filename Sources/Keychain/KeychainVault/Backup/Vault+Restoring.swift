@@ -1,0 +1,235 @@
+internal import Foundation
+public import KeychainCredentials
+internal import KeychainSecrets
+public import KeychainVaultFormat
+internal import PrephirencesSystem
+
+extension Vault {
+  /// Accepts the vault as it is now, after it was restored from a backup on purpose.
+  ///
+  /// Continues the history of the file with a list of members that says so, which other machines then
+  /// follow. Of a file whose log is damaged, it keeps what was written before the damage.
+  ///
+  /// If the list of members is not the one that was seen, somebody who was removed may be in it. The
+  /// vault then gets new keys in the same change. The slot that opens it and this device's slot stay,
+  /// and others for which `confirmSlot` returns `true`; items that don't open go.
+  ///
+  /// - Parameters:
+  ///   - confirm: Receives the differences, and the slots of the list of members. Return `false` to
+  ///     change nothing.
+  ///   - confirmSlot: Receives another slot, if the vault gets new keys, and returns whether it still
+  ///     opens the vault. Without this closure, none does.
+  /// - Returns: `false` if there was nothing to accept; `confirm` is not called then.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` returns
+  ///   `false`, ``KeychainError/Code/busy`` if the vault changed meanwhile,
+  ///   ``KeychainError/Code/locked`` or ``KeychainError/Code/incorrectSecret`` if the vault cannot be
+  ///   opened as far as is needed, ``KeychainError/Code/refused`` if what opens it does not
+  ///   administer it and must, or ``KeychainError/Code/damaged`` if its list of members is damaged.
+  @discardableResult
+  public func acceptRestored(
+    confirm: (RestoredDifferences) throws(KeychainError) -> Bool,
+    confirmSlot: (VaultSlot) throws(KeychainError) -> Bool = { (_) throws(KeychainError) in false }
+  ) throws(KeychainError) -> Bool {
+    let session = try existingSession()
+    let keys = try unlocker.keys(.nothing, session.opened, session.deadline)
+    let found = try RestoredVault(session, keys, isCompared: isCompared)
+    guard found.differences.exist else {
+      _ = try session.contents(keys)
+      return false
+    }
+    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
+      try confirm(found.differences)
+    }
+    guard isConfirmed else {
+      throw KeychainError(.cancelled, "the restored vault was not accepted")
+    }
+    let seen = session.opened.seen.record
+    if let followed = found.followed {
+      try session.opened.seenFile.replace(by: followed, lettingGo: seen)
+      _ = try session.reopened().contents(keys)
+      return true
+    }
+    let admin = try VaultAdministration(session, refuses: false)
+    if found.differences.makesNewKeys {
+      try acceptWithNewKeys(found, admin, confirmSlot)
+    } else {
+      try accept(found, admin)
+    }
+    if found.differences.isOtherVault, let seen { unlocker.lock([seen.id], all: true) }
+    return true
+  }
+
+  /// Whether a person compared the check of a head, or the identity at hand is pinned to it.
+  ///
+  /// - Throws: ``KeychainError/Code/rolledBack`` if a person gave another one.
+  private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
+    let check = try head.check()
+    if let given = unlocker.comparedCheck {
+      guard given == check else { throw .otherCheck(given, found: check) }
+      return true
+    }
+    return try unlocker.isPinned(to: check)
+  }
+
+  /// Continues the file with a list that accepts it, under the same keys.
+  private func accept(_ found: RestoredVault, _ admin: VaultAdministration) throws(KeychainError) {
+    let session = admin.session
+    let record = try admin.locked { vault, change throws(KeychainError) -> SeenRecord in
+      try found.requireUnchanged(change.contents)
+      change.accepting = found.differences.seenSerial ?? 0
+      try vault.replaceBase(change.base())
+      return try vault.contents.record(admin.keys)
+    }
+    try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
+  }
+
+  private func acceptWithNewKeys(
+    _ found: RestoredVault, _ admin: VaultAdministration,
+    _ confirmSlot: (VaultSlot) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    var removed: Set<UInt32> = []
+    for slot in found.differences.slots
+    where slot.number != admin.opened.slot.number && slot.isThisDevice != true {
+      let isKept = try admin.session.deadline.excluding { () throws(KeychainError) in
+        try confirmSlot(slot)
+      }
+      if !isKept { removed.insert(slot.number) }
+    }
+    let request = RekeyDecision.Request(
+      removed: removed, newAdministrationKey: true, dropsDamaged: true)
+    let rekey = VaultRekey(
+      admin: admin,
+      floor: (found.differences.seenEpoch ?? 0, found.differences.seenSerial ?? 0))
+    _ = try rekey.run { change throws(KeychainError) in
+      try found.requireUnchanged(change.contents)
+      return try RekeyDecision(change, request)
+    }
+  }
+}
+
+/// How a vault's file differs from what was seen here before, for a person who decides whether it counts.
+public struct RestoredDifferences: Hashable, Sendable {
+  /// The number of the newest change of the file.
+  public var fileNumber: UInt64
+
+  /// The number of the newest change that was seen here; `nil` if none was, or of another vault.
+  public var seenNumber: UInt64?
+
+  /// The number of the file's keys: 1 for the first ones, and one more for each new set.
+  public var fileEpoch: UInt64
+
+  /// The number of the keys that were seen here.
+  public var seenEpoch: UInt64?
+
+  /// The number of the file's list of what opens the vault.
+  public var fileSerial: UInt64
+
+  /// The number of the list that was seen here.
+  public var seenSerial: UInt64?
+
+  /// Whether it is another vault than the one seen.
+  public var isOtherVault: Bool
+
+  /// Whether it has another administration key than the one seen, and nothing that is trusted leads to it.
+  public var isAdministrationKeyChanged: Bool
+
+  /// Whether a person compared its administration key, and all else follows what was seen, so that accepting changes the record alone.
+  public var isRecordAloneChanged: Bool
+
+  /// Whether it has another list of what opens it than the one seen.
+  public var isOtherList: Bool
+
+  /// Whether two copies of the vault were changed, and this is the other one.
+  public var isFork: Bool
+
+  /// Whether the record of what was seen is damaged.
+  public var isSeenRecordDamaged: Bool
+
+  /// Whether the file is damaged behind its newest change, so that later ones are lost.
+  public var isCutOff: Bool
+
+  /// Whether the file is refused as it is.
+  public var isRefused: Bool
+
+  /// The number of items, as far as they can be counted.
+  public var itemCount: Int
+
+  /// The number of items that only another device can read.
+  public var otherDeviceItemCount: Int
+
+  /// What opens the file.
+  public var slots: [VaultSlot]
+
+  /// What is damaged in the file.
+  public var problems: [String]
+
+  /// Whether accepting makes new keys: the file has another list than the one that was seen, and whoever is in it could be there for a
+  /// reason that nobody here knows.
+  public var makesNewKeys: Bool {
+    isRefused && !isOtherVault && !isRecordAloneChanged && seenSerial != nil
+      && (isAdministrationKeyChanged || isOtherList)
+  }
+
+  /// Whether there is anything to decide.
+  var exist: Bool { isRefused || isCutOff }
+}
+
+/// A file that is refused, or damaged behind its newest change, with what differs.
+struct RestoredVault: Sendable {
+  let contents: VaultContents
+  let differences: RestoredDifferences
+
+  /// What was seen, under the administration key of the file, if a person compared that and all else follows: then the record
+  /// alone changes.
+  let followed: SeenRecord?
+
+  init(
+    _ session: VaultSession, _ keys: TierKeys,
+    isCompared: (VaultHead) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    let (opened, record) = (session.opened, session.opened.seen.record)
+    let list = try session.file.list(opened.head, keys.open)
+    contents = try session.file.contentsAsFarAsGood(opened, keys)
+    let isOther = record.map { $0.id != opened.head.id } ?? false
+    var relation = try contents.relation(to: record, keys)
+    var isAdministrationKeyChanged = false
+    if let record, !isOther { isAdministrationKeyChanged = try !record.leads(to: opened.head) }
+    var followed: SeenRecord?
+    if isAdministrationKeyChanged, !contents.isCutOff, var record, try isCompared(opened.head) {
+      (record.administration, record.nextAdministration) = (opened.head.administration, nil)
+      let failure = relation.failure
+      relation = try contents.relation(to: record, keys)
+      if relation.failure == nil, list.serial > record.serial, list.epoch > record.epoch {
+        followed = record
+      }
+      relation.failure = failure
+    }
+    self.followed = followed
+    let sealing = try session.sealing(keys)
+    let report = try VaultVerification(contents: contents, sealing: sealing).run()
+    let own = try session.unlocker.ownSlot(of: opened.head)?.slot.number
+    let known = isOther ? nil : record
+    differences = RestoredDifferences(
+      fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
+      fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
+      seenSerial: known?.serial, isOtherVault: isOther,
+      isAdministrationKeyChanged: isAdministrationKeyChanged, isRecordAloneChanged: followed != nil,
+      isOtherList: try known.map { known throws(KeychainError) in
+        try known.listHash != list.hash()
+      } ?? false,
+      isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
+      isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
+      otherDeviceItemCount: report.itemsOfOtherDevices.count,
+      slots: list.members.compactMap { member in
+        opened.head.slots.first { $0.number == member.number }?.described(
+          isThisDevice: member.number == own, member: member)
+      },
+      problems: report.problems)
+  }
+
+  func requireUnchanged(_ contents: VaultContents) throws(KeychainError) {
+    guard contents.newest.digest == self.contents.newest.digest else {
+      throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
+    }
+  }
+}

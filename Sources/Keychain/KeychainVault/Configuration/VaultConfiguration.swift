@@ -1,0 +1,265 @@
+public import KeychainCredentials
+public import KeychainSecrets
+// Its slots, recipients, checks and recovery codes occur in this module's signatures.
+@_exported public import KeychainVaultFormat
+package import PrephirencesSystem
+
+/// Where a vault is and how it is opened.
+///
+/// ```swift
+/// let vault = Vault(
+///   configuration: .init(path: "/var/lib/mytool/vault.db", unlock: .keyFile("/etc/mytool/keychain.key")))
+/// ```
+public struct VaultConfiguration: Sendable {
+  /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, or else
+  /// `$XDG_DATA_HOME/keychain/vault.db`.
+  public var path: String?
+
+  /// How long a call may wait for another process.
+  public var deadline: Duration
+
+  /// The source of the unlocking secret.
+  ///
+  /// A source given here is used alone: if its secret is wrong, nothing else is tried. `nil` uses
+  /// the device key, the kernel's cache, the environment, the system's credentials, and a prompt,
+  /// in that order.
+  public var unlock: UnlockSource?
+
+  /// Whether and how a person may be asked for the passphrase.
+  ///
+  /// If `KEYCHAIN_NO_PROMPT` is set to any value, nobody is asked in any case.
+  public var interaction: Interaction
+
+  /// Called with what a person should know, such as that a new vault was created and what protects
+  /// it.
+  public var notice: (@Sendable (Notice) -> Void)?
+
+  /// How long an unlocked vault stays unlocked while it is not used.
+  public var idleTime: Duration
+
+  /// Who may read the files that unlocking secrets come from, besides the user and root.
+  ///
+  /// `nil` uses `KEYCHAIN_ALLOW_READ`, which is `group` or `others`; if that is not set, nobody
+  /// else may. Files that others can change are rejected in any case.
+  public var secretFileReaders: SecretFileReaders?
+
+  /// The environment variables to read; tests set their own.
+  package var environment = EnvironmentVariables.process
+
+  /// When all calls together, without people's answers, must have ended, and an import have read its
+  /// input; `nil` if each call has ``deadline``, and input as long as it comes.
+  package var commonDeadline: Deadline?
+
+  /// The deadline of a call that begins now.
+  func deadlineOfCall() -> Deadline { commonDeadline ?? Deadline(after: deadline) }
+
+  /// The cost of new passphrase slots, which tests set; `nil` for the policy.
+  package var passwordHash: PasswordHash.Parameters?
+
+  /// Describes how to open a vault.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the vault file; `nil` for the default path.
+  ///   - deadline: How long a call may wait for another process; 10 seconds by default.
+  ///   - unlock: The source of the unlocking secret; `nil` for the default order.
+  ///   - interaction: Whether a person may be asked; denied by default.
+  ///   - notice: Called with what a person should know.
+  ///   - idleTime: How long the vault stays unlocked while it is not used: 15 minutes by default,
+  ///     at most 12 hours.
+  public init(
+    path: String? = nil,
+    deadline: Duration = .seconds(10),
+    unlock: UnlockSource? = nil,
+    interaction: Interaction = .denied,
+    notice: (@Sendable (Notice) -> Void)? = nil,
+    idleTime: Duration = .seconds(15 * 60)
+  ) {
+    self.path = path
+    self.deadline = deadline
+    self.unlock = unlock
+    self.interaction = interaction
+    self.notice = notice
+    self.idleTime = idleTime
+  }
+
+  /// What a vault's file lies on; tests put a model in its place.
+  var disk: any VaultDisk = LinuxDisk()
+
+  var secretFilePolicy: SecretFilePolicy {
+    SecretFilePolicy(chosen: secretFileReaders, environment: environment, timeout: deadline)
+  }
+
+  func report(_ kind: Notice.Kind, _ message: String, recovery: KeychainError.Recovery? = nil) {
+    notice?(Notice(kind: kind, message: message, recovery: recovery))
+  }
+
+  /// Asks a person; `nil` if nobody may be asked.
+  var ask: (@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)? {
+    guard !environment.isSet("KEYCHAIN_NO_PROMPT"), case .allowed(let ask) = interaction
+    else { return nil }
+    return ask
+  }
+}
+
+/// Whether a person may be asked for a passphrase, or for a recovery code.
+public enum Interaction: Sendable {
+  /// Nobody is asked; operations that would need to ask fail as locked.
+  case denied
+
+  /// The closure asks a person, and returns `nil` if the person cancels.
+  case allowed(@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)
+}
+
+/// What to ask a person for.
+public struct PassphraseRequest: Hashable, Sendable {
+  /// The path of the vault.
+  public let vaultPath: String
+
+  /// ``SlotKind/passphrase``, or ``SlotKind/recoveryCode`` if nothing else is left to open the
+  /// vault.
+  public let kind: SlotKind
+
+  /// Whether the answer may also be a recovery code.
+  public let takesRecoveryCode: Bool
+
+  /// The number of wrong answers so far; asking ends after three.
+  public let failedAttempts: Int
+}
+
+/// Something that a person should know but that is not an error.
+public struct Notice: Hashable, Sendable {
+  /// The kinds of notice.
+  public enum Kind: Hashable, Sendable {
+    /// A vault was created.
+    case vaultCreated
+
+    /// A vault or its device secret was created in memory, where it is lost at the next restart.
+    case vaultInMemory
+
+    /// A passphrase slot was created at less than the usual cost because memory is short.
+    case weakPasswordHash
+
+    /// A key file with a new slot holds only a few readable words, and key files are not stretched.
+    case weakKeyFile
+
+    /// The seen record could not be read or written.
+    case seenRecordUnavailable
+
+    /// What the device secret alone opens has changed.
+    case deviceGrantChanged
+
+    /// Changes by other handles and processes are not reported to observers.
+    case observationUnavailable
+
+    /// The vault got new keys, but remains under the old keys could not be removed from its file.
+    case oldContentLeft
+
+    /// An identity without pins opened a vault that was never seen before. Whoever could put it
+    /// there could have made it.
+    case firstSight
+
+    /// A service got its store, which it keeps.
+    case storeChosen
+
+    /// A credential was written to another store than that of its service.
+    case storeDiffers
+  }
+
+  /// The kind.
+  public let kind: Kind
+
+  /// What happened, without a capital and without a full stop.
+  public let message: String
+
+  /// What a person can do about it; `nil` if nothing.
+  public let recovery: KeychainError.Recovery?
+
+  package init(kind: Kind, message: String, recovery: KeychainError.Recovery? = nil) {
+    self.kind = kind
+    self.message = message
+    self.recovery = recovery
+  }
+}
+
+extension Notice: CustomStringConvertible {
+  /// The message, and what to do, with actions as names of the library's API.
+  public var description: String {
+    recovery.map { "\(message); \($0)" } ?? message
+  }
+}
+
+/// The progress of a long operation.
+public struct VaultProgress: Hashable, Sendable {
+  /// The number of items that are done.
+  public var completed: Int
+
+  /// The number of all items.
+  public var total: Int
+
+  package init(completed: Int, total: Int) {
+    self.completed = completed
+    self.total = total
+  }
+}
+
+/// Who may be able to read a file with an unlocking secret, besides the user and root.
+///
+/// Nobody else may ever be able to change it. Containers mount secrets that belong to root and that
+/// a group or everybody in the container can read.
+public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
+  /// Nobody.
+  case owner
+
+  /// The group of the file.
+  case group
+
+  /// Everybody.
+  case others
+
+  /// The bits of a file's mode that must not be set.
+  package var forbiddenBits: UInt32 {
+    switch self {
+    case .owner: 0o077
+    case .group: 0o027
+    case .others: 0o022
+    }
+  }
+
+  /// The bits that a file system without modes may set for a new file with a secret.
+  package var acceptedBits: UInt32 {
+    switch self {
+    case .owner: 0
+    case .group: 0o070
+    case .others: 0o077
+    }
+  }
+}
+
+/// The requirements for files with unlocking secrets.
+struct SecretFilePolicy: Sendable {
+  /// Who may read them, if set by the program; `nil` uses `KEYCHAIN_ALLOW_READ`.
+  let chosen: SecretFileReaders?
+
+  let environment: EnvironmentVariables
+
+  /// How long the file may take to end.
+  var timeout: Duration = .seconds(10)
+
+  static let variable = "KEYCHAIN_ALLOW_READ"
+
+  /// The folder of the system's credentials, which lets the group read them.
+  func credentialsFolder() throws(KeychainError) -> String? {
+    try translated(environment.absolutePath("CREDENTIALS_DIRECTORY"))
+  }
+
+  func readers() throws(KeychainError) -> SecretFileReaders {
+    if let chosen { return chosen }
+    guard let text = try translated(environment.value(Self.variable)) else { return .owner }
+    guard let readers = SecretFileReaders(rawValue: text) else {
+      throw KeychainError(
+        .invalidArgument, "\(Self.variable) is neither 'owner', 'group' nor 'others'",
+        recovery: "set it to one of these, or unset it")
+    }
+    return readers
+  }
+}

@@ -1,0 +1,203 @@
+internal import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+package import PrephirencesSystem
+internal import SystemPackage
+
+/// Reads files that hold a secret.
+enum SecretFile {
+  static let passphraseLimit = 65536
+
+  /// Reads a whole file; `nil` if it has more than `limit` bytes.
+  static func contents(
+    of path: String, limit: Int, within timeout: Duration = .seconds(10)
+  ) throws(KeychainError) -> SecretBytes? {
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(path)
+      defer { try? descriptor.close() }
+      do throws(SecretsError) {
+        return try SecretBytes.reading(
+          fileDescriptor: descriptor.rawValue, limit: limit,
+          awaiting: Deadline(after: timeout).awaitInput)
+      } catch {
+        throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError)
+      }
+    } catch {
+      if error == .timedOut { throw KeychainError(FileError(.endless, path)) }
+      throw .system(error, "read", path)
+    }
+  }
+
+  /// Reads a passphrase or key file that the user named, which may belong to root.
+  ///
+  /// `name` is how errors name the source. Without a policy, nobody else may be able to read it.
+  static func named(
+    _ path: String, name: String, policy: SecretFilePolicy?
+  ) throws(KeychainError) -> SecretBytes {
+    let described = describe(path, name)
+    let resolved = try translated(TrustedPath(resolving: path))
+    let stat: Stat
+    do throws(Errno) {
+      stat = try Stat(FilePath(resolved.path), followTargetSymlink: false)
+    } catch {
+      throw .system(error, "read", described)
+    }
+    let forbidden = try readers(of: resolved, policy).forbiddenBits
+    do throws(FileError) {
+      // Then only the user and root can replace it before it is opened: the folders above were checked.
+      try PrivateFile.check(stat, resolved.path, ownerMayBeRoot: true, forbidden: forbidden)
+    } catch {
+      throw KeychainError(ofSecretFile: error)
+    }
+    let contents = try contents(
+      of: resolved.path, limit: passphraseLimit, within: policy?.timeout ?? .seconds(10))
+    guard let contents else { throw KeychainError(.tooLarge, "\(described) has more than 64 KiB") }
+    return contents
+  }
+
+  /// Makes a file durable that the user named, before the vault depends on it.
+  static func sync(_ path: String) throws(KeychainError) {
+    try translated(PrivateFile.sync(TrustedPath(resolving: path).path))
+  }
+
+  /// Returns who may read the file: in and below the folder of the system's credentials, where Kubernetes
+  /// puts links to a folder of the same volume, the system sets group permissions.
+  private static func readers(
+    of file: TrustedPath, _ policy: SecretFilePolicy?
+  ) throws(KeychainError) -> SecretFileReaders {
+    guard let policy else { return .owner }
+    let readers = try policy.readers()
+    guard readers == .owner, let folder = try policy.credentialsFolder() else { return readers }
+    let isInside = try file.path.hasPrefix(
+      translated(TrustedPath(resolving: folder)).path + "/")
+    return isInside ? .group : .owner
+  }
+
+  /// Returns how errors name a file and its source.
+  static func describe(_ path: String, _ source: String) -> String {
+    path == source ? path : "\(path), named by \(source)"
+  }
+}
+
+extension KeychainError {
+  /// The error of a file with a secret: only for such files, other readers can be allowed.
+  fileprivate init(ofSecretFile error: FileError) {
+    self.init(error)
+    guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {
+      return
+    }
+    let way: Recovery =
+      mode & 0o007 == 0
+      ? "if its group may read it, as in a container: \(.allowReaders(.group)), or "
+        + "\(SecretFilePolicy.variable)=group"
+      : "if everybody here may read it, as in a container: \(.allowReaders(.others)), or "
+        + "\(SecretFilePolicy.variable)=others"
+    self.init(
+      code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "),
+      underlying: underlying)
+  }
+
+  /// The error of a new file with a secret: only for it, a file system without modes can be accepted.
+  package init(ofNewSecretFile error: FileError) {
+    self.init(error)
+    guard case .insecure(.mediumWithoutModes(let mode)) = error.kind else { return }
+    let way: Recovery = "or accept it with \(.allowReaders(mode & 0o007 == 0 ? .group : .others))"
+    self.init(
+      code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "))
+  }
+}
+
+extension EnvironmentVariables {
+  /// Returns the value of a variable that holds a secret, copied once, into guarded memory.
+  func secret(_ name: String) throws(KeychainError) -> SecretBytes? {
+    try translated(
+      secrets: withBytes(of: name) { bytes throws(SecretsError) in
+        try SecretBytes(copying: bytes)
+      })
+  }
+}
+
+/// Writes identity files: a reader finds either the old file or all of the new one.
+struct IdentityWriting {
+  let path: String
+  private let folder: String
+
+  init(_ path: String) throws(KeychainError) {
+    let trusted = try translated(TrustedPath(resolving: path))
+    self.path = trusted.path
+    folder = trusted.folder
+  }
+
+  /// Creates a file with a new identity, which `readers` may use if the file system has no modes; fails if
+  /// there is one already.
+  func create(
+    pins: [VaultCheck], readers: SecretFileReaders
+  ) throws(KeychainError) -> VaultRecipient {
+    let identity = try VaultIdentity.random()
+    let text = try Self.text(identity, pins)
+    do throws(FileError) {
+      try PrivateFile.makeFolder(folder)
+      try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
+        try text.write(to: descriptor)
+      }
+    } catch {
+      guard error.kind == .alreadyExists else { throw KeychainError(ofNewSecretFile: error) }
+      throw .fileExists(
+        path, recovery: .nameNewFile + "; overwriting an identity loses what it opens")
+    }
+    return identity.recipient
+  }
+
+  /// Makes sure that the file has a pin, and removes the pins for which `isDropped` returns `true`.
+  func pin(
+    _ check: VaultCheck, name: String, dropping isDropped: (VaultCheck) -> Bool
+  ) throws(KeychainError) {
+    let text = try SecretFile.named(path, name: name, policy: nil)
+    let old = try IdentityFile(text: text, name: path)
+    guard !old.pins.contains(check) || old.pins.contains(where: { $0 != check && isDropped($0) })
+    else { return }
+    let lines = try IdentityFile.lines(of: text, name: path)
+    let kept = lines.enumerated().filter { index, line in
+      // What follows the last line feed is not a line if it is empty.
+      if index == lines.count - 1, line.isEmpty { return false }
+      guard case .pin(let pin) = IdentityFile.content(of: text, line) else { return true }
+      return pin != check && !isDropped(pin)
+    }
+    let new = try translating { () throws(SecretsError) in
+      var buffer = try SecretBuffer()
+      for (_, line) in kept {
+        try text.withBytes { bytes throws(SecretsError) in
+          try buffer.append(bytes.extracting(line))
+        }
+        try buffer.append("\n")
+      }
+      try buffer.append(IdentityFile.pinPrefix + "\(check)\n")
+      return try buffer.finish()
+    }
+    try translated(
+      PrivateFile.replace(path) { descriptor throws(Errno) in try new.write(to: descriptor) })
+  }
+
+  private static func text(
+    _ identity: borrowing VaultIdentity, _ pins: [VaultCheck]
+  ) throws(KeychainError) -> SecretBytes {
+    try translating { () throws(SecretsError) in
+      var buffer = try SecretBuffer()
+      try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
+      try buffer.append("# \(identity.recipient)\n")
+      try buffer.append("# fingerprint \(identity.recipient.fingerprint)\n")
+      try identity.text().withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
+      try buffer.append("\n")
+      for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
+      return try buffer.finish()
+    }
+  }
+}
+
+extension SecretBuffer {
+  /// Appends text that is not secret.
+  fileprivate mutating func append(_ text: String) throws(SecretsError) {
+    for byte in text.utf8 { try append(byte) }
+  }
+}

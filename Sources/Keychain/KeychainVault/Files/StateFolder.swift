@@ -1,0 +1,168 @@
+internal import Foundation
+internal import Glibc
+package import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+package import PrephirencesSystem
+internal import Synchronization
+internal import SystemPackage
+
+/// The folder in which this machine keeps what belongs to no single vault: the device secret, which is
+/// read once, as it is never locked, and locks and records.
+package final class StateFolder: Sendable {
+  private let locations: Locations
+  private let resolved = Mutex<String?>(nil)
+  private let secret = Mutex<DeviceSecret?>(nil)
+
+  /// Creates a handle; nothing is read or created before its first use.
+  package init(environment: EnvironmentVariables) {
+    locations = Locations(environment: environment)
+  }
+
+  /// Returns the path of the folder without symbolic links, whether or not it exists.
+  package func path() throws(KeychainError) -> String {
+    if let path = resolved.withLock({ $0 }) { return path }
+    let named = try locations.stateFolder()
+    let path = try translated(TrustedPath(resolving: named)).path
+    // A path that does not exist yet may lead elsewhere later.
+    if unsafe access(path, F_OK) == 0 { resolved.withLock { $0 = path } }
+    return path
+  }
+
+  /// Creates the folder if it does not exist, and returns its path.
+  @discardableResult
+  package func make() throws(KeychainError) -> String {
+    let named = try locations.stateFolder()
+    try translated(PrivateFile.makeFolder(named))
+    return try path()
+  }
+
+  /// Returns 32 hexadecimal digits, a hash that nobody can verify without the device secret; `nil` if
+  /// there is none.
+  package func tag(
+    _ label: String, of fields: [[UInt8]], makingDeviceSecret makesDeviceSecret: Bool = false
+  ) throws(KeychainError) -> String? {
+    let secret = try makesDeviceSecret ? findOrCreateSecret() : findSecret()
+    guard let secret else { return nil }
+    let joined = FieldWriter.fields { writer in
+      for bytes in fields { writer.byteString(bytes) }
+    }
+    return try Derivation.tag(secret.secret.bytes, label, joined).prefix(16).hexadecimal
+  }
+
+  /// Whether the device secret exists.
+  package func hasDeviceSecret() throws(KeychainError) -> Bool { try findSecret() != nil }
+
+  /// The path of the device secret, if there is a place for it.
+  var pathOfSecret: String? { try? secretFile().path }
+
+  /// `nil` if this machine has none.
+  func findSecret() throws(KeychainError) -> DeviceSecret? {
+    if let known = secret.withLock({ $0 }) { return known }
+    let found = try secretFile().read()
+    if let found { secret.withLock { $0 = found } }
+    return found
+  }
+
+  /// Returns the device secret, creating it if this machine has none.
+  func findOrCreateSecret() throws(KeychainError) -> DeviceSecret {
+    if let known = secret.withLock({ $0 }) { return known }
+    let found = try secretFile().readOrCreate()
+    secret.withLock { $0 = found }
+    return found
+  }
+
+  private func secretFile() throws(KeychainError) -> DeviceSecretFile {
+    try DeviceSecretFile(stateFolder: locations.stateFolder())
+  }
+}
+
+/// The file that holds the device secret.
+struct DeviceSecretFile: Sendable {
+  static let count = 32
+
+  let path: String
+  private let folder: TrustedPath
+
+  init(stateFolder: String) throws(KeychainError) {
+    folder = try translated(TrustedPath(resolving: stateFolder))
+    path = folder.path + "/device.key"
+  }
+
+  /// Reads the secret; `nil` if there is no file.
+  func read() throws(KeychainError) -> DeviceSecret? {
+    guard try translated(PrivateFile.inspect(path)) != nil else { return nil }
+    guard let secret = try SecretFile.contents(of: path, limit: Self.count),
+      secret.count == Self.count
+    else {
+      throw KeychainError(
+        .damaged, "the device key \(path) does not have 32 bytes",
+        recovery: "restore it from a backup; do not replace it with a new one")
+    }
+    return DeviceSecret(secret)
+  }
+
+  /// Reads the secret, and creates it first if there is none: whole or not at all, and durably.
+  func readOrCreate() throws(KeychainError) -> DeviceSecret {
+    if let secret = try read() {
+      // Its maker may not have come so far, and what is written next needs it.
+      try translated(PrivateFile.sync(path))
+      return secret
+    }
+    let new = try translated(secrets: SecretBytes.random(count: Self.count))
+    try translated(PrivateFile.makeFolder(folder.path))
+    // If another process was faster, its secret counts.
+    _ = try translated(
+      PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in try new.write(to: descriptor) }
+    )
+    guard let secret = try read() else {
+      throw KeychainError(.inputOutput, "the device key \(path) vanished while it was made")
+    }
+    return secret
+  }
+}
+
+/// The places of the vault and of its other files, also for processes without a home.
+struct Locations: Sendable {
+  private let environment: EnvironmentVariables
+  private let folders: UserFolders
+
+  init(environment: EnvironmentVariables) {
+    self.environment = environment
+    folders = UserFolders("keychain", environment: environment)
+  }
+
+  /// Whether a variable names the place of the vault; otherwise it follows from the home folder.
+  var namesVault: Bool { environment.isSet("KEYCHAIN_VAULT") || folders.namesData }
+
+  /// Whether a variable names the place of the state; otherwise it follows from the home folder.
+  var namesState: Bool { folders.namesState }
+
+  /// Returns the path of the vault if none is named.
+  func defaultVaultPath() throws(KeychainError) -> String {
+    if let path = try Self.place(environment.value("KEYCHAIN_VAULT")) { return path }
+    return try Self.place(folders.data()) + "/vault.db"
+  }
+
+  /// Returns the folder of the device secret and the seen records.
+  func stateFolder() throws(KeychainError) -> String { try Self.place(folders.state()) }
+
+  /// Returns the folder of the user's configuration: identities.
+  func configurationFolder() throws(KeychainError) -> String {
+    try Self.place(folders.configuration())
+  }
+
+  private static func place<Path>(
+    _ path: @autoclosure () throws(FileError) -> Path
+  ) throws(KeychainError) -> Path {
+    do throws(FileError) {
+      return try path()
+    } catch {
+      guard case .noPlace(let reason) = error.kind else { throw KeychainError(error) }
+      throw KeychainError(
+        .noStore, "there is no place for a vault: \(reason)",
+        recovery: "set KEYCHAIN_VAULT and XDG_STATE_HOME, or HOME, to folders that stay; "
+          + "in a unit of systemd, StateDirectory= is enough")
+    }
+  }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import Glibc
+public import KeychainCredentials
+internal import KeychainSecrets
+public import KeychainVaultFormat
+internal import PrephirencesSystem
+
+/// What an identity file shows without its secret.
+public struct IdentityDescription: Hashable, Sendable {
+  /// The path of the file.
+  public let path: String
+
+  /// The public half of the identity.
+  public let recipient: VaultRecipient
+
+  /// The checks of the vaults that the identity may open; empty for any vault.
+  public let pins: [VaultCheck]
+}
+
+extension Vault {
+  /// Returns the default place of the user's identity: `$XDG_CONFIG_HOME/keychain/identity`.
+  ///
+  /// - Returns: The path, whether or not the file exists.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if no home folder is known.
+  public func defaultIdentityPath() throws(KeychainError) -> String {
+    try Locations(environment: configuration.environment).configurationFolder() + "/identity"
+  }
+
+  /// Creates a new identity in its own file, which is closed to others.
+  ///
+  /// If this vault exists and was seen here before, the identity is pinned to it.
+  ///
+  /// - Parameter path: The path of the file, which must not exist.
+  /// - Returns: What the file contains, without its secret.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if the file exists,
+  ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, or
+  ///   ``KeychainError/Code/inputOutput``.
+  public func createIdentity(at path: String) throws(KeychainError) -> IdentityDescription {
+    let file = try IdentityWriting(path)
+    // An identity is useful without any vault, so problems of this vault don't matter.
+    let known = try? checkOfVaultHere(firstSight: false)
+    let pins = known.map { [$0] } ?? []
+    let recipient = try file.create(pins: pins, readers: secretFileReaders())
+    return IdentityDescription(path: file.path, recipient: recipient, pins: pins)
+  }
+
+  /// Reads what an identity file shows without its secret.
+  ///
+  /// - Parameter path: The path of the file.
+  /// - Returns: What the file contains, without its secret.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not an
+  ///   identity file, ``KeychainError/Code/unsupportedFormat`` if it has a line of a newer release,
+  ///   ``KeychainError/Code/insecurePermissions`` if it is open to others, or
+  ///   ``KeychainError/Code/inputOutput`` if it cannot be read.
+  public func identity(at path: String) throws(KeychainError) -> IdentityDescription {
+    let file = try configuration.identityFile(path, path)
+    return IdentityDescription(path: path, recipient: file.identity.recipient, pins: file.pins)
+  }
+
+  /// Pins an identity to a vault.
+  ///
+  /// It then opens only vaults to which it is pinned.
+  ///
+  /// A person who names a check has compared it. So if it is the one of this vault, a new
+  /// administration key of the vault that was seen here is trusted from then on.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the identity file. Everything else in it stays unchanged.
+  ///   - check: The check of the vault; `nil` for the check of this vault.
+  ///   - replacing: Whether to remove all other pins.
+  /// - Returns: What the file contains now, without its secret.
+  /// - Throws: As ``identity(at:)``; without `check`, ``KeychainError`` with
+  ///   ``KeychainError/Code/noStore`` if there is no vault, or ``KeychainError/Code/rolledBack`` if it is not
+  ///   the one that was seen here before.
+  @discardableResult
+  public func pinIdentity(
+    at path: String, to check: VaultCheck? = nil, replacing: Bool = false
+  ) throws(KeychainError) -> IdentityDescription {
+    let pin: VaultCheck
+    if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
+    let file = try IdentityWriting(path)
+    try file.pin(pin, name: path, dropping: { _ in replacing })
+    // The pin does not depend on the vault, whose problems show when it is used.
+    if check != nil { try? trustAdministrationKey(of: pin) }
+    return try identity(at: path)
+  }
+
+  /// Returns the check of this vault, which was seen here before unless this may be the first sight.
+  private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
+    let session = try existingSession()
+    let head = session.head
+    if let record = session.opened.seen.record {
+      guard try record.leads(to: head) else { throw .anotherVault(session.path) }
+    } else if !firstSight {
+      throw KeychainError(.noStore, "the vault \(session.path) was never seen here")
+    }
+    return try head.check()
+  }
+
+  /// Lets the seen record trust a key whose check a person compared: not everybody can accept it otherwise.
+  private func trustAdministrationKey(of check: VaultCheck) throws(KeychainError) {
+    guard let session = try session(), var record = session.opened.seen.record else { return }
+    let head = session.head
+    guard head.id == record.id, try head.check() == check, !record.trusts(head.administration)
+    else { return }
+    record.nextAdministration = head.administration
+    try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
+  }
+}

@@ -1,0 +1,200 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// A new base, but for its items.
+struct NewBase {
+  /// All keys of the new base, with its writer's signing key in a shared vault.
+  let keys: TierKeys
+  var head: HeadParts
+  var serial: UInt64
+  /// Signs it, if it is the first one of a list.
+  var administration: AdministrationKey?
+  /// The commit before it.
+  let previous: (n: UInt64, digest: Data)
+  let spine: Spine
+  /// A page is closed when its entries and metadata would be longer.
+  let pageLimit: Int
+
+  /// Puts all items, tier by tier, in the order of their ids.
+  let putItems: (inout BaseWriter) throws(KeychainError) -> Void
+}
+
+extension NewBase {
+  /// The base of a new vault.
+  init(_ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot]) throws(KeychainError) {
+    let identity = epoch.identity
+    let first = try Commit.first(identity.id)
+    let members = try SignedMembers(
+      epoch, MemberList(first: identity, kind, before: first), slots, successions: [])
+    self.init(
+      keys: epoch.keys, head: members.head, serial: 1, administration: epoch.administration,
+      previous: (0, first), spine: try Spine.first(identity.id), pageLimit: 4096,
+      putItems: { _ in })
+  }
+
+  /// The next base of a vault, with the same list of members, keys and items unless others are given.
+  init(
+    _ contents: VaultContents, _ keys: TierKeys, bringing members: SignedMembers? = nil,
+    puttingItems: ((inout BaseWriter) throws(KeychainError) -> Void)? = nil
+  ) throws(KeychainError) {
+    let carry: (inout BaseWriter) throws(KeychainError) -> Void = { writer throws(KeychainError) in
+      try contents.carryItems(keys, into: &writer)
+    }
+    self.init(
+      keys: members?.epoch.keys ?? keys, head: members?.head ?? contents.head.parts,
+      serial: (members?.list ?? contents.list).serial,
+      administration: members?.epoch.administration, previous: contents.newest,
+      spine: try contents.spine.known(contents, keys).spine.following(contents.bodyHashes),
+      pageLimit: contents.itemCount > 10_000 ? 16384 : 4096, putItems: puttingItems ?? carry)
+  }
+
+  /// Writes the file, and reads it as a vault; who gives the file its name makes it durable.
+  func write(to file: any DiskFile, path: String) throws(KeychainError) -> VaultContents {
+    let head = try BaseWriter.write(self, to: file, path: path)
+    return try VaultContents(
+      reading: file, size: file.status(of: path).size, path: path, head: head, keys: keys)
+  }
+}
+
+/// Writes a vault's file: head, pages and boxes, index, spine, and the commit that is its base.
+struct BaseWriter {
+  private let new: NewBase
+  private let file: any DiskFile
+  private let path: String
+  private var place: Int
+  private var buffer = Data()
+  private var pages: [[VaultIndex.Page]] = [[], [], []]
+
+  /// The items of the page that is being filled, whose boxes are written already.
+  private var items: [SealedItem] = []
+  private var itemsCount = 0
+  private var boxesPlace = 0
+
+  /// - Returns: the head that was written.
+  static func write(
+    _ new: NewBase, to file: any DiskFile, path: String
+  ) throws(KeychainError) -> VaultHead {
+    var writer = BaseWriter(
+      new: new, file: file, path: path, place: new.head.encoded().count)
+    try new.putItems(&writer)
+    return try writer.finish()
+  }
+
+  /// Adds an item; those of one tier follow each other, in the order of their ids.
+  mutating func put(_ item: SealedItem) throws(KeychainError) {
+    let count = item.entry.count + 4 + item.metadata.bytes.count
+    if let first = items.first,
+      first.entry.tier != item.entry.tier || itemsCount + count > new.pageLimit
+    {
+      try closePage()
+    }
+    if items.isEmpty { boxesPlace = place }
+    try append(item.box)
+    items.append(SealedItem(entry: item.entry, metadata: item.metadata, box: Data()))
+    itemsCount += count
+  }
+
+  /// Copies a page and its boxes, sealed as they are.
+  mutating func copy(
+    _ page: VaultIndex.Page, _ held: HeldPart, of contents: VaultContents
+  ) throws(KeychainError) {
+    try closePage()
+    let boxesPlace = place
+    try contents.forEachPiece(of: page.boxesPlace..<held.boxesEnd) { piece throws(KeychainError) in
+      try append(piece)
+    }
+    let sealed = try contents.read(page.place..<page.place + page.length)
+    guard try Derivation.hash(sealed, count: 32) == page.hash else {
+      throw .damagedVault(contents.path, "a page changed while it was copied")
+    }
+    pages[held.part.tier].append(
+      VaultIndex.Page(
+        first: page.first, count: page.count, place: place, length: page.length, hash: page.hash,
+        boxesPlace: boxesPlace))
+    try append(sealed)
+  }
+
+  private mutating func closePage() throws(KeychainError) {
+    guard let first = items.first?.entry else { return }
+    let part = try Part(first.tier, puts: items, removes: [], keys: new.keys)
+    let box = try part.sealedPage(keys: new.keys)
+    pages[first.tier].append(
+      VaultIndex.Page(
+        first: first.id, count: items.count, place: place, length: box.count,
+        hash: try Derivation.hash(box, count: 32), boxesPlace: boxesPlace))
+    try append(box)
+    (items, itemsCount) = ([], 0)
+  }
+
+  private mutating func append(_ bytes: Data) throws(KeychainError) {
+    buffer += bytes
+    place += bytes.count
+    if buffer.count >= 1 << 20 { try flush() }
+  }
+
+  private mutating func flush() throws(KeychainError) {
+    try write(buffer, at: place - buffer.count)
+    buffer = Data()
+  }
+
+  private func write(_ bytes: Data, at place: Int) throws(KeychainError) {
+    do throws(Errno) {
+      try file.write(bytes, at: place)
+    } catch {
+      throw .vault(path, error, doing: "write")
+    }
+  }
+
+  private mutating func finish() throws(KeychainError) -> VaultHead {
+    try closePage()
+    let keys = new.keys
+    let spine = try new.spine.sealed(keys: keys)
+    let index = try VaultIndex(pages: pages, spineHash: Derivation.hash(spine, count: 32))
+      .sealed(keys: keys)
+    try append(index)
+    try append(spine)
+    let bytes = new.head.encoded(index: index.count, spine: spine.count, log: place)
+    let head = try VaultHead(bytes, path: path)
+    let base = Commit.Base(
+      serial: new.serial, headHash: try head.hash(),
+      indexHash: try Derivation.hash(index, count: 32))
+    let (_, box) = try Commit.seal(
+      n: new.previous.n + 1, previous: new.previous.digest, time: Date().microseconds ?? 0,
+      writer: keys.signer?.number ?? 0, content: .base(base), keys: keys, signer: keys.signer,
+      administration: new.administration)
+    let header = FrameHeader(n: new.previous.n + 1, boxCount: box.count, boxesCount: 0)
+    try append(header.encoded(epoch: head.epoch, open: keys.open) + box)
+    try flush()
+    try write(bytes, at: 0)
+    return head
+  }
+}
+
+extension VaultContents {
+  /// Copies the pages that nothing touched, and makes the others again, without what is shadowed.
+  fileprivate func carryItems(
+    _ keys: TierKeys, into writer: inout BaseWriter
+  ) throws(KeychainError) {
+    try forEachPage(keys) { walked throws(KeychainError) in
+      if let damage = walked.damage { throw damage }
+      if walked.isUnchanged, let page = walked.page, let held = walked.held {
+        return try writer.copy(page, held, of: self)
+      }
+      for item in walked.items {
+        if case .pending(let sealed) = item.source {
+          try writer.put(sealed)
+          continue
+        }
+        let (metadata, index) = try item.metadata(keys, name: item.name)
+        // A box that is damaged is carried, and stays damaged: its hash says so.
+        try writer.put(
+          SealedItem(
+            entry: item.entry, metadata: try metadata.copy(at: index), box: item.box(in: self)))
+      }
+    }
+  }
+}

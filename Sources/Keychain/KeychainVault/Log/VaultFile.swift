@@ -1,0 +1,281 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import Synchronization
+internal import SystemPackage
+
+/// Where a vault lies, and what a handle knows of its file.
+final class VaultFile: Sendable {
+  /// What was read of the file with this status.
+  private struct Known {
+    let file: any DiskFile
+    let status: DiskStatus
+    let head: VaultHead
+    var contents: VaultContents?
+
+    /// With what a read found nothing to say against the contents, and nothing to record.
+    var approval: (keys: TierKeysIdentity, seen: SeenRecord)?
+  }
+
+  /// What a commit of this handle left of an item.
+  struct OwnChange {
+    let id: ItemID
+    /// `nil` if it was removed.
+    let version: UInt64?
+    let n: UInt64
+  }
+
+  let disk: any VaultDisk
+
+  /// What this handle itself put since the last scan of its observers, the newest last; `nil` if there are none.
+  let own = Mutex<[OwnChange]?>(nil)
+
+  /// An own change beyond would be told twice.
+  private static let greatestOwnCount = 1 << 18
+
+  private let configuration: VaultConfiguration
+  private let locations: Locations
+  private let resolved = Mutex<TrustedPath?>(nil)
+  private let seen = Mutex<SeenRecordFile?>(nil)
+  private let known = Mutex<Known?>(nil)
+  private let lists = Mutex<(head: VaultHead, list: MemberList)?>(nil)
+  private let process = getpid()
+
+  init(_ configuration: VaultConfiguration) {
+    self.configuration = configuration
+    disk = configuration.disk
+    locations = Locations(environment: configuration.environment)
+  }
+
+  /// A file that was found, its head, and what this user had seen before it was opened.
+  struct Opened: Sendable {
+    let path: String
+    let file: any DiskFile
+    let status: DiskStatus
+    let head: VaultHead
+    let seenFile: SeenRecordFile
+    var seen: SeenRecordFile.Content
+    /// Whether its writer holds the lock, and so compares what it knows, whatever the file's time says.
+    var isLocked = false
+  }
+
+  func path() throws(KeychainError) -> TrustedPath {
+    if let path = resolved.withLock({ $0 }) { return path }
+    let named = try namedPath()
+    let path = try translated(TrustedPath(resolving: named))
+    guard !path.othersCanAddFiles else {
+      throw KeychainError(
+        .insecurePermissions, "other users can make files in \(path.folder), next to the vault",
+        recovery: "use a folder of your own")
+    }
+    // A path that does not exist yet may lead elsewhere later.
+    if try translated(PrivateFile.inspect(path.path)) != nil { resolved.withLock { $0 = path } }
+    return path
+  }
+
+  var isNamed: Bool { configuration.path != nil || locations.namesVault }
+  var isStateNamed: Bool { locations.namesState }
+
+  private func namedPath() throws(KeychainError) -> String {
+    if let path = configuration.path { path } else { try locations.defaultVaultPath() }
+  }
+
+  func seenFile() throws(KeychainError) -> SeenRecordFile {
+    if let file = seen.withLock({ $0 }) { return file }
+    let file = try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
+    if resolved.withLock({ $0 }) != nil { seen.withLock { $0 = file } }
+    return file
+  }
+
+  /// What this user has seen at the vault's path, if there is a record that can be read.
+  var seenRecord: SeenRecord? { (try? seenFile())?.read().record }
+
+  /// The records of the vault's path, now and before, without a look at who may change it.
+  func seenForLocking() -> [SeenRecordFile] {
+    let found = try? SeenRecordFile.withoutTrust(
+      stateFolder: locations.stateFolder(), vaultPath: namedPath())
+    return found ?? []
+  }
+
+  /// Opens the file that has the name now; `nil` if there is no vault, and none was seen here.
+  func open() throws(KeychainError) -> Opened? {
+    guard getpid() == process else {
+      throw KeychainError(
+        .refused, "a vault that was opened before a fork cannot be used in the child",
+        recovery: "open it again in the child")
+    }
+    let path = try path()
+    let seenFile = try seenFile()
+    // Before the file: a record that was raised in between would be newer than what was read.
+    let seen = seenFile.read()
+    guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0,
+      let status = try disk.status(at: path.path)
+    else {
+      guard seen == .none else { throw Self.missing(path.path) }
+      try Self.refuseHidden(path.path)
+      return nil
+    }
+    if let known = known.withLock({ $0 }), known.status == status {
+      return Opened(
+        path: path.path, file: known.file, status: status, head: known.head, seenFile: seenFile,
+        seen: seen)
+    }
+    return try read(path.path, seenFile, seen)
+  }
+
+  /// Reads the head of the file that has the name now, or that a writer has locked.
+  func read(
+    _ path: String, _ seenFile: SeenRecordFile, _ seen: SeenRecordFile.Content,
+    from locked: (any DiskFile)? = nil
+  ) throws(KeychainError) -> Opened {
+    let (file, status): (any DiskFile, DiskStatus)
+    do throws(Errno) {
+      file = if let locked { locked } else { try disk.open(path, writing: false) }
+      status = try file.status()
+    } catch {
+      throw .system(error, "open", path)
+    }
+    let known = known.withLock { $0 }
+    let head =
+      if let known, known.status == status { known.head } else {
+        try VaultHead(file, size: status.size, path: path)
+      }
+    let continues = known.map { $0.status.identity == status.identity && $0.head == head } ?? false
+    if !continues, locked == nil {
+      self.known.withLock { $0 = Known(file: file, status: status, head: head) }
+    }
+    return Opened(
+      path: path, file: file, status: status, head: head, seenFile: seenFile, seen: seen,
+      isLocked: locked != nil)
+  }
+
+  /// The verified contents of a file, from what is known of it where that still holds, unless they are read anew.
+  func contents(
+    _ opened: Opened, _ keys: TierKeys, anew: Bool = false
+  ) throws(KeychainError) -> VaultContents {
+    if !anew, let known = known.withLock({ $0 }), let old = known.contents,
+      known.status.identity == opened.status.identity, old.head == opened.head
+    {
+      // Within one moment, another write of the same length leaves the same status: writers compare always.
+      if known.status == opened.status, !opened.isLocked, !old.hasUnfinishedWrite {
+        try old.requireProofs(keys)
+        return old
+      }
+      let continued = try old.continued(
+        on: opened.file, size: opened.status.size, keys: keys, seen: opened.seen.record)
+      if let continued {
+        keep(continued, opened.status)
+        return continued
+      }
+    }
+    let contents = try VaultContents(
+      reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
+      list: list(opened.head, keys.open), keys: keys, seen: opened.seen.record)
+    keep(contents, opened.status)
+    return contents
+  }
+
+  /// What is good in a file, whatever was seen before, and whatever follows it.
+  func contentsAsFarAsGood(
+    _ opened: Opened, _ keys: TierKeys
+  ) throws(KeychainError) -> VaultContents {
+    try VaultContents(
+      reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
+      list: list(opened.head, keys.open), keys: keys, seen: nil, isLenient: true)
+  }
+
+  /// The contents that a read with the same keys and the same record has approved; `nil` if the file has changed since.
+  func approvedContents(_ opened: Opened, _ keys: TierKeys) -> VaultContents? {
+    known.withLock { known in
+      guard let known, known.status == opened.status, !opened.isLocked,
+        known.contents?.hasUnfinishedWrite == false, let approval = known.approval,
+        approval.keys === keys.identity, approval.seen == opened.seen.record
+      else { return nil }
+      return known.contents
+    }
+  }
+
+  /// Notes that nothing speaks against the contents, so that they are not compared again at each read.
+  func approve(_ opened: Opened, _ keys: TierKeys) {
+    guard let seen = opened.seen.record else { return }
+    known.withLock { known in
+      guard known?.status == opened.status else { return }
+      known?.approval = (keys.identity, seen)
+    }
+  }
+
+  /// The list of a head, whose signature is checked once.
+  func list(_ head: VaultHead, _ open: SharedSecret) throws(KeychainError) -> MemberList {
+    if let known = lists.withLock({ $0 }), known.head == head { return known.list }
+    let list: MemberList
+    do throws(KeychainError) {
+      list = try head.openList(open)
+    } catch {
+      guard error.code == .damaged, let path = try? path().path else { throw error }
+      throw .damagedVault(path, error.message)
+    }
+    lists.withLock { $0 = (head, list) }
+    return list
+  }
+
+  /// Keeps what was read, or what an append of this process left.
+  func keep(_ contents: VaultContents, _ status: DiskStatus) {
+    known.withLock {
+      $0 = Known(file: contents.file, status: status, head: contents.head, contents: contents)
+    }
+  }
+
+  func forget() { known.withLock { $0 = nil } }
+
+  /// The head that was read last.
+  var knownHead: VaultHead? { known.withLock { $0?.head } }
+
+  /// Notes what a commit changes, under the lock and before it is written: whoever sees the commit finds the note.
+  ///
+  /// It is taken back if the vault is as before.
+  func noting<Result>(
+    _ versions: [ItemID: UInt64?], in n: UInt64, _ commit: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    own.withLock { own in
+      own?.append(contentsOf: versions.map { OwnChange(id: $0, version: $1, n: n) })
+      // Where no scan is possible, nobody takes them.
+      if let count = own?.count, count > Self.greatestOwnCount { own?.removeFirst(count / 2) }
+    }
+    do throws(KeychainError) {
+      return try commit()
+    } catch {
+      if error.code != .outcomeUnknown { own.withLock { $0?.removeAll { $0.n == n } } }
+      throw error
+    }
+  }
+
+  private static func refuseHidden(_ path: String) throws(KeychainError) {
+    guard let folder = ClosedFolder.above(path) else { return }
+    throw KeychainError(
+      .noStore,
+      "whether there is a vault at \(path) is not known: the folder \(folder) is closed to "
+        + "this process, for example by ProtectHome= of a service",
+      recovery: "name a vault elsewhere with KEYCHAIN_VAULT, and its state with XDG_STATE_HOME; "
+        + "in a unit of systemd, use StateDirectory=, or ProtectHome=no")
+  }
+
+  private static func missing(_ path: String) -> KeychainError {
+    KeychainError(
+      .noStore, "the vault \(path) was seen here before, and is gone or empty now",
+      recovery:
+        "mount its volume or restore a backup; begin with an empty one by "
+        + "\(.createVault(startingAnew: true))")
+  }
+}
+
+extension VaultHead {
+  /// Reads the head of a file; nothing in it is proven yet.
+  init(_ file: any DiskFile, size: Int, path: String) throws(KeychainError) {
+    let prefix = try file.read(0..<min(size, Self.prefixCount), of: path)
+    let lengths = try Self.lengths(prefix: prefix, fileLength: size, path: path)
+    try self.init(file.read(0..<lengths.head, of: path), path: path)
+  }
+}

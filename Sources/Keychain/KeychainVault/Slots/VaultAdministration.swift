@@ -1,0 +1,259 @@
+internal import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+internal import PrephirencesSystem
+
+/// A session of somebody who may change who opens the vault.
+struct VaultAdministration: Sendable {
+  let session: VaultSession
+
+  /// The slot that opened the vault.
+  let opened: OpenedSlot
+
+  /// The epoch of the vault, with its root key and administration key.
+  let epoch: VaultEpoch
+
+  /// Whether what this user has seen counts; not for somebody who accepts a restored file.
+  let refuses: Bool
+
+  var head: VaultHead { session.head }
+  var keys: TierKeys { opened.keys }
+  var list: MemberList { opened.list }
+
+  /// Opens the vault with a slot that administers; its root key is never kept.
+  init(_ session: VaultSession, refuses: Bool = true) throws(KeychainError) {
+    (self.session, self.refuses) = (session, refuses)
+    opened = try session.unlocker.member(session.opened, session.deadline)
+    guard let root = opened.root else {
+      throw KeychainError(
+        .refused, "\(opened.member.called) may not change who opens the vault",
+        recovery: "open it with an identity that administers it, or with its recovery code: "
+          + "\(.listSlots) shows which slots do")
+    }
+    let key = try AdministrationKey(
+      box: session.head.parts.administrationBox, root: root.bytes,
+      expected: session.head.administration)
+    var keys = opened.keys
+    if opened.list.vaultKind == .shared { keys.signer = opened.signer }
+    epoch = VaultEpoch(session.head, root: root, keys: keys, administration: key)
+  }
+
+  /// Calls `body` under the lock, and commits the list of members that it makes.
+  func change<Result>(
+    _ body: (inout SlotChange) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try locked { vault, change throws(KeychainError) in
+      let result = try body(&change)
+      try vault.replaceBase(change.base())
+      return result
+    }
+  }
+
+  /// Calls `body` with what a change would begin with; nothing is changed.
+  func inspect<Result>(
+    _ body: (borrowing SlotChange) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try locked { _, change throws(KeychainError) in try body(change) }
+  }
+
+  func locked<Result>(
+    _ body: (inout LockedVault, inout SlotChange) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try UnfinishedVault.requirePossible(for: session.path, on: session.file.disk)
+    return try session.locked { session, lock throws(KeychainError) in
+      // The list of members, and so all slots, are still those that were looked at.
+      guard session.head == head else { throw .slotsChanged }
+      var vault = try LockedVault(session, lock, epoch.keys, refuses: refuses)
+      var change = try SlotChange(vault.contents, self)
+      return try body(&vault, &change)
+    }
+  }
+
+  /// Returns what new keys would change, after a person agreed; `nil` if there are no new keys.
+  func agreement(
+    _ confirm: (RekeyPlan) throws(KeychainError) -> Bool,
+    to plan: (borrowing SlotChange) throws(KeychainError) -> RekeyPlan?
+  ) throws(KeychainError) -> RekeyPlan? {
+    guard let plan = try inspect(plan) else { return nil }
+    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
+      try confirm(plan)
+    }
+    guard isConfirmed else {
+      throw KeychainError(.cancelled, "the vault keeps its keys; nothing was changed")
+    }
+    return plan
+  }
+
+  /// What the secrets that were presented gave, by the numbers of their slots.
+  func presented() throws(KeychainError) -> [UInt32: SharedSecret] {
+    var keys: [UInt32: SharedSecret] = [:]
+    if let device = try session.unlocker.state.findSecret(),
+      let slot = try session.unlocker.ownSlot(of: head)?.slot
+    {
+      keys[slot.number] = device.secret
+    }
+    if let inputKey = opened.inputKey { keys[opened.slot.number] = inputKey }
+    return keys
+  }
+}
+
+/// A change of members.
+struct SlotChange {
+  let admin: VaultAdministration
+  let slots: [ListedSlot]
+  let sealing: ItemSealing
+
+  /// What the vault holds, without the items that go.
+  private(set) var contents: VaultContents
+
+  /// The slots of the next list, by their numbers.
+  private var next: [UInt32: ListedSlot] = [:]
+
+  /// A serial that the next list has to be above; such a list accepts a restored file.
+  var accepting: UInt64?
+
+  var list: MemberList { contents.list }
+  var epoch: VaultEpoch { admin.epoch }
+
+  init(_ contents: VaultContents, _ admin: VaultAdministration) throws(KeychainError) {
+    self.contents = contents
+    self.admin = admin
+    slots = try contents.list.rows(in: contents.head)
+    sealing = try admin.session.sealing(admin.epoch.keys)
+    for slot in slots { next[slot.number] = slot }
+  }
+
+  /// Puts a slot into the next list, in the place of that of its number.
+  @discardableResult
+  mutating func put(_ slot: ListedSlot, isThisDevice: Bool? = nil) -> VaultSlot {
+    next[slot.number] = slot
+    return slot.described(isThisDevice: isThisDevice)
+  }
+
+  mutating func removeSlot(_ number: UInt32) { next[number] = nil }
+
+  /// Removes an item with the change.
+  mutating func remove(_ item: VaultItem) { contents.lay(nil, over: item.id, in: item.entry.tier) }
+
+  /// The base that brings the new list under the same keys.
+  func base() throws(KeychainError) -> NewBase {
+    let presented = try admin.presented()
+    let slots = try next.values.map { slot throws(KeychainError) in
+      guard let inputKey = presented[slot.number], slot.slot.made != epoch.identity.administration
+      else { return slot }
+      return try epoch.reseal(slot, grant: slot.grant, inputKey: inputKey)
+    }
+    let signed = try self.signed(
+      slots, epoch, successions: contents.head.parts.successions, above: accepting)
+    return try NewBase(contents, epoch.keys, bringing: signed)
+  }
+
+  /// Signs the list that follows, in this epoch or the next one.
+  func signed(
+    _ slots: [ListedSlot], _ epoch: VaultEpoch, successions: [Data], above floor: UInt64?
+  ) throws(KeychainError) -> SignedMembers {
+    let (newest, list) = (contents.newest, list)
+    let serial = max(list.serial, floor ?? 0) + 1
+    return try SignedMembers(
+      epoch,
+      list.next(
+        first: newest.n + 1, before: newest.digest, serial: serial,
+        accepted: floor == nil ? list.accepted : serial),
+      slots, successions: successions)
+  }
+
+  /// - Throws: ``KeychainError/Code/damaged`` if a page can't be carried into a new base.
+  func requireWholePages() throws(KeychainError) {
+    try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
+      if let page = walked.damaged { throw .damagedItem(page.name) }
+    }
+  }
+
+  /// Returns a number for a new slot, unless the vault has as many of its kind as allowed.
+  func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
+    guard slots.count < MemberList.maximumCount, list.nextNumber < .max,
+      kind != .passphrase
+        || slots.count(where: { $0.kind == .passphrase }) < MemberList.maximumPassphraseCount
+    else {
+      throw KeychainError(
+        .refused, "the vault has as many slots as allowed: at most 32, and at most 8 passphrases",
+        recovery: "remove one with "
+          + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: true))")
+    }
+    if kind == .recoveryCode, list.vaultKind == .shared,
+      let slot = slots.first(where: { $0.kind == .recoveryCode })
+    {
+      throw KeychainError(
+        .refused, "a shared vault has one recovery code, which is slot \(slot.number)",
+        recovery: "remove it first, with "
+          + "\(.removeSlot(number: slot.number, deletingItems: false, withNewKeys: true))")
+    }
+    return list.nextNumber
+  }
+
+  /// Returns the slot of a number that a person wants to remove.
+  borrowing func slot(toRemove number: UInt32) throws(KeychainError) -> ListedSlot {
+    guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
+    guard list.vaultKind == .local || number != admin.opened.slot.number else {
+      throw KeychainError(
+        .refused, "\(slot.member.called) opened this shared vault, so it cannot be removed with it",
+        recovery:
+          "open the vault with another slot that administers it; \(.listSlots) shows which do")
+    }
+    return slot
+  }
+}
+
+extension ListedSlot {
+  /// Whether it opens everything and is for daily use, unlike a recovery code.
+  var isDailyKey: Bool { kind != .device && kind != .recoveryCode }
+
+  /// Whether a device secret alone opens everything with it.
+  var isFullDevice: Bool { kind == .device && grant == .administers }
+}
+
+extension MemberList {
+  /// Returns the rows of all listed slots; fails if this release doesn't know one, and so can't carry it.
+  func rows(in head: VaultHead) throws(KeychainError) -> [ListedSlot] {
+    if let unknown {
+      throw KeychainError(
+        .unsupportedFormat,
+        "\(unknown.called) is of a kind that this release does not know, so it cannot change who "
+          + "opens the vault",
+        recovery: "use the release that made it, or a newer one")
+    }
+    return try members.map { member throws(KeychainError) in
+      guard let slot = head.slots.first(where: { $0.number == member.number }) else {
+        throw .damagedSlot(member.number)
+      }
+      return ListedSlot(slot: slot, member: member)
+    }
+  }
+}
+
+extension [ListedSlot] {
+  /// Returns this device's slot if it must open everything; fails if nothing would be left that administers the vault.
+  func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> ListedSlot? {
+    let hasDailyKey = contains(where: \.isDailyKey)
+    let own = hasDailyKey ? nil : first { $0.number == ownSlot }
+    // Nobody knows here whether another device still has its secret.
+    guard own != nil || contains(where: { $0.kind != .device && $0.grant == .administers }) else {
+      throw KeychainError(
+        .refused,
+        hasDailyKey
+          ? "nobody would be left who administers the vault" : "nothing else would open the vault",
+        recovery: "add another way first with \(.addSlot(nil))")
+    }
+    return own?.grant == .administers ? nil : own
+  }
+}
+
+extension KeychainError {
+  static let slotsChanged = KeychainError(
+    .busy, "the slots changed meanwhile", recovery: .tryAgain)
+
+  package static func noSlot(_ number: UInt32) -> Self {
+    Self(.notFound, "the vault has no slot \(number)", recovery: .listSlots)
+  }
+}

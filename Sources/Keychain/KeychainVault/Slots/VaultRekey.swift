@@ -1,0 +1,316 @@
+internal import Foundation
+public import KeychainCredentials
+public import KeychainVaultFormat
+internal import PrephirencesSystem
+
+/// What a new root key would keep of a vault, and what would be lost.
+public struct RekeyPlan: Hashable, Sendable {
+  /// The slots that get the new keys, by the signed list of members.
+  ///
+  /// People compare their names, and the fingerprints of their recipients.
+  public var kept: [VaultSlot] = []
+
+  /// The slot that is removed; `nil` if no removal was requested.
+  public var removed: VaultSlot?
+
+  /// The items that are deleted with a removed slot because they need a passphrase and no
+  /// passphrase is kept.
+  public var deletedItems: Set<CredentialIdentity> = []
+
+  /// Whether this machine's device key alone will open everything, and did not before: no
+  /// passphrase, key file or recipient is kept.
+  public var promotesDevice = false
+
+  /// Whether the vault gets a new administration key, and with it a new check.
+  public var changesAdministrationKey = false
+
+  /// Whether the recovery code that opened the vault signs the new administration key.
+  ///
+  /// Who has seen the vault before then trusts it without comparing the check.
+  public var isSignedByRecoveryCode = false
+
+  /// The number of items, including those that are lost.
+  public var itemCount = 0
+
+  /// The items that don't open, and go.
+  public var damagedItems: [String] = []
+
+  /// The number of items that are lost because only other devices can open them.
+  public var otherDeviceItemCount = 0
+
+  /// Whether items are lost.
+  public var losesItems: Bool {
+    !deletedItems.isEmpty || !damagedItems.isEmpty || otherDeviceItemCount > 0
+  }
+
+  /// Whether everything that is lost or kept was named in `agreed`, a plan for the same slots.
+  func staysWithin(_ agreed: RekeyPlan) -> Bool {
+    kept == agreed.kept && deletedItems.isSubset(of: agreed.deletedItems)
+      && Set(damagedItems).isSubset(of: agreed.damagedItems)
+      && otherDeviceItemCount <= agreed.otherDeviceItemCount
+  }
+}
+
+/// What a new root key changed in a vault.
+public struct RekeyReport: Hashable, Sendable {
+  /// What was kept, and what was lost.
+  public var plan: RekeyPlan
+
+  /// The check of the vault, which changes with the administration key.
+  ///
+  /// If it changed, identities on other machines must be pinned to it, unless a recovery code signed
+  /// the change.
+  public var check: VaultCheck
+}
+
+/// Decides under the lock what new keys keep: every slot of the list of members that is not removed.
+struct RekeyDecision {
+  /// What is asked for.
+  struct Request: Sendable {
+    /// The slots that are removed in the same transaction.
+    var removed: Set<UInt32> = []
+
+    /// Whether items that need a passphrase may be deleted with the last one.
+    var deletesItems = false
+    var newAdministrationKey = false
+
+    /// Whether a passphrase or key file is added, so that device slots open less.
+    var limitsDevices = false
+
+    /// Drops the items that don't open, which the plan lists.
+    var dropsDamaged = false
+  }
+
+  private(set) var plan = RekeyPlan()
+
+  /// The slots that get the new keys.
+  private(set) var carried: [(slot: ListedSlot, grant: SlotGrant)] = []
+
+  /// The items that are deleted with the last passphrase.
+  private(set) var itemsToDelete: [PassphraseItem] = []
+
+  /// The items that go: those that are deleted, damaged, or of other devices.
+  private(set) var dropped: Set<ItemID> = []
+
+  /// The pages that go, as they are damaged, by the ids of their first items.
+  private(set) var droppedPages: Set<ItemID> = []
+
+  /// Decides, and fails if a person `agreed` to less.
+  init(
+    _ change: borrowing SlotChange, _ request: Request, within agreed: RekeyPlan? = nil
+  ) throws(KeychainError) {
+    let admin = change.admin
+    let own = try admin.session.unlocker.ownSlot(of: admin.head)?.slot.number
+    for number in request.removed {
+      plan.removed = try change.slot(toRemove: number).described(isThisDevice: number == own)
+    }
+    let kept = change.slots.filter { !request.removed.contains($0.number) }
+    let promoted = request.limitsDevices ? nil : try kept.deviceToPromote(own)
+    carried = kept.map { slot in
+      if slot == promoted { return (slot, .administers) }
+      return (slot, request.limitsDevices && slot.kind == .device ? .openTier : slot.grant)
+    }
+    plan.promotesDevice = promoted != nil
+    plan.kept = carried.map {
+      $0.slot.described(isThisDevice: $0.slot.number == own, grant: $0.grant)
+    }
+    // Whoever administered knows the administration key.
+    let staying = Set(carried.filter { $0.grant == .administers }.map(\.slot.number))
+    plan.changesAdministrationKey =
+      request.newAdministrationKey
+      || change.slots.contains { $0.grant == .administers && !staying.contains($0.number) }
+    plan.isSignedByRecoveryCode =
+      plan.changesAdministrationKey && admin.opened.slot.kind == .recoveryCode
+      && staying.contains(admin.opened.slot.number)
+    try lookAtItems(change, request)
+    // Before a first passphrase or key file limits devices, no item needs a passphrase.
+    if !request.limitsDevices, !kept.contains(where: { $0.kind == .passphrase }) {
+      itemsToDelete = try change.passphraseItems(includingOtherDevices: false)
+      try itemsToDelete.requireAgreement(
+        request.deletesItems, removing: request.removed.first, withNewKeys: true)
+      dropped.formUnion(itemsToDelete.map(\.item.id))
+      plan.deletedItems = Set(itemsToDelete.map(\.credential.identity))
+    }
+    if let agreed, !plan.staysWithin(agreed) { throw .slotsChanged }
+  }
+
+  /// Looks at every item: what doesn't open goes with the old keys, if a person agrees.
+  private mutating func lookAtItems(
+    _ change: borrowing SlotChange, _ request: Request
+  ) throws(KeychainError) {
+    let report = try VaultVerification(contents: change.contents, sealing: change.sealing).run()
+    plan.itemCount = report.itemCount
+    plan.otherDeviceItemCount = report.itemsOfOtherDevices.count
+    plan.damagedItems = (Array(report.damagedItems.values) + report.damagedPages.values).sorted()
+    guard request.dropsDamaged || plan.damagedItems.isEmpty else {
+      let names = plan.damagedItems
+      throw KeychainError(
+        .damaged,
+        "items of the vault do not open, and would be lost with new keys: "
+          + names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : ""),
+        recovery: "restore a backup that has them, or drop them with \(.dropDamaged)")
+    }
+    dropped = report.itemsOfOtherDevices.union(report.damagedItems.keys)
+    droppedPages = Set(report.damagedPages.keys)
+  }
+}
+
+/// An item that needs a vault with a passphrase, and goes with the last one.
+struct PassphraseItem {
+  let item: VaultItem
+  let credential: Credential
+}
+
+extension SlotChange {
+  /// Those of other devices, whose names are not read here, are an error if they are included.
+  func passphraseItems(
+    includingOtherDevices: Bool
+  ) throws(KeychainError) -> [PassphraseItem] {
+    var found: [PassphraseItem] = []
+    try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
+      for item in walked.items where item.accessibility == .whenPasscodeSetThisDeviceOnly {
+        guard includingOtherDevices || !sealing.isOfOtherDevice(item.entry) else { continue }
+        found.append(
+          PassphraseItem(item: item, credential: try sealing.credential(of: item, name: item.name)))
+      }
+    }
+    return found
+  }
+}
+
+extension [PassphraseItem] {
+  /// Fails with the names of the items, if nobody agreed to delete them.
+  func requireAgreement(
+    _ isAgreed: Bool, removing number: UInt32?, withNewKeys: Bool
+  ) throws(KeychainError) {
+    guard !isAgreed, !isEmpty else { return }
+    let names = map { "\($0.credential.identity)" }.joined(separator: "; ")
+    throw KeychainError(
+      .refused, "items need a passphrase, and none would be left: \(names)",
+      recovery: "change their accessibility first, or delete them with it: "
+        + "\(.removeSlot(number: number, deletingItems: true, withNewKeys: withNewKeys))")
+  }
+}
+
+/// Gives the vault new keys: every item is sealed again, and every slot that stays gets them.
+struct VaultRekey {
+  let admin: VaultAdministration
+  var progress: ((VaultProgress) -> Void)?
+
+  /// What the new epoch and serial are above; the list then accepts a restored file.
+  var floor: (epoch: UInt64, serial: UInt64)?
+
+  struct Outcome {
+    let decision: RekeyDecision
+    let check: VaultCheck
+    let added: ListedSlot?
+  }
+
+  /// Gives new keys to what `decide` lets stay, which looks under the lock at what is there then.
+  func run(
+    adding new: (input: SlotInput, name: String)? = nil,
+    _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
+  ) throws(KeychainError) -> Outcome {
+    let session = admin.session
+    let outcome = try admin.locked { vault, change throws(KeychainError) -> Outcome in
+      try session.deadline.excluding { () throws(KeychainError) in
+        let (base, outcome) = try prepare(change, decide(change), adding: new)
+        let seen = session.opened.seenFile
+        var record = try change.contents.record(admin.keys)
+        try vault.replaceBase(base) { made throws(KeychainError) in
+          // From here on, the file may be the new one.
+          try admin.opened.pin(outcome.check)
+          if made.head.administration != record.administration {
+            record.nextAdministration = made.head.administration
+          }
+          if admin.refuses { try seen.replace(by: record) }
+        }
+        try seen.replace(
+          by: vault.contents.record(base.keys),
+          lettingGo: admin.refuses ? nil : session.opened.seen.record)
+        return outcome
+      }
+    }
+    session.unlocker.lock([admin.head.id], all: true)
+    session.file.forget()
+    unpinOldCheck(outcome.check)
+    return outcome
+  }
+
+  private func prepare(
+    _ change: borrowing SlotChange, _ decision: RekeyDecision,
+    adding new: (input: SlotInput, name: String)?
+  ) throws(KeychainError) -> (NewBase, Outcome) {
+    let changesKey = decision.plan.changesAdministrationKey
+    let epoch = try VaultEpoch(
+      after: admin.head, key: changesKey ? nil : admin.epoch.administration,
+      above: floor?.epoch ?? 0, signer: admin.epoch.keys.signer)
+    let presented = try admin.presented()
+    var slots = try decision.carried.map { carried throws(KeychainError) in
+      try epoch.reseal(
+        carried.slot, grant: carried.grant, inputKey: presented[carried.slot.number])
+    }
+    let added = try new.map { new throws(KeychainError) in
+      try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
+    }
+    if let added { slots.append(added) }
+    var successions = change.contents.head.parts.successions
+    if decision.plan.isSignedByRecoveryCode, let signer = admin.opened.signer {
+      let succession = try Succession(
+        id: epoch.identity.id, epoch: epoch.identity.epoch,
+        oldKey: admin.epoch.administration.publicKey, newKey: epoch.administration.publicKey,
+        lastList: change.list.hash(), recovery: signer)
+      successions.append(succession.encoded)
+    }
+    let (contents, old, progress) = (change.contents, change.sealing, progress)
+    let base = try NewBase(
+      contents, old.keys,
+      bringing: change.signed(slots, epoch, successions: successions, above: floor?.serial)
+    ) { writer throws(KeychainError) in
+      try contents.putItems(
+        from: old, to: ItemSealing(keys: epoch.keys, device: old.device), into: &writer,
+        dropping: decision, progress)
+    }
+    return (base, Outcome(decision: decision, check: try epoch.identity.check(), added: added))
+  }
+
+  private func unpinOldCheck(_ new: VaultCheck) {
+    do throws(KeychainError) {
+      let old = try admin.head.check()
+      if old != new { try admin.opened.pin(new, dropping: old) }
+    } catch {
+      admin.session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the vault has its new keys, and the identity file still opens copies under the "
+            + "old ones: \(error.message)"))
+    }
+  }
+}
+
+extension VaultContents {
+  /// Seals all items again, from bytes that are verified on the way, but for those that go.
+  fileprivate func putItems(
+    from old: ItemSealing, to new: ItemSealing, into writer: inout BaseWriter,
+    dropping decision: RekeyDecision, _ progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) {
+    var items: [(id: ItemID, item: VaultItem, credential: Credential)] = []
+    try forEachPage(old.keys) { walked throws(KeychainError) in
+      if let page = walked.damaged, !decision.droppedPages.contains(page.first) {
+        throw .damagedItem(page.name)
+      }
+      for item in walked.items where !decision.dropped.contains(item.id) {
+        let credential = try old.credential(of: item, name: item.name)
+        items.append((try new.id(of: credential.identity), item, credential))
+      }
+    }
+    items.sort { ($0.item.entry.tier.rawValue, $0.id) < ($1.item.entry.tier.rawValue, $1.id) }
+    for (count, (_, item, credential)) in zip(1..., items) {
+      let secret = try old.secret(of: item, in: self, name: "\(credential.identity)")
+      try writer.put(new.seal(credential, secret: secret))
+      if count.isMultiple(of: 100) || count == items.count {
+        progress?(VaultProgress(completed: count, total: items.count))
+      }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// What a vault does with files, by real paths: few calls, so that tests can put a model of a disk in their place.
+protocol VaultDisk: Sendable {
+  /// Looks at what has a name, without following a link; `nil` if there is nothing.
+  func status(of path: String) throws(Errno) -> DiskStatus?
+
+  /// Opens a file; one that is a link fails with `Errno.tooManySymbolicLinkLevels`.
+  func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile
+
+  /// Opens a file for reading and writing, and makes an empty one, for the user alone, if there is none.
+  func openTemporary(_ path: String) throws(Errno) -> any DiskFile
+
+  /// Gives a file another name in its folder; `Errno.fileExists` if that is taken, and is not to be replaced.
+  func rename(_ path: String, to name: String, replacing: Bool) throws(Errno)
+
+  func remove(_ path: String) throws(Errno)
+
+  /// Makes the names in the folder of a file durable.
+  func syncFolder(of path: String) throws(Errno)
+
+  /// The bytes that the user can still write to the file system of a file or folder.
+  func freeBytes(at path: String) throws(Errno) -> UInt64
+
+  /// Why no new file can take the name of a file, as far as it shows: `Errno.resourceBusy` if that is a mount.
+  func obstacleToReplacing(_ path: String) -> Errno?
+}
+
+/// An open file of a vault.
+protocol DiskFile: AnyObject, Sendable {
+  func status() throws(Errno) -> DiskStatus
+
+  /// Reads bytes, fewer at the end of the file, and never allocates more than the file has.
+  func read(_ range: Range<Int>) throws(Errno) -> Data
+
+  /// Writes all bytes, or fails with any of them written; with none if this process may not make a file that long.
+  func write(_ bytes: Data, at offset: Int) throws(Errno)
+
+  func truncate(to size: Int) throws(Errno)
+
+  /// Makes the contents and the size durable.
+  func syncData() throws(Errno)
+
+  /// Makes the contents and all attributes durable.
+  func sync() throws(Errno)
+
+  /// Locks the file against all who opened it, even in this process; `false` if it was held until the deadline.
+  func lock(until deadline: Deadline) throws(Errno) -> Bool
+
+  /// Lets the lock go. The last reference to the file does it, too.
+  func unlock()
+
+  /// Takes over mode, group and label of another file, as far as possible; without one, opens it to the user alone.
+  func takeAttributes(of old: (any DiskFile)?)
+}
+
+extension VaultDisk {
+  func status(at path: String) throws(KeychainError) -> DiskStatus? {
+    try onDisk("read", path) { () throws(Errno) in try status(of: path) }
+  }
+}
+
+extension DiskFile {
+  func read(_ range: Range<Int>, of path: String) throws(KeychainError) -> Data {
+    try onDisk("read", path) { () throws(Errno) in try read(range) }
+  }
+
+  func status(of path: String) throws(KeychainError) -> DiskStatus {
+    try onDisk("read", path) { () throws(Errno) in try status() }
+  }
+}
+
+/// What the file system says of a file.
+struct DiskStatus: Hashable, Sendable {
+  let identity: FileIdentity
+  let size: Int
+  /// By the file system's clock.
+  let changed: Duration
+  /// The number of its names.
+  let links: Int
+  let isRegular: Bool
+  let owner: UInt32
+  let group: UInt32
+  let mode: CInterop.Mode
+}
+
+/// Calls the system for the file of a vault, to do what the infinitive `action` says.
+func onDisk<Result>(
+  _ action: String, _ path: String, _ body: () throws(Errno) -> Result
+) throws(KeychainError) -> Result {
+  do throws(Errno) { return try body() } catch { throw .system(error, action, path) }
+}
+
+extension KeychainError {
+  /// A call of the system, to do what the infinitive `action` says, has failed, and changed nothing.
+  static func vault(_ path: String, _ error: Errno, doing action: String) -> Self {
+    func failure(_ message: String, _ recovery: Recovery, _ code: Code = .inputOutput) -> Self {
+      Self(
+        code, "\(message): \(path)", recovery: recovery, underlying: .system(errno: error.rawValue))
+    }
+    return switch error {
+    case .noSpace: failure("the disk is full; the vault is unchanged", "free some space")
+    case .diskQuotaExceeded:
+      failure(
+        "your share of the disk is used up; the vault is unchanged",
+        "free some space, or have your quota raised")
+    case .fileTooLarge:
+      failure(
+        "the vault would be longer than this process or file system allows",
+        "raise LimitFSIZE= of the service, or 'ulimit -f'")
+    case .readOnlyFileSystem: failure("the vault is read-only here", "use a writable medium")
+    case .notPermitted:
+      failure(
+        "an attribute of the file forbids to change the vault",
+        "if that is not meant, as root: chattr -a -i '\(path)'")
+    case .permissionDenied where isWriteProtected(path):
+      failure(
+        "the vault's own permissions let nobody write it",
+        "if that is not meant: chmod 600 '\(path)'", .insecurePermissions)
+    case .resourceBusy, .improperLink: replacing(path, error)
+    default: .system(error, action, path)
+    }
+  }
+
+  /// No new file can take the name of a vault's file.
+  static func replacing(_ path: String, _ error: Errno) -> Self {
+    let underlying = Underlying.system(errno: error.rawValue)
+    return switch error {
+    case .resourceBusy, .improperLink:
+      Self(
+        .refused, "the change needs a new file, and this one is mounted by itself: \(path)",
+        recovery: "mount its folder instead", underlying: underlying)
+    case .permissionDenied, .notPermitted, .readOnlyFileSystem:
+      Self(
+        .refused,
+        "the change needs a new file, and the folder of the vault takes none: \(path): "
+          + error.words,
+        recovery: "make the folder writable, or move the vault to a folder of your own",
+        underlying: underlying)
+    default: vault(path, error, doing: "make")
+    }
+  }
+
+  /// The name leads to a file that was removed or replaced where it is mounted from.
+  static func replacedOutside(_ path: String) -> Self {
+    Self(
+      .refused,
+      "the vault was replaced outside of this container, where it is mounted as a single file, so a "
+        + "change would be lost: \(path)",
+      recovery: "start the container again, and mount the folder of the vault instead")
+  }
+
+  /// Other processes held a lock until the deadline.
+  static func held(_ path: String) -> Self {
+    Self(.busy, "another process held the vault for too long: \(path)", recovery: .tryAgain)
+  }
+
+  /// A write to the vault has failed.
+  static func writing(_ path: String, _ failure: WriteFailure) -> Self {
+    switch failure {
+    case .unchanged(let error): vault(path, error, doing: "write")
+    case .unknown(.noLocks):
+      outcomeUnknown(
+        ofChanging: "the vault \(path)",
+        because:
+          "somebody else wrote at the same time, so the locks of its file system do not work",
+        underlying: .system(errno: Errno.noLocks.rawValue))
+    case .unknown(let error):
+      outcomeUnknown(
+        ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
+    }
+  }
+
+  /// Whether the owner of the file may only read it.
+  private static func isWriteProtected(_ path: String) -> Bool {
+    guard let status = try? LinuxDisk().status(of: path) else { return false }
+    return status.mode & 0o200 == 0
+  }
+}

@@ -1,0 +1,267 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// One operation on a vault: its file as it was found, and the keys that it asks for as far as it needs them.
+struct VaultSession: Sendable {
+  let file: VaultFile
+  let opened: VaultFile.Opened
+  let unlocker: Unlocker
+  let deadline: Deadline
+  let notice: (@Sendable (Notice) -> Void)?
+  var postponed: PostponedUnlocking?
+
+  var path: String { opened.path }
+  var head: VaultHead { opened.head }
+
+  enum Attempt<Result> {
+    case done(Result)
+    case again(Accessibility.UnlockRequirement)
+    /// Again with keys that sign.
+    case sign
+  }
+
+  /// Calls `body` with the vault's verified contents, again once more keys are at hand.
+  func read<Result>(
+    _ requirement: Accessibility.UnlockRequirement, anew: Bool = false,
+    _ body: (VaultContents, ItemSealing) throws(KeychainError) -> Attempt<Result>
+  ) throws(KeychainError) -> Result {
+    try repeating(requirement) { session, keys throws(KeychainError) in
+      try body(session.contents(keys, anew: anew), session.sealing(keys))
+    }
+  }
+
+  /// Calls `body` under the vault's lock with a writer of its contents, and commits what it changed.
+  func write<Result>(
+    _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
+    _ body: (inout VaultWriter) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try repeating(requirement) { session, keys throws(KeychainError) in
+      try session.locked { session, lock throws(KeychainError) -> Attempt<Result> in
+        guard session.head.owns(keys) else { return .again(requirement) }
+        var vault = try LockedVault(session, lock, keys)
+        guard try keys.canSign(for: vault.contents.list) else { return .sign }
+        var writer = VaultWriter(vault.contents, try session.sealing(keys, device: device))
+        let result: Result
+        do throws(KeychainError) {
+          result = try body(&writer)
+        } catch {
+          guard let needed = writer.needed else { throw error }
+          return .again(needed)
+        }
+        try vault.commit(writer)
+        return .done(result)
+      }
+    }
+  }
+
+  /// The file as it is now, with the same unlocker and deadline.
+  func reopened() throws(KeychainError) -> VaultSession {
+    guard let opened = try file.open() else { throw .movedAway(path) }
+    return with(opened)
+  }
+
+  func with(_ opened: VaultFile.Opened) -> VaultSession {
+    VaultSession(
+      file: file, opened: opened, unlocker: unlocker, deadline: deadline, notice: notice,
+      postponed: postponed)
+  }
+
+  func sealing(
+    _ keys: TierKeys, device given: DeviceSecret? = nil
+  ) throws(KeychainError) -> ItemSealing {
+    let device = if let given { given } else { try unlocker.state.findSecret() }
+    return ItemSealing(keys: keys, device: try device?.inVault(head.id))
+  }
+
+  func requireReadable(_ requirement: Accessibility.UnlockRequirement) throws(KeychainError) {
+    try read(requirement) { _, _ throws(KeychainError) in .done(()) }
+  }
+
+  func report(_ message: String) {
+    notice?(Notice(kind: .seenRecordUnavailable, message: message))
+  }
+}
+
+// MARK: - Keys
+
+extension VaultSession {
+  private func repeating<Result>(
+    _ requirement: Accessibility.UnlockRequirement,
+    _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>
+  ) throws(KeychainError) -> Result {
+    var (session, greatest) = (self, requirement)
+    // Keys that don't fit are a sign of another file.
+    try requireKnownHead()
+    var keys: TierKeys
+    if let atHand = try unlocker.keysAtHand(requirement, head) {
+      keys = atHand
+    } else {
+      keys = try self.keys(requirement)
+      // A person may have thought for minutes.
+      session = try reopened()
+    }
+    for _ in 0..<8 {
+      guard session.head.owns(keys) else {
+        keys = try session.keys(greatest)
+        continue
+      }
+      switch try attempt(session, keys) {
+      case .done(let result): return result
+      case .sign:
+        session = try reopened()
+        keys = try unlocker.signingKeys(session.opened, deadline)
+      case .again(let needed):
+        greatest = max(greatest, needed)
+        session = try reopened()
+        keys = try session.keys(greatest)
+      }
+    }
+    throw KeychainError(
+      .busy, "the keys of the vault \(path) change faster than they can be used",
+      recovery: .tryAgain)
+  }
+
+  private func keys(
+    _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) -> TierKeys {
+    try requireKnownHead()
+    guard let postponed else {
+      return try unlocker.keys(requirement, opened, deadline)
+    }
+    let atHand = try unlocker.keysAtHand(requirement, head)
+    if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
+    throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
+      try unlocker.keys(requirement, opened, unlocker.configuration.deadlineOfCall())
+    }
+  }
+
+  /// Fails for a vault that is not the one seen here, before anything is asked or hashed for it.
+  func requireKnownHead() throws(KeychainError) {
+    guard let record = opened.seen.record,
+      let failure = try record.failure(of: head, at: path)
+    else { return }
+    // Another process may have changed both in between.
+    let now = opened.seenFile.read().record
+    guard let now, try now.failure(of: head, at: path) == nil else { throw failure }
+  }
+}
+
+extension TierKeys {
+  fileprivate func canSign(for list: MemberList) throws(KeychainError) -> Bool {
+    guard list.vaultKind == .shared else { return true }
+    guard let signer, let member = list.member(signer.number), member.writes else {
+      return false
+    }
+    return try signer.publicKey() == member.signingKey
+  }
+}
+
+// MARK: - Reading and settling
+
+extension VaultSession {
+  /// The verified contents, of which at least as much is durable as the seen record says; nothing known counts anew.
+  func contents(_ keys: TierKeys, anew: Bool = false) throws(KeychainError) -> VaultContents {
+    if !anew, let approved = file.approvedContents(opened, keys) { return approved }
+    let (contents, relation): (VaultContents, SeenRelation)
+    do throws(KeychainError) {
+      contents = try file.contents(opened, keys, anew: anew)
+      relation = try contents.relation(to: opened.seen.record, keys)
+      if let failure = relation.failure { throw failure }
+    } catch {
+      // A write that was under way may have looked like damage.
+      guard error.code == .damaged || error.code == .rolledBack,
+        let again = try contentsUnderLock(keys, anew: true)
+      else { throw error }
+      return again
+    }
+    for notice in relation.notices { report(notice) }
+    guard relation.isAhead else {
+      if remember(contents, keys), relation.notices.isEmpty { file.approve(opened, keys) }
+      return contents
+    }
+    return try contentsUnderLock(keys, anew: false, orUnsettled: contents) ?? contents
+  }
+
+  /// Reads and settles; `nil` if the file has other keys now, and to who can't write, whose record gets no number.
+  private func contentsUnderLock(
+    _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
+  ) throws(KeychainError) -> VaultContents? {
+    guard let lock = try readingLock() else {
+      if let contents, opened.seen.record == nil {
+        try? write(SeenRecord(contents.list, proved: [nil, nil, nil]))
+      }
+      return nil
+    }
+    return try with(lock) { session, lock throws(KeychainError) in
+      guard session.head.owns(keys) else { return nil }
+      return try LockedVault(session, lock, keys, anew: anew, mustSettle: false).contents
+    }
+  }
+
+  /// The lock of a reader, `nil` to one that can't write.
+  private func readingLock() throws(KeychainError) -> LockedLog? {
+    do throws(KeychainError) {
+      return try LockedLog.take(path, on: file.disk, until: deadline)
+    } catch {
+      // On a read-only medium, without permission, or mounted as a file that was replaced outside.
+      guard error.code != .busy, error.code != .timedOut else { throw error }
+      return nil
+    }
+  }
+
+  /// Calls `body` under the vault's lock, with the file that has the name now.
+  func locked<Result>(
+    _ body: (VaultSession, LockedLog) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    guard !RunningTransaction.isHere(path) else {
+      throw KeychainError(
+        .refused, "the vault was used by a closure that it called within a transaction",
+        recovery: "use it after the call")
+    }
+    guard let lock = try LockedLog.take(path, on: file.disk, until: deadline) else {
+      throw .movedAway(path)
+    }
+    return try with(lock, body)
+  }
+
+  private func with<Result>(
+    _ lock: LockedLog, _ body: (VaultSession, LockedLog) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    defer { lock.unlock() }
+    let opened = try file.read(path, opened.seenFile, opened.seenFile.read(), from: lock.file)
+    return try body(with(opened), lock)
+  }
+
+  /// Raises the seen record to contents that are durable; `true` if it had them already.
+  @discardableResult
+  func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
+    do throws(KeychainError) {
+      let record = try contents.record(keys)
+      if var known = opened.seen.record, !known.raise(by: record) { return true }
+      try write(record)
+    } catch {
+      report("a rollback of the vault could go unnoticed: \(error.message)")
+    }
+    return false
+  }
+
+  private func write(_ record: SeenRecord) throws(KeychainError) {
+    // A write settles first, and may have written it already.
+    let wasUnreadable = opened.seen == .unreadable && opened.seenFile.read() == .unreadable
+    try opened.seenFile.raise(to: record, following: opened.seen.record)
+    guard wasUnreadable else { return }
+    report(
+      "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
+        + "of the vault was put in place before, this was not noticed")
+  }
+}
+
+extension KeychainError {
+  fileprivate static func movedAway(_ path: String) -> Self {
+    Self(.busy, "the vault \(path) was moved away meanwhile", recovery: .tryAgain)
+  }
+}

@@ -1,0 +1,186 @@
+public import KeychainCredentials
+internal import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import SystemPackage
+
+extension Vault {
+  /// Returns a secret; see the protocol.
+  public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    guard let (item, contents, sealing) = try item(identity) else { return nil }
+    return StoredSecret(
+      credential: try sealing.credential(of: item, name: "\(identity)"),
+      secret: try sealing.secret(of: item, in: contents, name: "\(identity)"))
+  }
+
+  /// Returns a credential; see the protocol.
+  public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
+    guard let (item, _, sealing) = try item(identity) else { return nil }
+    return try sealing.credential(of: item, name: "\(identity)")
+  }
+
+  /// Finds the item of an identity, with the keys that open it.
+  private func item(
+    _ identity: CredentialIdentity
+  ) throws(KeychainError) -> (VaultItem, VaultContents, ItemSealing)? {
+    guard let session = try session() else { return nil }
+    let found = try session.read(.nothing) {
+      contents, sealing throws(KeychainError)
+        -> VaultSession.Attempt<(VaultItem, VaultContents, ItemSealing)?> in
+      let item = try contents.item(
+        sealing.id(of: identity), sealing.keys, name: "\(identity)")
+      guard let item else { return .done(nil) }
+      guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
+        return .again(item.requirement)
+      }
+      return .done((item, contents, sealing))
+    }
+    if let found, found.0.requirement == .unlockedNow { unlocker.touch(found.1.head) }
+    return found
+  }
+
+  /// Searches; see the protocol.
+  ///
+  /// Locked items are counted, and nobody is asked for a passphrase to open them. A secret from an
+  /// explicit or ambient source is used.
+  public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    guard let session = try session() else { return CredentialSearchResult(credentials: []) }
+    return try session.read(.nothing) { contents, sealing throws(KeychainError) in
+      let found = try contents.search(query, sealing)
+      guard found.lockedCount > 0, hasUnlockSource, !sealing.keys.hasAll else {
+        return .done(found)
+      }
+      return .again(.unlockedNow)
+    }
+  }
+
+  /// Makes sure that items with a requirement can be read, asking for the passphrase if needed and
+  /// allowed.
+  ///
+  /// - Parameter requirement: What must be readable.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked``,
+  ///   ``KeychainError/Code/incorrectSecret`` or ``KeychainError/Code/cancelled``. A missing vault
+  ///   is not an error.
+  public func ensureReadable(
+    _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) {
+    guard let session = try session() else { return }
+    try session.requireReadable(requirement)
+  }
+
+  /// Observes changes by this handle, by other handles and by other processes; see the protocol.
+  ///
+  /// Nothing is polled. While there are observations, one thread waits until the kernel notifies it
+  /// that the vault's file was written, and compares the items with the previous ones. Several
+  /// changes of an item at short intervals may be reported as one. If another process changed many
+  /// items, finding them takes one pass over all items.
+  ///
+  /// An observation asks for no passphrase and does not keep the vault unlocked longer. Changes of
+  /// locked items by other processes are reported without their ``CredentialChange/identity``. If
+  /// the kernel gives no notifications, only changes made through this handle are reported, and a
+  /// notice says so; those changes and further observations try again, and then what was missed is
+  /// reported. A vault that is missing or was rolled back reports nothing until it is there again,
+  /// or accepted.
+  public func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    observers.observe(observer)
+  }
+
+  /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
+  /// items agree, and that every item opens whose key is at hand.
+  ///
+  /// - Parameter progress: Called from time to time with the progress of the verification.
+  /// - Returns: What was found; problems are listed, not thrown.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if not even the indexes can be
+  ///   read, ``KeychainError/Code/rolledBack``, ``KeychainError/Code/noStore``, or
+  ///   ``KeychainError/Code/damaged`` if the file is too damaged to be checked.
+  public func verify(
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> VerificationReport {
+    try existingSession().read(.nothing, anew: true) { contents, sealing throws(KeychainError) in
+      .done(
+        try VaultVerification(contents: contents, sealing: sealing, progress: progress).run())
+    }
+  }
+
+  /// Fails unless every item can be read, asking if needed and allowed, and the vault is intact.
+  package func requireReadableAndIntact() throws(KeychainError) {
+    let counts = try itemCounts(matching: nil)
+    try ensureReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
+    try verify().requireIntact()
+  }
+}
+
+// What a vault shows without asking, hashing or extending its unlocked time.
+extension Vault {
+  /// Whether a vault has matching items; unknown if only an unlocked vault can answer.
+  package enum Presence: Hashable, Sendable {
+    case noVault, absent, present, unknown
+  }
+
+  /// Returns whether the vault has credentials that match, including locked ones.
+  ///
+  /// The query must have at least one condition. A vault that was there and is gone is an error.
+  package func presence(of query: CredentialQuery) throws(KeychainError) -> Presence {
+    guard let session = try session() else { return .noVault }
+    guard let found = try session.glance(query) else { return .unknown }
+    let count = found.lockedCount + found.otherDeviceCount + found.damaged.count
+    return found.credentials.isEmpty && count == 0 ? .absent : .present
+  }
+
+  /// Whether the vault has a credential, which is not opened and may be locked.
+  package func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
+    guard let session = try session() else { return false }
+    return try session.read(.nothing) { contents, sealing throws(KeychainError) in
+      let id = try sealing.id(of: identity)
+      return .done(try contents.item(id, sealing.keys, name: "\(identity)") != nil)
+    }
+  }
+
+  /// Whether there is a vault; one that was there and is gone is an error.
+  package func isThere() throws(KeychainError) -> Bool { try session() != nil }
+
+  /// Whether this machine has a device secret.
+  package func hasDeviceSecret() throws(KeychainError) -> Bool {
+    try unlocker.state.hasDeviceSecret()
+  }
+
+  /// Returns what exists of the path of a missing vault; `nil` if there is one, an error if it is gone.
+  package func absence() throws(KeychainError) -> VaultAbsence? {
+    guard try !isThere() else { return nil }
+    let path = try file.path()
+    let stat = try? Stat(FilePath(path.folder))
+    return VaultAbsence(
+      path: path.path, folder: path.folder, hasFolder: stat?.type == .directory)
+  }
+
+  /// Searches with the keys that are at hand, waiting for other processes no longer than `time`;
+  /// `nil` if there is no vault or no key is at hand.
+  package func glance(
+    _ query: CredentialQuery, within time: Duration
+  ) throws(KeychainError) -> CredentialSearchResult? {
+    let own = Deadline(after: time)
+    let deadline = configuration.commonDeadline.map(own.limited) ?? own
+    guard let opened = try file.open() else { return nil }
+    return try session(opened, deadline).glance(query)
+  }
+}
+
+extension VaultSession {
+  /// Searches with the keys that are at hand, if there are any; what they do not open is counted.
+  fileprivate func glance(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult?
+  {
+    guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
+    return try contents(keys).search(query, sealing(keys))
+  }
+}
+
+/// A missing vault, and how much of its path exists.
+package struct VaultAbsence: Hashable, Sendable {
+  /// The real path at which the vault is missing.
+  package let path: String
+
+  /// The folder in which it would be, and whether that exists.
+  package let folder: String
+  package let hasFolder: Bool
+}

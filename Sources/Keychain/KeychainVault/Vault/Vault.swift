@@ -1,0 +1,289 @@
+public import KeychainCredentials
+internal import KeychainSecrets
+public import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// An encrypted credential store in one file.
+///
+/// The file is a log of sealed changes, of which a copy at any moment is a good backup. The article
+/// VaultFormat of `KeychainVaultFormat` has its bytes, and says what shows without a key. The first write
+/// creates the vault if it does not exist.
+///
+/// ```swift
+/// let vault = Vault()
+/// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
+/// try vault.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// let stored = try vault.secret(for: identity)
+/// ```
+///
+/// Handles are cheap and can be used from all threads. Several handles and processes may use one
+/// vault at the same time. A forked child cannot use its parent's handle.
+public final class Vault: CredentialStore {
+  /// Where a vault lies and how it is opened.
+  public typealias Configuration = VaultConfiguration
+
+  /// How the vault is opened.
+  public let configuration: VaultConfiguration
+
+  let file: VaultFile
+  let unlocker: Unlocker
+  let observers: VaultObservers
+  let postponed: PostponedUnlocking?
+
+  /// Creates a handle.
+  ///
+  /// Nothing is read or created before its first use.
+  ///
+  /// - Parameter configuration: Where the vault lies and how it is opened.
+  public convenience init(configuration: Configuration = Configuration()) {
+    self.init(
+      configuration: configuration,
+      state: StateFolder(environment: configuration.environment))
+  }
+
+  /// Creates a handle that shares what it reads of the state folder.
+  package init(configuration: Configuration, state: StateFolder) {
+    self.configuration = configuration
+    postponed = nil
+    file = VaultFile(configuration)
+    unlocker = Unlocker(configuration, state, file)
+    observers = VaultObservers(configuration, file: file, unlocker: unlocker)
+  }
+
+  /// Creates a second handle that shares everything with another one and postpones its questions.
+  init(_ vault: Vault, _ postponed: PostponedUnlocking) {
+    configuration = vault.configuration
+    file = vault.file
+    unlocker = vault.unlocker
+    observers = vault.observers
+    self.postponed = postponed
+  }
+
+  /// Returns the real path of the vault, whether or not it exists.
+  ///
+  /// - Returns: An absolute path without symbolic links.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for a vault,
+  ///   or ``KeychainError/Code/insecurePermissions`` if others could replace it.
+  public func path() throws(KeychainError) -> String {
+    try file.path().path
+  }
+
+  /// Begins an operation; `nil` if there is no vault.
+  func session() throws(KeychainError) -> VaultSession? {
+    let deadline = configuration.deadlineOfCall()
+    return try file.open().map { session($0, deadline) }
+  }
+
+  /// Begins an operation that needs an existing vault.
+  func existingSession() throws(KeychainError) -> VaultSession {
+    guard let session = try session() else {
+      throw KeychainError(
+        .noStore, "there is no vault at \(try path())",
+        recovery: "create one with \(.createVault(startingAnew: false)), or store something")
+    }
+    return session
+  }
+
+  func session(_ opened: VaultFile.Opened, _ deadline: Deadline) -> VaultSession {
+    VaultSession(
+      file: file, opened: opened, unlocker: unlocker, deadline: deadline,
+      notice: configuration.notice, postponed: postponed)
+  }
+}
+
+extension Vault: PostponingStore {
+  /// Returns this vault with operations that neither ask nor hash; see the protocol.
+  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+    Vault(self, PostponedUnlocking(question))
+  }
+}
+
+extension Vault {
+  /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.
+  ///
+  /// It is needed for a vault that was never seen here, and whose administration key changed since the secret that opens it was last
+  /// given in a change of what opens the vault.
+  ///
+  /// - Parameter check: the check; a vault with another one is then refused.
+  public func trust(_ check: VaultCheck) { unlocker.comparedCheck = check }
+
+  /// Unlocks the vault for later commands and programs of the user.
+  ///
+  /// The kernel's user keyring keeps the keys as long as the vault is used at least once within
+  /// each idle time (``VaultConfiguration/idleTime``), but at most 12 hours. The keys of items that
+  /// are readable after the first unlock stay until the next boot. A vault that the device secret
+  /// opens is open to later commands even if the kernel keeps no keys.
+  ///
+  /// - Parameter timeout: How long the vault stays unlocked, used or not; at most 12 hours. `nil`
+  ///   uses the idle time.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if the passphrase or
+  ///   key is wrong, ``KeychainError/Code/locked`` if no secret is available,
+  ///   ``KeychainError/Code/noStore`` if there is no vault, ``KeychainError/Code/rolledBack`` if it
+  ///   is not the one that was seen here, or ``KeychainError/Code/refused`` if the kernel keeps no
+  ///   keys here.
+  public func unlock(timeout: Duration? = nil) throws(KeychainError) {
+    let session = try existingSession()
+    let head = session.head
+    try session.requireKnownHead()
+    let keys = try unlocker.member(session.opened, session.deadline).keys
+    // When the file is gone, cached keys are found by the seen record.
+    _ = try session.contents(keys)
+    do throws(KeychainError) {
+      try unlocker.cache.put(keys, of: head.id, fixedTime: timeout)
+    } catch {
+      // A vault that the device key opens is open for later commands without a cache.
+      guard try unlocker.ownSlot(of: head)?.keys.readable == .unlockedNow else { throw error }
+    }
+  }
+
+  /// Locks the vault, for this handle and for all programs that took its keys from the kernel.
+  ///
+  /// A program that was given the passphrase itself stays unlocked until it locks or its idle time
+  /// ends. A vault that the device secret opens stays open to it.
+  ///
+  /// Removes the keys of the vault that was seen here last, also if a link has taken its place, and
+  /// of the vault at its path now.
+  ///
+  /// - Parameter all: Whether to lock items that are readable after the first unlock, too.
+  /// - Throws: ``KeychainError`` if the vault cannot be read, with
+  ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, with
+  ///   ``KeychainError/Code/damaged`` if the record of what was seen cannot be read, so that keys may
+  ///   stay, or with ``KeychainError/Code/inputOutput`` if the kernel keeps a key. All other keys are
+  ///   removed in any case. A missing vault is not an error, unless its record cannot be read.
+  public func lock(all: Bool = false) throws(KeychainError) { _ = try lockWhatWasSeen(all: all) }
+
+  /// Locks the vault as ``lock(all:)`` does, and returns whether there was a vault, or the record of
+  /// one.
+  package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
+    // The file may be gone, or be of another vault.
+    let records = file.seenForLocking().map { (path: $0.path, content: $0.read()) }
+    let unreadable = records.first { $0.content == .unreadable }
+    let known = [file.knownHead?.id] + records.map { $0.content.record?.id }
+    let seen = Set(known.compactMap(\.self))
+    // Every key goes before the first failure is reported.
+    var isOpen = !unlocker.lock(seen, all: all)
+    var isThere = false
+    do throws(KeychainError) {
+      if let session = try session() {
+        isThere = true
+        isOpen = !unlocker.lock([session.head.id], all: all) || isOpen
+      }
+    } catch {
+      guard error.code == .noStore, !seen.isEmpty else {
+        throw seen.isEmpty || isOpen || unreadable != nil ? error : error.afterForgettingKeys
+      }
+    }
+    guard !isOpen else { throw .keyStays }
+    // Another vault may lie here than the one that was seen.
+    if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
+    return isThere || !seen.isEmpty
+  }
+}
+
+// MARK: - Where the vault, its files and what unlocks it lie
+
+extension Vault {
+  /// Whether a secret that unlocks is at hand, from an explicit source or the environment.
+  public var hasUnlockSource: Bool {
+    configuration.unlock != nil || !configuration.ambientSources.isEmpty
+  }
+
+  /// Whether the kernel keeps keys here; it stores one as a test, so use it only for hints after failures.
+  package static var canStayUnlocked: Bool { KernelKeyring.failure() == nil }
+
+  /// Returns who may read files with secrets, by this vault's configuration and the environment.
+  package func secretFileReaders() throws(KeychainError) -> SecretFileReaders {
+    try configuration.secretFilePolicy.readers()
+  }
+
+  /// The paths of the files that the vault consists of, of those that unlock it, and of this
+  /// machine's records and locks, as far as they are known; some are folders, some may not exist.
+  package var paths: [String] {
+    let locations = Locations(environment: configuration.environment)
+    var paths: [String] = []
+    if let vault = try? path() { paths += [vault, UnfinishedVault.name(for: vault)] }
+    // The folder itself may be that of a service, which has files of its own there.
+    if let state = try? locations.stateFolder() {
+      paths += Self.namesInState.map { "\(state)/\($0)" }
+    }
+    if let folder = try? locations.configurationFolder() { paths.append(folder + "/identity") }
+    if let given = configuration.unlock?.path { paths.append(given) }
+    return paths + configuration.ambientSources.compactMap { try? configuration.path(of: $0) }
+  }
+
+  /// What all parts of the keychain keep in the state folder.
+  private static let namesInState = [
+    "device.key", "seen", "stores", "migration.copies", "choice.lock", "choice.turnstile",
+    "kdf.lock", "renewal.lock",
+  ]
+
+  /// Returns the key files at hand that hold only a few readable words.
+  ///
+  /// Examines the files that would unlock the vault: the explicit source, or else the environment
+  /// and the system's credentials. Key files are not stretched as passphrases are, so whoever has
+  /// the vault can guess such words fast. Unreadable files are skipped: unlocking reports them.
+  ///
+  /// - Returns: The names of the sources, such as `KEYCHAIN_KEY_FILE`.
+  public func weakKeyFiles() -> [String] {
+    configuration.allSources.filter { source in
+      guard case .keyFile(let path) = source.kind,
+        let contents = try? KeyFile.read(
+          path, name: source.name, policy: configuration.secretFilePolicy)
+      else { return false }
+      return KeyFileText.isGuessable(contents)
+    }.map(\.name)
+  }
+
+  /// Returns what is wrong with the ambient secret that opens the vault, which does not show while it is unlocked.
+  ///
+  /// A passphrase is not hashed, so a wrong passphrase is not found.
+  package func sourceProblem() -> KeychainError? {
+    guard configuration.unlock == nil, let source = configuration.ambientSources.first,
+      let session = try? session()
+    else { return nil }
+    do throws(KeychainError) {
+      try check(source, session)
+      return nil
+    } catch {
+      // A vault that is busy or unreadable is not the source's fault.
+      return [.timedOut, .busy].contains(error.code) ? nil : error
+    }
+  }
+
+  /// Fails if a source cannot be read, or, as far as it shows without a hash, does not open the vault.
+  private func check(_ source: AmbientSource, _ session: VaultSession) throws(KeychainError) {
+    let head = session.head
+    if let file = try configuration.path(of: source) {
+      guard let stat = try? Stat(FilePath(file)) else {
+        throw KeychainError(
+          .inputOutput,
+          "\(source.name) names \(file), which does not exist or cannot be reached, so it does not "
+            + "open the vault",
+          recovery: "put the file there, or name another one; \(.lockAll) and then \(.read) show "
+            + "whether it opens the vault")
+      }
+      // A pipe can be read only once, and may block its readers.
+      guard stat.type == .regular else { return }
+    }
+    guard let presented = try configuration.presentFirst() else { return }
+    // If the device key opens everything, no other slot is needed.
+    if head.slots(of: presented.kind).isEmpty, try unlocker.openOwnSlot(of: head)?.root != nil {
+      return
+    }
+    guard presented.kind != .passphrase || head.slots(of: .passphrase).isEmpty else { return }
+    _ = try unlocker.openHoldingLock(presented, session.opened, session.deadline)
+  }
+}
+
+extension UnlockSource {
+  /// The path of the file; `nil` if the secret comes from elsewhere.
+  fileprivate var path: String? {
+    switch kind {
+    case .passphrase, .recoveryCode: nil
+    case .passphraseFile(let path), .keyFile(let path), .recoveryCodeFile(let path),
+      .identityFile(let path):
+      path
+    }
+  }
+}

@@ -1,0 +1,253 @@
+internal import Foundation
+internal import Glibc
+public import KeychainCredentials
+public import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// What a vault shows while locked, and what it shows while unlocked.
+public struct VaultStatus: Hashable, Sendable {
+  /// The real path of the vault.
+  public var path: String
+
+  /// Whether the file is there.
+  public var exists: Bool
+
+  /// Whether the seen record knows the vault.
+  public var wasSeen: Bool
+
+  /// What the vault is called for ever, in hex; `nil` without a vault.
+  public var id: String?
+
+  /// The check to which identities are pinned; `nil` without a vault.
+  public var check: VaultCheck?
+
+  /// The number of the present keys: 1 for the first ones, and one more for each new set.
+  public var epoch: UInt64?
+
+  /// Whether the vault is shared; `nil` if that cannot be read while locked.
+  public var kind: VaultKind?
+
+  /// The slots.
+  public var slots: [VaultSlot] = []
+
+  /// The greatest requirement that is met now without asking; `nil` if not even the names of the items
+  /// that need no unlock can be read.
+  public var readable: Accessibility.UnlockRequirement?
+
+  /// How long the cached key stays valid if it is not used; `nil` if no key is cached.
+  public var cachedFor: Duration?
+
+  /// Whether the kernel's cache can be used here.
+  public var isCacheAvailable: Bool
+
+  /// The system's error number, if the kernel's cache cannot be used here.
+  package var cacheErrorNumber: Int32?
+
+  /// The folder of the system's credentials, if it exists and nothing in it unlocks the vault.
+  package var emptyCredentialsFolder: String?
+
+  /// The number of items; `nil` if it cannot be read while locked.
+  public var itemCount: Int?
+
+  /// The number of items that are too damaged to read their accessibility.
+  public var damagedItemCount = 0
+
+  /// The number of the other items, by accessibility; empty if it cannot be read while locked.
+  public var itemsByAccessibility: [Accessibility: Int] = [:]
+
+  /// The number of the newest change; `nil` if it cannot be read while locked.
+  public var counter: UInt64?
+
+  /// The beginning of the digest of the state and of all before it, in 32 characters; `nil` if it
+  /// cannot be read while locked.
+  ///
+  /// Two members who see the same witness see the same vault, with the same history.
+  public var witness: String?
+
+  /// The path of the device secret.
+  public var deviceSecretPath: String
+
+  /// Whether the device secret is there.
+  public var hasDeviceSecret: Bool
+
+  /// The state of the seen record.
+  public var seenRecord: SeenRecordState
+
+  /// Why the seen record makes the vault refused; `nil` if it is not refused.
+  package var seenFailure: KeychainError?
+
+  /// The path of the seen record.
+  public var seenRecordPath: String
+
+  /// The type of the file system, such as `ext4`, if it is known.
+  public var fileSystem: String?
+
+  /// Whether the file system is on the network, where locks may not work.
+  public var isOnNetwork: Bool
+
+  /// Whether the vault lies in memory, and is lost when the file system is unmounted or the machine
+  /// stops.
+  public var isInMemory: Bool { FileSystemKind(name: fileSystem).isInMemory }
+
+  /// Whether the vault is read-only here.
+  public var isReadOnly: Bool
+
+  /// What unlocking would try after the cache and the device secret, in that order, such as
+  /// `KEYCHAIN_PASSPHRASE_FILE`.
+  ///
+  /// Only the first one counts.
+  public var unlockSources: [String]
+
+  /// Whether a person may be asked for the passphrase.
+  public var mayAsk: Bool
+
+  /// How the seen record and the vault compare.
+  public enum SeenRecordState: Hashable, Sendable {
+    /// The record agrees with the vault.
+    case current
+
+    /// The record is of this vault, and only a key shows how its state compares.
+    case notCompared
+
+    /// There is no record: the vault was never seen here.
+    case none
+
+    /// The record is damaged or unreadable.
+    case unreadable
+
+    /// The record knows a newer state than the file holds.
+    case newerThanFile
+
+    /// The record knows a state that is not in the history of the file: two copies of the vault were
+    /// changed.
+    case forked
+
+    /// The record is of another vault.
+    case otherVault
+  }
+}
+
+extension Vault {
+  /// Returns the vault's status.
+  ///
+  /// Nobody is asked, and the idle time is not extended.
+  ///
+  /// - Returns: The status. A missing vault is reported as a status, not an error.
+  /// - Throws: ``KeychainError`` if the file cannot be read, is not a vault, or is open to other
+  ///   users.
+  public func status() throws(KeychainError) -> VaultStatus {
+    var status = try surroundings()
+    guard status.exists else { return status }
+    guard let session = try session() else {
+      status.exists = false
+      return status
+    }
+    let head = session.head
+    status.readable = try unlocker.keysAtHand(.nothing, head)?.readable
+    status.cachedFor = unlocker.cache.remainingTime(of: head)
+    status.id = head.id.bytes.hexadecimal
+    status.check = try head.check()
+    status.epoch = head.epoch
+    let seen = session.opened.seen
+    var relation: SeenRelation?
+    if let keys = try unlocker.keysToLook(session.opened, session.deadline) {
+      let contents = try session.unjudgedContents(keys)
+      let found = try contents.relation(to: seen.record, keys)
+      try note(contents, keys, &status)
+      status.seenFailure = found.failure
+      relation = found
+    } else {
+      status.slots = try describe(head, nil)
+      status.seenFailure = try seen.record?.failure(of: head, at: session.path)
+    }
+    if let record = seen.record {
+      status.seenRecord = Self.compare(record, head, relation, status.seenFailure)
+    }
+    return status
+  }
+
+  /// Notes what only T0 shows.
+  private func note(
+    _ contents: VaultContents, _ keys: TierKeys, _ status: inout VaultStatus
+  ) throws(KeychainError) {
+    let counts = try contents.itemCounts(keys)
+    status.slots = try describe(contents.head, contents.list)
+    status.kind = contents.list.vaultKind
+    status.itemsByAccessibility = counts.known
+    status.damagedItemCount = counts.damaged
+    status.itemCount = counts.known.values.reduce(counts.damaged, +)
+    status.counter = contents.newest.n
+    status.witness = try Commit.witness(contents.newest.digest)
+  }
+
+  /// Lists the slots.
+  ///
+  /// - Returns: The slots that can be read, by number.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
+  public func slots() throws(KeychainError) -> [VaultSlot] {
+    let session = try existingSession()
+    let keys = try unlocker.keysToLook(session.opened, session.deadline)
+    return try describe(
+      session.head,
+      keys.map { keys throws(KeychainError) in try file.list(session.head, keys.open) })
+  }
+
+  /// Describes the slots, with their names if the list of members can be read.
+  func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot] {
+    let own = try unlocker.ownSlot(of: head)?.slot
+    return head.slots.map { slot in
+      slot.described(
+        isThisDevice: slot.number == own?.number, member: list?.member(slot.number))
+    }
+  }
+
+  /// Returns what is known without opening the file.
+  private func surroundings() throws(KeychainError) -> VaultStatus {
+    let path = try file.path()
+    let seen = try file.seenFile()
+    let found = try translated(PrivateFile.inspect(path.path))
+    let fileSystem = FileSystemKind(of: path.path)
+    let devicePath = unlocker.state.pathOfSecret ?? ""
+    let cacheFailure = KernelKeyring.failure()
+    return VaultStatus(
+      path: path.path, exists: (found?.size ?? 0) > 0, wasSeen: seen.read() != .none,
+      isCacheAvailable: cacheFailure == nil, cacheErrorNumber: cacheFailure?.rawValue,
+      emptyCredentialsFolder: configuration.emptyCredentialsFolder,
+      deviceSecretPath: devicePath,
+      hasDeviceSecret: try translated(PrivateFile.inspect(devicePath)) != nil,
+      seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
+      fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
+      isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
+      unlockSources: configuration.unlock.map { [$0.name] }
+        ?? configuration.ambientSources.map(\.name),
+      mayAsk: configuration.ask != nil)
+  }
+
+  private static func compare(
+    _ record: SeenRecord, _ head: VaultHead, _ relation: SeenRelation?, _ failure: KeychainError?
+  ) -> VaultStatus.SeenRecordState {
+    guard record.id == head.id else { return .otherVault }
+    guard failure != nil else { return relation == nil ? .notCompared : .current }
+    if relation?.isFork ?? false { return .forked }
+    if relation?.isOlder ?? false || head.epoch < record.epoch { return .newerThanFile }
+    return head.epoch == record.epoch ? .forked : .otherVault
+  }
+}
+
+extension VaultSession {
+  /// Returns the contents whether what was seen here before refuses them or not, and writes nothing.
+  fileprivate func unjudgedContents(_ keys: TierKeys) throws(KeychainError) -> VaultContents {
+    do throws(KeychainError) {
+      return try file.contents(opened, keys)
+    } catch {
+      // A write that was under way may have looked like damage.
+      guard error.code == .damaged,
+        let again = try? locked({ session, lock throws(KeychainError) in
+          try LockedVault(session, lock, keys, anew: true, refuses: false).contents
+        })
+      else { throw error }
+      return again
+    }
+  }
+}

@@ -1,0 +1,213 @@
+package import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+internal import PrephirencesSystem
+
+/// Seals items, and opens them.
+package struct ItemSealing {
+  package let keys: TierKeys
+  package let device: VaultDevice?
+
+  package init(keys: TierKeys, device: VaultDevice?) {
+    self.keys = keys
+    self.device = device
+  }
+
+  /// Returns the id of an identity.
+  package func id(of identity: CredentialIdentity) throws(KeychainError) -> ItemID {
+    let tag = try Derivation.tag(
+      keys.open.bytes, "pk3/id", MetadataCoding.identityFields(identity))
+    return ItemID(tag.bytes, at: 0)
+  }
+
+  /// Returns what entries have for a service or server.
+  package func service(_ text: String) throws(KeychainError) -> UInt64 {
+    try Derivation.tag(keys.open.bytes, "pk3/service", FieldWriter.fields { $0.text(text) })
+      .bytes.littleEndian(at: 0, as: UInt64.self)
+  }
+
+  /// Seals an item, whose version and dates the credential has.
+  package func seal(
+    _ credential: Credential, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> SealedItem {
+    let (id, accessibility) = (try id(of: credential.identity), credential.accessibility)
+    let key = try itemKey(
+      accessibility, id, version: credential.version, name: "\(credential.identity)")
+    let box = try Sealing.sealPadded(secret, with: key)
+    let entry = ItemEntry(
+      id: id, accessibility: accessibility,
+      device: accessibility.isThisDeviceOnly ? device?.id : nil, version: credential.version,
+      boxCount: box.count, boxHash: try Derivation.hash(box),
+      service: try service(credential.identity.serviceOrServer))
+    return SealedItem(
+      entry: entry, metadata: SharedSecret(try MetadataCoding.encode(credential)), box: box)
+  }
+
+  /// Returns the credential of the put with a number from 0, which may be bound to another device;
+  /// damaged if its metadata breaks the format, or is not that of the entry's id and service.
+  package func credential(
+    _ metadata: PartMetadata, at index: Int, of entry: ItemEntry, name: @autoclosure () -> String
+  ) throws(KeychainError) -> Credential {
+    guard let credential = metadata.credential(at: index, of: entry), try isNamed(entry, credential)
+    else { throw .damagedItem(name()) }
+    return credential
+  }
+
+  /// Whether an entry has the id and the service of a credential; it is returned only then.
+  package func isNamed(_ entry: ItemEntry, _ credential: Credential) throws(KeychainError) -> Bool {
+    guard try id(of: credential.identity) == entry.id else { return false }
+    return try service(credential.identity.serviceOrServer) == entry.service
+  }
+
+  /// Opens the secret of an item; damaged if the box is not the one that the entry names.
+  package func secret(
+    in box: Data, of entry: ItemEntry, name: @autoclosure () -> String
+  ) throws(KeychainError) -> SecretBytes {
+    guard !isOfOtherDevice(entry) else { throw .otherDevice(name()) }
+    let key = try itemKey(entry.accessibility, entry.id, version: entry.version, name: name())
+    guard box.count == entry.boxCount, try Derivation.hash(box) == entry.boxHash,
+      let secret = try Sealing.openPadded(box, with: key, limit: Credential.maximumSecretCount)
+    else { throw .damagedItem(name()) }
+    return secret
+  }
+
+  /// Whether the item is bound to another device.
+  package func isOfOtherDevice(_ entry: ItemEntry) -> Bool {
+    entry.accessibility.isThisDeviceOnly && entry.device != device?.id
+  }
+
+  private func itemKey(
+    _ accessibility: Accessibility, _ id: ItemID, version: UInt64, name: @autoclosure () -> String
+  ) throws(KeychainError) -> SecretBytes {
+    guard let classKey = try keys.classKey(accessibility, device: device) else {
+      throw .locked(name())
+    }
+    return try Self.key(of: id, version: version, classKey: classKey.bytes)
+  }
+
+  /// Returns the key of one version of a secret.
+  static func key(
+    of id: ItemID, version: UInt64, classKey: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes {
+    let fields = FieldWriter.fields {
+      id.write(to: &$0)
+      $0.integer(version)
+    }
+    return try Derivation.key(classKey, "pk3/item", fields)
+  }
+}
+
+extension CredentialIdentity {
+  fileprivate var serviceOrServer: String {
+    switch kind {
+    case .genericPassword(let service, _): service
+    case .internetPassword(let password): password.server
+    }
+  }
+}
+
+/// The plaintext of an item's metadata.
+package enum MetadataCoding {
+  /// The maximum number of bytes: the longest texts in as many fields as they can fill, because
+  /// attributes have different names.
+  package static let maximumCount = 5 * Credential.maximumMetadataCount
+
+  /// Returns the identity's fields, from which the item's id is derived.
+  package static func identityFields(_ identity: CredentialIdentity) -> [UInt8] {
+    FieldWriter.fields { writer in
+      switch identity.kind {
+      case .genericPassword(let service, let account):
+        writer.integer(UInt8(0))
+        for text in [identity.accessGroup, service, account] { writer.text(text) }
+      case .internetPassword(let password):
+        writer.integer(UInt8(1))
+        writer.text(identity.accessGroup)
+        writer.text(password.server)
+        writer.text(password.protocol)
+        writer.integer(UInt32(password.port))
+        writer.text(password.path)
+        writer.text(password.account)
+        writer.text(password.securityDomain)
+        writer.text(password.authenticationType)
+      }
+    }
+  }
+
+  package static func encode(_ credential: Credential) throws(KeychainError) -> SecretBytes {
+    let fields =
+      identityFields(credential.identity)
+      + FieldWriter.fields { writer in
+        for text in [credential.label, credential.comment, credential.contentType] {
+          writer.optional(text) { $0.text($1) }
+        }
+        for date in [credential.created, credential.modified] {
+          writer.integer(date.microseconds ?? 0)
+        }
+        writer.optional(credential.expires?.microseconds) { $0.integer($1) }
+        writer.list(Array(credential.attributes)) { writer, pair in
+          writer.text(pair.name)
+          writer.text(pair.value)
+        }
+      }
+    return try translated(secrets: unsafe SecretBytes(copying: fields.span.bytes))
+  }
+
+  /// Returns a credential without a version, whose texts have at most `textLimit` bytes together.
+  package static func decode(
+    _ bytes: RawSpan, _ accessibility: Accessibility,
+    textLimit: Int = Credential.maximumMetadataCount
+  ) throws(FieldReader.Malformed) -> Credential {
+    var reader = FieldReader(textLimit: textLimit)
+    var credential = Credential(try identity(&reader, bytes), accessibility: accessibility)
+    credential.label = try reader.optional(bytes, String.init)
+    credential.comment = try reader.optional(bytes, String.init)
+    credential.contentType = try reader.optional(bytes, String.init)
+    credential.created = Date(microseconds: try reader.integer(bytes))
+    credential.modified = Date(microseconds: try reader.integer(bytes))
+    credential.expires = try reader.optional(bytes) { reader, bytes throws(FieldReader.Malformed) in
+      Date(microseconds: try reader.integer(bytes))
+    }
+    credential.attributes = try attributes(&reader, bytes)
+    try reader.end(bytes)
+    return credential
+  }
+
+  private static func identity(
+    _ reader: inout FieldReader, _ bytes: RawSpan
+  ) throws(FieldReader.Malformed) -> CredentialIdentity {
+    switch try reader.integer(bytes, as: UInt8.self) {
+    case 0:
+      let group = try reader.text(bytes)
+      return .genericPassword(
+        service: try reader.text(bytes), account: try reader.text(bytes), accessGroup: group)
+    case 1:
+      let group = try reader.text(bytes)
+      var password = InternetPassword(server: try reader.text(bytes), account: "")
+      password.protocol = try reader.text(bytes)
+      guard let port = UInt16(exactly: try reader.integer(bytes, as: UInt32.self)) else {
+        throw FieldReader.Malformed()
+      }
+      password.port = port
+      password.path = try reader.text(bytes)
+      password.account = try reader.text(bytes)
+      password.securityDomain = try reader.text(bytes)
+      password.authenticationType = try reader.text(bytes)
+      return CredentialIdentity(.internetPassword(password), accessGroup: group)
+    default: throw FieldReader.Malformed()
+    }
+  }
+
+  private static func attributes(
+    _ reader: inout FieldReader, _ bytes: RawSpan
+  ) throws(FieldReader.Malformed) -> CredentialAttributes {
+    let pairs = try reader.list(bytes, ofSize: 4 + 4) {
+      reader, bytes throws(FieldReader.Malformed) in
+      (name: try reader.text(bytes), value: try reader.text(bytes))
+    }
+    guard
+      pairs.allSatisfy({ !$0.name.isEmpty && !SearchablePair.reservedNames.contains($0.name) }),
+      zip(pairs, pairs.dropFirst()).allSatisfy({ $0.name.hasLesserBytes(than: $1.name) })
+    else { throw FieldReader.Malformed() }
+    return CredentialAttributes(inOrder: pairs)
+  }
+}

@@ -1,0 +1,150 @@
+internal import Foundation
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesSystem
+internal import Synchronization
+
+/// What all preferences of one file share in a process: the connection, the cache, the observers.
+///
+/// Unchecked because the compiler cannot see that the lock guards every property that changes.
+final class Engine: @unchecked Sendable {
+  let file: SuiteFile
+  let cache = ReadCache()
+  let observers = PreferenceObservers()
+  let watch = EngineWatch()
+
+  /// Guards the connection; a thread holds it during its transaction.
+  private let lock = NSRecursiveLock()
+
+  /// How often the thread with the lock has taken it.
+  private var depth = 0
+
+  /// Whether the thread with the lock has posted changes that are not delivered yet.
+  private var hasPosted = false
+
+  /// Where values are read; used under the lock.
+  var source = Source.unknown
+
+  /// Why the property list was not imported, used under the lock.
+  var importFailure: PreferencesError?
+
+  /// The values that others have damaged since observers were last told, used under the lock.
+  var damage: [PreferencesError] = []
+
+  /// Whether this process has tried to import it since it opened the database.
+  var hasTriedToImport = false
+
+  /// What the changes of a shared file must keep to, and how much it has; used under the lock.
+  var rules: SharingRules?
+  var totals: SharedTotals?
+
+  /// The transaction of the thread that holds the lock.
+  private(set) var transaction: WriteTransaction?
+
+  /// That thread; 0 if there is none.
+  private let transactionThread = Atomic<UInt>(0)
+
+  enum Source {
+    case unknown
+    case database(OpenDatabase)
+
+    /// There is no database: the values are those of the property list.
+    case propertyList(LoadedValues)
+
+    /// The database cannot be changed here.
+    case snapshot(LoadedValues)
+
+    /// A database that was removed or replaced: what is known of its values.
+    case left(LoadedValues)
+  }
+
+  init(_ file: SuiteFile) {
+    self.file = file
+    ForkGuard.register()
+  }
+
+  /// Closes the database; with the writers' lock, this removes the log, unless it may not be on the disk.
+  ///
+  /// In a forked child, or if other code has closed the descriptors, the connection is leaked.
+  deinit {
+    guard case .database(let database) = source, !ForkGuard.isForked, database.counter.isOpen
+    else { return }
+    let isLocked = (try? database.counter.tryLock()) == true
+    defer { if isLocked { database.counter.unlock() } }
+    if isLocked, !database.counter.isMarked,
+      (try? file.inspect())??.identity == database.identity
+    {
+      database.connection.close()
+    } else {
+      database.closeWithoutLock(file)
+    }
+  }
+
+  /// Runs code under the lock, and then delivers the changes that it has posted.
+  ///
+  /// What other threads have posted is left to them, so that a setter does not return before its
+  /// change is reported.
+  func locked<Result>(_ body: () throws -> Result) throws -> Result {
+    try ForkGuard.check()
+    try takeLock()
+    depth += 1
+    defer {
+      depth -= 1
+      let delivers = depth == 0 && hasPosted
+      if delivers { hasPosted = false }
+      lock.unlock()
+      if delivers { observers.deliverPending() }
+    }
+    if watch.isBroken { watch.mend(self) }
+    return try body()
+  }
+
+  private func takeLock() throws(PreferencesError) {
+    guard !lock.try() else { return }
+    let isLocked = TransactionWaits.shared.perform(Self.currentThread, for: self) {
+      lock.lock(before: Date(timeIntervalSinceNow: file.patience / .seconds(1)))
+    }
+    switch isLocked {
+    case true: return
+    case false: throw .timedOut("another thread used the preferences for too long", file.path)
+    case nil:
+      throw .timedOut(
+        "a transaction of another thread waits for that of this thread, and so cannot be waited for",
+        file.path)
+    }
+  }
+
+  /// Records that something has changed, to be reported when the lock is released.
+  func postSignal() {
+    hasPosted = true
+    observers.signals.post()
+  }
+
+  /// Records changes, to be reported when the lock is released.
+  func post(_ changes: [PreferenceChange]) {
+    hasPosted = true
+    observers.post(changes)
+  }
+
+  /// The thread with a transaction; 0 if there is none.
+  var transactionOwner: UInt { transactionThread.load(ordering: .relaxed) }
+
+  /// The transaction of this thread.
+  var ownTransaction: WriteTransaction? {
+    transactionOwner == Self.currentThread ? transaction : nil
+  }
+
+  func withTransaction<Result>(
+    _ transaction: WriteTransaction, _ body: (WriteTransaction) throws -> Result
+  ) throws -> Result {
+    self.transaction = transaction
+    transactionThread.store(Self.currentThread, ordering: .relaxed)
+    defer {
+      transactionThread.store(0, ordering: .relaxed)
+      self.transaction = nil
+    }
+    return try body(transaction)
+  }
+
+  private static var currentThread: UInt { UInt(pthread_self()) }
+}

@@ -1,0 +1,2 @@
+// Keys, values, errors and observers are those of preferences.
+@_exported public import Prephirences

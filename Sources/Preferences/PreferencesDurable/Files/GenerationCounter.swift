@@ -1,0 +1,162 @@
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// The file next to the database that has the writers' lock, and the number of the last change.
+///
+/// The number is a hint that saves reading the database: twice the generation, and odd while a
+/// commit is under way. It is read by a system call, not in mapped memory, because another process
+/// may truncate the file.
+final class GenerationCounter: Sendable {
+  private let path: String
+  private let descriptor: FileDescriptor
+  private let identity: FileIdentity
+
+  /// Opens the file, and creates it if it is missing.
+  init(path: String) throws(PreferencesError) {
+    self.path = path
+    do throws(Errno) {
+      // A forked child would keep the lock of a parent that is killed, and can use nothing.
+      descriptor = try UninheritedFiles.open { () throws(Errno) in
+        try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
+      }
+    } catch {
+      if error == .tooManySymbolicLinkLevels {
+        throw PreferencesError(FileError(.insecure(.notRegular), path))
+      }
+      throw PreferencesError(.failed(error, "open", path))
+    }
+    do {
+      let stat = try Stat(descriptor)
+      identity = stat.identity
+      try PrivateFile.check(stat, path)
+    } catch {
+      UninheritedFiles.forget(descriptor)
+      try? descriptor.close()
+      throw (error as? FileError).map { PreferencesError($0) }
+        ?? PreferencesError(.failed(error as? Errno ?? .ioError, "look at", path))
+    }
+  }
+
+  deinit {
+    UninheritedFiles.forget(descriptor)
+    if isOpen { try? descriptor.close() }
+  }
+
+  /// Whether the descriptor is still the file's.
+  ///
+  /// A process that closes all descriptors, to become a daemon, closes this one, too; then the next
+  /// file that it opens has its number.
+  var isOpen: Bool { (try? Stat(descriptor))?.identity == identity }
+
+  /// - Throws: ``PreferencesError`` if the file was closed by others.
+  func requireOpen() throws(PreferencesError) {
+    guard !isOpen else { return }
+    throw PreferencesError(
+      .inputOutput,
+      "other code of this process has closed the files of the preferences; "
+        + "close only what you have opened, and start the process again: \(path)",
+      systemCode: EBADF)
+  }
+
+  /// The generation that the database has; `nil` if it is unknown.
+  var generation: Int64? {
+    var number: UInt64 = 0
+    let count = unsafe withUnsafeMutableBytes(of: &number) { bytes in
+      unsafe pread(descriptor.rawValue, bytes.baseAddress, 8, 0)
+    }
+    number = UInt64(littleEndian: number)
+    guard count == 8, number & 1 == 0, number > 0 else { return nil }
+    return Int64(number >> 1)
+  }
+
+  /// Returns to the state of a new file.
+  func clear() throws(PreferencesError) {
+    guard ftruncate(descriptor.rawValue, 0) == 0 else {
+      throw PreferencesError(.failed(.current, "empty", path))
+    }
+  }
+
+  /// Records that the generation is about to change, or may have been.
+  func setUncertain(after generation: Int64) throws(PreferencesError) {
+    try write(UInt64(generation) << 1 | 1)
+  }
+
+  func set(_ generation: Int64) throws(PreferencesError) { try write(UInt64(generation) << 1) }
+
+  // MARK: - Mark
+
+  /// Whether what was committed may not be on the disk, although the kernel reports nothing any more.
+  var isMarked: Bool {
+    var byte: UInt8 = 0
+    let count = unsafe pread(descriptor.rawValue, &byte, 1, 8)
+    return count < 0 || count == 1 && byte != 0
+  }
+
+  func setMarked(_ isMarked: Bool) throws(PreferencesError) {
+    var byte: UInt8 = isMarked ? 1 : 0
+    let count = unsafe pwrite(descriptor.rawValue, &byte, 1, 8)
+    guard count == 1 else {
+      throw PreferencesError(.failed(count < 0 ? .current : .noSpace, "write", path))
+    }
+  }
+
+  private func write(_ number: UInt64) throws(PreferencesError) {
+    let number = number.littleEndian
+    let count = unsafe withUnsafeBytes(of: number) { bytes in
+      unsafe pwrite(descriptor.rawValue, bytes.baseAddress, 8, 0)
+    }
+    guard count == 8 else {
+      throw PreferencesError(.failed(count < 0 ? .current : .noSpace, "write", path))
+    }
+  }
+
+  // MARK: - Lock
+
+  /// Waits for the lock.
+  ///
+  /// - Returns: Whether the file is still the one at its path.
+  func lock(_ deadline: Deadline) throws(PreferencesError) -> Bool {
+    let isLocked: Bool
+    do throws(Errno) {
+      isLocked = try FileLock.lock(descriptor, .exclusive, deadline)
+    } catch {
+      throw PreferencesError(.failed(error, "lock", path))
+    }
+    guard isLocked else {
+      throw .timedOut(FileLock.holder(of: descriptor), path)
+    }
+    return try verify()
+  }
+
+  /// Takes the lock, unless another process has it.
+  func tryLock() throws(PreferencesError) -> Bool {
+    do throws(Errno) {
+      guard try FileLock.tryLock(descriptor, .exclusive) else { return false }
+    } catch {
+      throw PreferencesError(.failed(error, "lock", path))
+    }
+    let isCurrent = try verify()
+    if !isCurrent { unlock() }
+    return isCurrent
+  }
+
+  func unlock() {
+    // Explicitly: a child that was forked meanwhile has the descriptor, too.
+    flock(descriptor.rawValue, LOCK_UN)
+  }
+
+  /// Whether the file was not removed or replaced; without the lock, this may change at any time.
+  var isAtItsPath: Bool { (try? PrivateFile.look(path))??.identity == identity }
+
+  private func verify() throws(PreferencesError) -> Bool {
+    do throws(FileError) {
+      guard let stat = try PrivateFile.inspect(path) else { return false }
+      return stat.identity == identity
+    } catch {
+      unlock()
+      throw PreferencesError(error)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+internal import Foundation
+internal import Glibc
+public import Prephirences
+package import PrephirencesSystem
+
+/// Preferences in a file of their own, which several processes can use at the same time.
+///
+/// ```swift
+/// let settings = DurablePreferences(suiteName: "com.example.server")
+/// settings["port"] = 8080
+/// ```
+///
+/// A value that was set is in the file when the call returns: it survives the end of the process,
+/// however that ends. It survives a power loss after ``synchronize()``. A value that another
+/// process has set is seen by the next read. The values of a suite are in the file
+/// `SUITE.preferences` in the folder that `XDG_CONFIG_HOME` names, or in `.config` in the home
+/// folder; reading creates no file. When the file is created, it gets the values that
+/// `UserDefaults` has saved for the suite.
+///
+/// Values can be text, truth values, numbers, dates, data, URLs, UUIDs, `Decimal`, and arrays and
+/// dictionaries of these. Keys are compared by their bytes. Numbers are read as `NSNumber`, which
+/// casts to each type that holds them.
+///
+/// The methods that throw report each failure as ``PreferencesError``. After others, ask for
+/// ``lastError``, or call ``observeFailures(_:)``. It is safe to use from several threads.
+public final class DurablePreferences: FalliblePreferencesType, Sendable {
+  /// The preferences of the program: the suite with the name of its executable.
+  public static let standard = DurablePreferences(suiteName: ProcessInfo.processInfo.processName)
+
+  /// The name of the suite.
+  public let suiteName: String
+
+  let failures = Failures()
+  private let location: EngineLocation
+
+  /// Names the preferences of a suite; the file is opened when it is first used.
+  ///
+  /// - Parameter suiteName: The name of the suite, at most 200 bytes. If it is empty, begins with a
+  ///   full stop or contains `/`, `..` or a zero byte, each call fails with
+  ///   ``PreferencesError/Code/invalidName``.
+  public convenience init(suiteName: String) {
+    self.init(suiteName: suiteName, folder: nil, environment: .process)
+  }
+
+  /// Names the preferences of a suite in a folder.
+  ///
+  /// - Parameters:
+  ///   - suiteName: The name of the suite.
+  ///   - folder: The folder; `nil` for the user's configuration.
+  ///   - environment: The variables that name that.
+  ///   - isOnNetwork: Whether to use the file as on a network file system; `nil` to find out.
+  ///   - patience: How long a call waits for others; less than a day.
+  package init(
+    suiteName: String, folder: String?, environment: EnvironmentVariables = .process,
+    isOnNetwork: Bool? = nil, patience: Duration = .seconds(10)
+  ) {
+    self.suiteName = suiteName
+    location = EngineLocation(suiteName, folder, environment, isOnNetwork, patience)
+  }
+
+  /// Opens the file now, and creates it if it is missing and can be created.
+  ///
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/damaged`` also if the values that
+  ///   `UserDefaults` has saved could not be imported.
+  public func open() throws(PreferencesError) {
+    try typed { try engine().open() }
+  }
+
+  /// Waits until all values are on the disk, also those that other processes have set.
+  ///
+  /// - Throws: ``PreferencesError``.
+  public func synchronize() throws(PreferencesError) {
+    try typed { try engine().synchronize() }
+  }
+
+  /// Where the file is, or will be.
+  func suiteFile() throws(PreferencesError) -> SuiteFile { try engine().file }
+
+  func engine() throws(PreferencesError) -> Engine { try location.engine() }
+
+  /// Performs a call whose errors are all of one type.
+  func typed<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw error as? PreferencesError
+        ?? PreferencesError(.inputOutput, "the preferences failed: \(type(of: error))")
+    }
+  }
+
+  // MARK: - Failures
+
+  /// The failure of the last call that does not throw, or of noticing other processes' changes
+  /// since; `nil` if there was none.
+  public var lastError: PreferencesError? { failures.last }
+
+  /// Records a value that was refused before it reached the file.
+  ///
+  /// - Parameters:
+  ///   - error: Why the value was refused.
+  ///   - key: Its key.
+  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    failures.record(error)
+  }
+
+  /// Calls a closure with each failure of a call that does not throw, and if the changes of other
+  /// processes are no longer noticed for an observer.
+  ///
+  /// - Parameter handler: Called on the thread of the call, before it returns, or on a thread of its
+  ///   own.
+  /// - Returns: The observation; it ends when this object is destroyed.
+  public func observeFailures(
+    _ handler: @escaping @Sendable (PreferencesError) -> Void
+  ) -> PreferenceObservation {
+    failures.observe(handler)
+  }
+
+  /// Performs a call that does not throw, and records its failure.
+  package func recorded<Result>(_ body: () throws -> Result) -> Result? {
+    do {
+      let result = try body()
+      failures.clear()
+      return result
+    } catch {
+      failures.record(
+        error as? PreferencesError
+          ?? PreferencesError(.inputOutput, "the preferences failed: \(type(of: error))"))
+      return nil
+    }
+  }
+
+  // MARK: - Reading
+
+  /// Returns the value of a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``lastError`` has
+  ///   the reason.
+  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
+    recorded { try engine().fetch(key) } ?? nil
+  }
+
+  /// Returns all values.
+  ///
+  /// - Returns: The values by their keys; empty if they cannot be read, and without those that are
+  ///   damaged: then ``lastError`` has the reason. Canonically equivalent keys are one key of a
+  ///   dictionary.
+  public func dictionary() -> PreferencesDictionary {
+    PreferencesDictionary(readablePairs.map { ($0.key, $0.value) }) { _, last in last }
+  }
+
+  /// What can be read; the first failure is recorded.
+  var readablePairs: [(key: PreferenceKey, value: PreferenceObject)] {
+    let found = recorded { try engine().fetchReadable() }
+    if let failure = found?.unreadable.first?.failure { failures.record(failure) }
+    return found?.pairs ?? []
+  }
+
+  /// Returns the value of a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: ``PreferencesError`` if the value cannot be read.
+  public func fetchObject(
+    forKey key: PreferenceKey
+  ) throws(PreferencesError) -> PreferenceObject? {
+    try typed { try engine().fetch(key) }
+  }
+
+  /// Returns all values.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: ``PreferencesError`` if the values cannot be read, also if only one of them cannot.
+  public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
+    PreferencesDictionary(try fetchPairs()) { _, last in last }
+  }
+
+  /// Returns all keys with their values, also keys that are canonically equivalent.
+  ///
+  /// - Throws: ``PreferencesError`` if the values cannot be read.
+  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
+    try fetchReadablePairs().complete()
+  }
+
+  /// Returns all keys with their values that can be read, and why others cannot.
+  ///
+  /// - Throws: ``PreferencesError`` if no value can be read.
+  package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
+    try typed { try engine().fetchReadable() }
+  }
+}

@@ -1,0 +1,227 @@
+internal import CSQLite
+internal import Prephirences
+
+/// A connection to an SQLite file, used by one thread at a time.
+///
+/// It is closed by ``close()`` or ``closeKeepingLog()`` only, otherwise leaked: closing checkpoints
+/// the write-ahead log and removes it by its name, which then may be that of another file.
+@safe
+final class SQLiteConnection {
+  let path: String
+  private let handle: OpaquePointer
+  private var statements: [String: SQLiteStatement] = [:]
+
+  /// The number of frames in the write-ahead log after the last commit; SQLite writes it.
+  private let frames: UnsafeMutablePointer<CInt>
+
+  /// How SQLite opens the file.
+  enum Mode {
+    case readWrite
+    /// The file is not changed by anybody meanwhile.
+    case immutable
+  }
+
+  /// Opens an existing file.
+  init(path: String, mode: Mode) throws(PreferencesError) {
+    self.path = path
+    var opened: OpaquePointer?
+    let (name, flags) =
+      switch mode {
+      case .readWrite: (path, SQLITE_OPEN_READWRITE)
+      case .immutable: (Self.uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+      }
+    let code = unsafe sqlite3_open_v2(
+      name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, nil
+    )
+    guard code == SQLITE_OK, let opened = unsafe opened else {
+      let isDiskFailure = unsafe SQLiteErrors.isDiskFailure(sqlite3_system_errno(opened))
+      unsafe sqlite3_close_v2(opened)
+      throw SQLiteErrors.error(isDiskFailure ? SQLiteErrors.failedRead : code, path)
+    }
+    unsafe handle = opened
+    unsafe frames = .allocate(capacity: 1)
+    unsafe frames.initialize(to: 0)
+  }
+
+  private static func uri(_ path: String) -> String {
+    let escaped = path.unicodeScalars.map { scalar in
+      "?#%".unicodeScalars.contains(scalar)
+        ? "%" + String(scalar.value, radix: 16) : String(scalar)
+    }
+    return "file:" + escaped.joined() + "?immutable=1"
+  }
+
+  /// Closes the connection.
+  ///
+  /// The caller holds the lock of the file, or nobody else can write to the file.
+  func close() {
+    for statement in statements.values { statement.finalize() }
+    statements = [:]
+    unsafe sqlite3_close_v2(handle)
+    unsafe frames.deallocate()
+  }
+
+  /// Closes the connection, and leaves the files of the write-ahead log where they are.
+  ///
+  /// The names of these files may have become those of another database.
+  func closeKeepingLog() {
+    var keeps: CInt = 1
+    let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+    // Asked again, because a file system of SQLite may ignore it.
+    keeps = -1
+    guard code == SQLITE_OK,
+      unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps) == SQLITE_OK,
+      keeps == 1
+    else { return }
+    close()
+  }
+
+  /// Counts the frames of the write-ahead log from now on.
+  func countFrames() {
+    unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, count in
+        unsafe context?.assumingMemoryBound(to: CInt.self).pointee = count
+        return SQLITE_OK
+      }, frames)
+  }
+
+  var frameCount: Int { unsafe Int(frames.pointee) }
+
+  /// Sets how long SQLite waits for others.
+  func setBusyTimeout(_ timeout: Duration) {
+    unsafe sqlite3_busy_timeout(handle, CInt(clamping: Int(timeout / .milliseconds(1))))
+  }
+
+  /// Whether a transaction is open: failures can end one.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  // MARK: - Statements
+
+  /// Performs a statement, and calls a closure with each row.
+  func run(
+    _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(PreferencesError) -> Void
+  ) throws(PreferencesError) {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    for (index, value) in values.enumerated() {
+      guard statement.bind(CInt(index + 1), value) == SQLITE_OK else { throw lastError }
+    }
+    while true {
+      switch statement.step() {
+      case SQLITE_ROW: try row(statement)
+      case SQLITE_DONE: return
+      default: throw lastError
+      }
+    }
+  }
+
+  /// Performs a statement without rows, or ignores them.
+  func run(_ sql: String, _ values: SQLiteValue...) throws(PreferencesError) {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    for (index, value) in values.enumerated() {
+      guard statement.bind(CInt(index + 1), value) == SQLITE_OK else { throw lastError }
+    }
+    while true {
+      switch statement.step() {
+      case SQLITE_ROW: continue
+      case SQLITE_DONE: return
+      default: throw lastError
+      }
+    }
+  }
+
+  /// Returns the first column of the first row, if it is an integer.
+  func integer(_ sql: String) throws(PreferencesError) -> Int64? {
+    var result: Int64?
+    try run(sql) { row in if result == nil { result = row.integer(0) } }
+    return result
+  }
+
+  /// Returns the first column of the first row as text.
+  func text(_ sql: String) throws(PreferencesError) -> String? {
+    var result: String?
+    try run(sql) { row in
+      if result == nil { result = String(decoding: row.bytes(0), as: UTF8.self) }
+    }
+    return result
+  }
+
+  /// Ends an open transaction without effect; its failure leaves it open.
+  func rollBack() {
+    guard isInTransaction else { return }
+    try? run("ROLLBACK")
+  }
+
+  /// Performs a commit that changes no value.
+  func commitNothing() throws(PreferencesError) {
+    do throws(PreferencesError) {
+      try run("BEGIN IMMEDIATE")
+      try run("UPDATE state SET syncs = syncs + 1")
+      try run("COMMIT")
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Whether the last statement failed because of others, or of a full disk: then a commit has not
+  /// written its last page.
+  var wasRefused: Bool {
+    unsafe [SQLITE_BUSY, SQLITE_FULL].contains(sqlite3_errcode(handle) & 0xFF)
+  }
+
+  /// Copies the write-ahead log into the database.
+  ///
+  /// - Returns: The frames that the log still has, without those that were copied if they stay in
+  ///   it: after `passive`.
+  func checkpoint(_ mode: CheckpointMode) throws(PreferencesError) -> Int {
+    var (log, copied): (CInt, CInt) = (0, 0)
+    let number =
+      switch mode {
+      case .passive: SQLITE_CHECKPOINT_PASSIVE
+      case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+      }
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, number, &log, &copied)
+    guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else {
+      throw SQLiteErrors.error(code, path)
+    }
+    return max(0, Int(mode == .passive ? log - copied : log))
+  }
+
+  enum CheckpointMode {
+    case passive
+    case truncate
+  }
+
+  private func prepared(_ sql: String) throws(PreferencesError) -> SQLiteStatement {
+    if let statement = statements[sql] { return statement }
+    var made: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(
+      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+    guard code == SQLITE_OK, let made = unsafe made else { throw lastError }
+    let statement = unsafe SQLiteStatement(made)
+    statements[sql] = statement
+    return statement
+  }
+
+  private var lastError: PreferencesError {
+    let code = unsafe sqlite3_extended_errcode(handle)
+    let isFailedRead =
+      code & 0xFF == SQLITE_CORRUPT
+      && [SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER].contains(where: hasFailedToRead)
+    return SQLiteErrors.error(isFailedRead ? SQLiteErrors.failedRead : code, path)
+  }
+
+  /// Whether the disk has failed to read a file, which SQLite reports as damage within a statement.
+  private func hasFailedToRead(_ pointer: CInt) -> Bool {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    var systemCode: CInt = 0
+    guard unsafe sqlite3_file_control(handle, "main", pointer, &file) == SQLITE_OK,
+      let file = unsafe file, let methods = unsafe file.pointee.pMethods,
+      unsafe methods.pointee.xFileControl?(file, SQLITE_FCNTL_LAST_ERRNO, &systemCode) == SQLITE_OK
+    else { return false }
+    return SQLiteErrors.isDiskFailure(systemCode)
+  }
+}

@@ -1,0 +1,149 @@
+internal import PreferencesDurable
+package import Prephirences
+internal import PrephirencesEtcd
+package import PrephirencesSystem
+
+/// Follows a shared store on a thread of its own, without a copy on this machine.
+package final class DirectWatch: Sendable {
+  /// How long a cluster may be unreachable before watching fails.
+  private static let patience: Duration = .seconds(60)
+
+  private let store: DirectStore
+  /// The bytes of the keys; `nil` for all.
+  private let keys: Set<[UInt8]>?
+  private let changed: @Sendable (PreferenceChange) -> Void
+  private let unreadable: @Sendable (PreferenceKey, PreferencesError) -> Void
+  private let cancellation = EtcdCancellation()
+
+  /// Begins to watch, after the first reading.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - keys: The keys, which are compared by their bytes; `nil` for all.
+  ///   - initial: Whether to report the present values first.
+  ///   - end: When to give up the first reading, at most.
+  ///   - failed: Called when changes are no longer noticed, on the watch's thread.
+  ///   - unreadable: Called with each value that cannot be read, as `changed`.
+  ///   - changed: Called with each change, on the watch's thread, and with the present values before
+  ///     this returns.
+  /// - Throws: ``PreferencesError``, if the store cannot be read.
+  package init(
+    _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool, until end: Deadline? = nil,
+    failed: @escaping @Sendable (PreferencesError) -> Void,
+    unreadable: @escaping @Sendable (PreferenceKey, PreferencesError) -> Void,
+    changed: @escaping @Sendable (PreferenceChange) -> Void
+  ) throws {
+    self.store = store
+    self.keys = keys.map { Set($0.map { Array($0.utf8) }) }
+    self.changed = changed
+    self.unreadable = unreadable
+    let patience = Deadline(after: DirectStore.patience)
+    let (rows, revision) = try store.snapshot(end.map(patience.limited) ?? patience)
+    var known = Known(revision: revision)
+    for row in rows where isMeant(row) {
+      guard let value = readable(row) else { continue }
+      known.values[Array(row.key.utf8)] = (row.key, value)
+      if initial { changed(PreferenceChange(initial: row.key, value: value)) }
+    }
+    try DetachedThread.start(named: "shared-watch") { [self, known] in
+      do {
+        try follow(known)
+      } catch let error as PreferencesError {
+        failed(error)
+      } catch let error as EtcdError {
+        if error.code != .cancelled { failed(store.described(error)) }
+      } catch {
+        failed(.converting(error, "the shared store cannot be watched"))
+      }
+    }
+  }
+
+  /// Ends watching.
+  package func cancel() { cancellation.cancel() }
+
+  /// What was reported last.
+  ///
+  /// Unchecked because values of preferences do not change in place.
+  private struct Known: @unchecked Sendable {
+    var revision: Int64
+    var values: [[UInt8]: (key: PreferenceKey, value: PreferenceObject?)] = [:]
+  }
+
+  private func isMeant(_ row: SharedRow) -> Bool { keys?.contains(Array(row.key.utf8)) ?? true }
+
+  /// Follows the changes until watching is cancelled, or fails for long.
+  private func follow(_ start: Known) throws {
+    var known = start
+    var end = Deadline(after: Self.patience)
+    var isBehind = false
+    while true {
+      var hasBegun = false
+      do {
+        if isBehind { try readAnew(&known) }
+        isBehind = false
+        try store.client.watch(
+          store.layout.values, from: known.revision + 1, cancellation: cancellation,
+          began: { _ in hasBegun = true }
+        ) { events in
+          for event in events.events {
+            guard let row = store.sharedRow(event.row), isMeant(row) else { continue }
+            report(row, isRemoval: event.isRemoval, &known)
+          }
+          known.revision = max(known.revision, events.header.revision)
+        }
+      } catch {
+        // After a lost connection, the engine may be another or older one.
+        isBehind = true
+        if hasBegun { end = Deadline(after: Self.patience) }
+        guard Self.passes(error), !end.hasPassed else { throw error }
+        Deadline.pause(upTo: 1000)
+      }
+    }
+  }
+
+  /// Whether a failure may be over by itself.
+  private static func passes(_ error: any Error) -> Bool {
+    switch error {
+    case let error as EtcdError:
+      [.unreachable, .timedOut, .compacted].contains(error.code)
+    case let error as PreferencesError: [.unreachable, .timedOut, .conflict].contains(error.code)
+    default: false
+    }
+  }
+
+  /// Reports what has changed while the engine's history was lost.
+  private func readAnew(_ known: inout Known) throws {
+    let (rows, revision) = try store.snapshot(Deadline(after: DirectStore.patience))
+    var gone = known.values
+    for row in rows where isMeant(row) {
+      gone[Array(row.key.utf8)] = nil
+      report(row, isRemoval: false, &known)
+    }
+    for (key, _) in gone.values { report(key, nil, &known) }
+    known.revision = revision
+  }
+
+  private func report(_ row: SharedRow, isRemoval: Bool, _ known: inout Known) {
+    if isRemoval { return report(row.key, nil, &known) }
+    if let value = readable(row) { report(row.key, value, &known) }
+  }
+
+  /// Returns the value of a row; `nil` if it cannot be read, which is reported.
+  private func readable(_ row: SharedRow) -> PreferenceObject?? {
+    do throws(PreferencesError) {
+      return .some(try row.storedValue())
+    } catch {
+      unreadable(row.key, error)
+      return nil
+    }
+  }
+
+  private func report(
+    _ key: PreferenceKey, _ value: PreferenceObject?, _ known: inout Known
+  ) {
+    let bytes = Array(key.utf8)
+    let old = known.values.updateValue((key, value), forKey: bytes)?.value
+    let change = PreferenceChange(key, from: old, to: value)
+    if change.isReportable { changed(change) }
+  }
+}

@@ -1,0 +1,161 @@
+internal import Dispatch
+internal import PreferencesDurable
+internal import Prephirences
+internal import PrephirencesSystem
+internal import Synchronization
+internal import SystemPackage
+
+/// Notices what comes from other machines, whichever process of this one receives it, and failures
+/// in the background; on a thread of its own, while somebody wants to know.
+final class ExternalMonitor: Sendable {
+  typealias ChangeHandler = @Sendable (SharedPreferences.ExternalChange) -> Void
+  typealias FailureHandler = @Sendable (PreferencesError) -> Void
+
+  let replica: SharedReplica
+  let state = PosixMutex(State())
+
+  struct State {
+    /// Whether the file is shared.
+    var isActive = false
+    /// Whether this process sends and receives, and so reports all failures itself.
+    var isSender = false
+    var changes: [Int: ChangeHandler] = [:]
+    var failures: [Int: FailureHandler] = [:]
+    var lastNumber = 0
+    var run: MonitorRun?
+    var failure: PreferencesError?
+    var known: Set<SharedPreferences.Waiting> = []
+
+    var isWanted: Bool { isActive && !(changes.isEmpty && failures.isEmpty) }
+  }
+
+  init(_ replica: SharedReplica) { self.replica = replica }
+
+  // MARK: - Observers
+
+  func observeChanges(_ handler: @escaping ChangeHandler) -> PreferenceObservation {
+    observe {
+      $0.changes[$1] = handler
+    } removing: {
+      _ = $0.changes.removeValue(forKey: $1)
+    }
+  }
+
+  /// Reports the present failure at once; `problem` is why the file is not shared, if it is not.
+  func observeFailures(
+    _ handler: @escaping FailureHandler, problem: PreferencesError?
+  ) -> PreferenceObservation {
+    let present = state.withLock { state in
+      // What was found while somebody looked for it may be over.
+      if state.failures.isEmpty { (state.failure, state.known) = (problem, []) }
+      return problem ?? state.failure
+    }
+    if let present { handler(present) }
+    return observe {
+      $0.failures[$1] = handler
+    } removing: {
+      _ = $0.failures.removeValue(forKey: $1)
+    }
+  }
+
+  private func observe(
+    _ add: (inout State, Int) -> Void,
+    removing remove: @escaping @Sendable (inout State, Int) -> Void
+  ) -> PreferenceObservation {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      add(&state, state.lastNumber)
+      return state.lastNumber
+    }
+    update()
+    // A thread that waits for signals alone learns that somebody wants to know failures.
+    look()
+    return PreferenceObservation { [weak self] in
+      guard let self else { return }
+      state.withLock { remove(&$0, number) }
+      update()
+    }
+  }
+
+  /// The file is shared.
+  func begin() {
+    state.withLock { $0.isActive = true }
+    update()
+  }
+
+  func end() {
+    state.withLock { $0.isActive = false }
+    update()
+  }
+
+  /// Reports a failure, unless it was the last one, too.
+  func report(_ failure: PreferencesError) {
+    let handlers = state.withLock { state in
+      defer { state.failure = failure }
+      return state.failure?.code == failure.code ? [] : Array(state.failures.values)
+    }
+    for handler in handlers { handler(failure) }
+  }
+
+  /// Looks at once, on its thread, if there is one.
+  func look() { state.withLock(\.run)?.signal() }
+
+  /// How often to look for failures: what another process says of the network is no change of the
+  /// values, and signals nobody.
+  private var period: DispatchTimeInterval? {
+    state.withLock { $0.failures.isEmpty || $0.isSender ? nil : .seconds(2) }
+  }
+
+  /// This process has begun or ended to send and receive.
+  func isSender(_ isSender: Bool) {
+    state.withLock { $0.isSender = isSender }
+    look()
+  }
+
+  // MARK: - Thread
+
+  /// Starts or ends the thread; the file is not read under the lock, because that can call observers.
+  private func update() {
+    var ended = state.withLock { $0.isWanted ? nil : $0.run.take() }
+    if state.withLock({ $0.isWanted && $0.run == nil }) {
+      do {
+        let run = try start()
+        ended = state.withLock { state in
+          guard state.isWanted, state.run == nil else { return run }
+          state.run = run
+          return nil
+        }
+      } catch {
+        report(.converting(error, "changes of other machines cannot be noticed"))
+      }
+    }
+    ended?.end()
+  }
+
+  /// What was there before is not reported.
+  private func start() throws -> MonitorRun {
+    let run = MonitorRun(after: try replica.lastJournalEntry())
+    let path = try replica.filePath()
+    do throws(Errno) {
+      let observation = try FolderWatch.observe(path) { changes in
+        if changes.contains(.file) { run.signal() }
+      }
+      run.observation.withLock { $0 = observation }
+      try DetachedThread.start(named: "prefs changes") { [weak self] in
+        while !run.isEnded.load(ordering: .sequentiallyConsistent) {
+          run.wait(self?.period)
+          run.isSignalled.store(false, ordering: .sequentiallyConsistent)
+          guard !run.isEnded.load(ordering: .sequentiallyConsistent) else { return }
+          self?.look(run)
+        }
+      }
+    } catch {
+      run.end()
+      throw PreferencesError(
+        .inputOutput, Trouble.noThread(error).message, systemCode: error.rawValue)
+    }
+    // What has come since.
+    run.signal()
+    return run
+  }
+}

@@ -1,0 +1,187 @@
+internal import PreferencesDurable
+internal import Prephirences
+internal import PrephirencesEtcd
+internal import PrephirencesSystem
+
+/// Brings what the engine has into the file.
+struct Receiver {
+  /// Ends a watch whose events cannot be applied to what the file has.
+  private struct MustReadAnew: Error {}
+
+  let session: SyncSession
+
+  private var signals: SyncSignals { session.signals }
+  private var replica: SharedReplica { session.replica }
+
+  /// Receives until the session ends.
+  func run() {
+    var backoff = Backoff(session.options)
+    while !session.isEnding {
+      do {
+        let connection = session.beginConnection()
+        let revision = try readEverything(connection)
+        session.reports.contact(of: .receiver)
+        try watch(from: revision + 1, connection) { backoff.reset() }
+      } catch {
+        signals.change { $0.isInStep = false }
+        guard !session.isEnding, !session.endsBecause(of: error) else { return }
+        recover(from: error, &backoff)
+      }
+    }
+  }
+
+  private func recover(from error: any Error, _ backoff: inout Backoff) {
+    if error is MustReadAnew { return session.pause(backoff.delay()) }
+    if let error = error as? EtcdError, error.code == .cancelled || error.code == .compacted {
+      // Somebody wants everything to be read anew.
+      return session.pause(backoff.delay())
+    }
+    let trouble = session.trouble(error)
+    session.reports.report(trouble, of: .receiver)
+    if trouble.isOfThisProcess { return session.end() }
+    if trouble.code == .foreignStore || trouble.code == .newerForm {
+      // Until a person decides, in whichever process.
+      return awaitAdoption()
+    }
+    session.pause(backoff.delay())
+  }
+
+  private func awaitAdoption() {
+    let known = try? replica.state().identity
+    let wakes = signals.read { $0.wakes }
+    let end = ContinuousClock.now + session.options.greatestBackoff
+    while !session.isEnding, signals.read({ $0.wakes }) == wakes, ContinuousClock.now < end {
+      let changes = signals.read { $0.fileChanges }
+      guard (try? replica.state().identity) == known else { return }
+      signals.wait(ContinuousClock.now.duration(to: end)) {
+        $0.isEnding || $0.isStopping || $0.wakes != wakes || $0.fileChanges != changes
+      }
+    }
+  }
+
+  // MARK: - Everything
+
+  /// Compares the file with everything that the engine has.
+  ///
+  /// - Returns: The revision that the file has now.
+  private func readEverything(_ connection: EtcdCancellation) throws -> Int64 {
+    for _ in 0..<5 {
+      signals.advance()
+      let reading = signals.read { $0.readings }
+      let known = try replica.state()
+      let contents = try StoreContents(session, connection)
+      guard let identity = contents.identity else {
+        try createIdentity(contents, connection)
+        continue
+      }
+      // Before the file is in step: a short process ends then.
+      if known.identity ?? identity == identity {
+        session.notice.begin(session, connection)
+      }
+      let isLarge = contents.rowCount > session.options.greatestRowsTogether
+      let file = isLarge ? try replica.onOwnConnection() : replica
+      switch try file.apply(try contents.snapshot(), since: known) {
+      case .outdated: continue
+      case .foreign: throw Trouble.foreign
+      case .cloned:
+        try replica.renewWriter()
+        continue
+      case .applied:
+        session.isConnected(identity: identity, floorRow: contents.floorRow)
+        signals.change { state in
+          state.received = contents.revision
+          state.lastReading = reading
+          state.isInStep = state.readings == reading
+        }
+        return contents.revision
+      }
+    }
+    throw MustReadAnew()
+  }
+
+  /// Gives a store that is not there yet an identity.
+  private func createIdentity(
+    _ contents: StoreContents, _ connection: EtcdCancellation
+  ) throws {
+    guard try replica.state().identity == nil, contents.isEmpty else { throw Trouble.foreign }
+    let key = session.layout.identity
+    let transaction = EtcdTransaction(
+      compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
+    do throws(EtcdError) {
+      _ = try session.client.perform(
+        transaction, deadline: Deadline(after: .seconds(15)), cancellation: connection)
+    } catch {
+      // Whether it happened is seen when everything is read again.
+      guard error.mayHaveHappened else { throw error }
+    }
+  }
+
+  // MARK: - Watching
+
+  private func watch(
+    from revision: Int64, _ connection: EtcdCancellation, _ didReceive: () -> Void
+  ) throws {
+    let layout = session.layout
+    signals.advance()
+    try session.client.watch(layout.all, from: revision, cancellation: connection) { _ in
+      signals.advance()
+      didReceive()
+    } handler: { answer in
+      signals.advance()
+      try apply(answer, layout)
+      didReceive()
+    }
+  }
+
+  private func apply(_ answer: EtcdEvents, _ layout: StoreLayout) throws {
+    var revisions: [SharedRevision] = []
+    for event in answer.events {
+      let revision = event.row.modRevision
+      if revisions.last?.revision != revision {
+        revisions.append(SharedRevision(revision: revision, changes: []))
+      }
+      guard let change = try change(event, layout) else { continue }
+      revisions[revisions.count - 1].changes.append(change)
+    }
+    if revisions.isEmpty {
+      revisions.append(SharedRevision(revision: answer.header.revision, changes: []))
+    }
+    guard let last = revisions.last?.revision else { return }
+    switch try replica.apply(revisions) {
+    case .applied: break
+    case .cloned:
+      try replica.renewWriter()
+      throw MustReadAnew()
+    case .foreign, .outdated: throw MustReadAnew()
+    }
+    signals.change { $0.received = max($0.received, last) }
+    session.reports.contact(of: .receiver)
+  }
+
+  private func change(
+    _ event: EtcdEvents.Event, _ layout: StoreLayout
+  ) throws -> SharedRevision.Change? {
+    let row = event.row
+    switch layout.name(of: row.key) {
+    case .identity:
+      guard !event.isRemoval, row.value == session.identity else { throw MustReadAnew() }
+      return nil
+    case .floor:
+      guard !event.isRemoval, let floor = StoreRow.floor(row.value) else { throw MustReadAnew() }
+      session.floorRow = row.value
+      return .floor(floor)
+    case .writer(let tag): return .writer(tag, event.isRemoval ? nil : row.value)
+    case .key(let key):
+      guard !event.isRemoval else { return .removed(key) }
+      return .row(SharedRow(key: key, revision: row.modRevision, bytes: row.value))
+    case .machine, .unknown: return nil
+    }
+  }
+}
+
+extension Trouble {
+  static let foreign = Trouble(
+    .foreignStore,
+    "the engine's store is not the one that this machine was in step with: "
+      + "its identity is missing or another; adopt it if that is meant")
+}

@@ -1,3 +1,0 @@
-// A program needs only `import PrephirencesDurable`: keys, values, errors and observers are those of
-// preferences.
-@_exported public import Prephirences

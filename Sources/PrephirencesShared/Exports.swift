@@ -1,3 +1,0 @@
-// A program needs only `import PrephirencesShared`: keys, transactions, values, errors and observers
-// are those of durable preferences.
-@_exported public import PrephirencesDurable
