@@ -20,7 +20,7 @@ def run(*command: str | Path, folder: Path | None = None) -> subprocess.Complete
 
 def c_modules() -> list[str]:
   """Returns the options with which the compiler finds the C modules."""
-  folders = ["Sources/*", ".build/checkouts/*/Sources/*", ".build/checkouts/*/Sources/*/include"]
+  folders = ["Sources/*/*", "Sources/*/*/include", ".build/checkouts/*/Sources/*", ".build/checkouts/*/Sources/*/include"]
   maps = [path for folder in folders for path in ROOT.glob(f"{folder}/module.modulemap")]
   maps += BUILD.glob("*.build/module.modulemap")
   return [word for path in sorted(maps) for word in ("-Xcc", f"-fmodule-map-file={path}")]

@@ -10,11 +10,11 @@ ROOT = Path(__file__).resolve().parents[3]
 
 # What is written for users and contributors, and the pages of each module.
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "Documentation").glob("*.md"))]
-ARTICLES = sorted(ROOT.glob("Sources/*/Documentation.docc/*.md"))
+ARTICLES = sorted(ROOT.glob("Sources/*/*/Documentation.docc/*.md"))
 PAGES = [*GUIDES, *ARTICLES, *(ROOT / f"{name}.md" for name in ("SECURITY", "CONTRIBUTING", "CHANGELOG"))]
 
 FENCE = re.compile(r"(?ms)^( *)```swift\n(.*?)^ *```$")
-HEADING = re.compile(r"(?m)^## .*$")
+HEADING = re.compile(r"(?m)^##+ .*$")
 IMPORT = re.compile(r"(?m)^\s*(?:@\w+ )?import .*\n?")
 
 

@@ -23,7 +23,7 @@ def remote(tmp_path_factory) -> Path:
   folder = tmp_path_factory.mktemp("remote")
   needs_client = {"HTTPTransport.swift", "ConnectionLimit.swift"}
   sources = [
-    path for path in (ROOT / "Sources/RemotePrephirences").glob("*.swift")
+    path for path in (ROOT / "Sources/Compatibility/RemotePrephirences").glob("*.swift")
     if path.name not in needs_client]
   make_module(
     "RemotePrephirences", folder, *sources, Path(__file__).with_name("Transport.swift"),
@@ -79,4 +79,4 @@ def test_there_are_blocks_of_each_kind():
   assert any(block.is_part_of_manifest for block in ALL)
   assert any(block.is_program for block in ALL)
   assert any(block.earlier for block in ALL if block.is_source)
-  assert {"README.md", "Programs.md", "Keychain.md"} <= {block.document.name for block in ALL}
+  assert {"README.md", "Preferences.md", "Keychain.md"} <= {block.document.name for block in ALL}

@@ -48,7 +48,7 @@ class Example:
 
   @property
   def module(self) -> str:
-    return self.path.relative_to(ROOT / "Sources").parts[0]
+    return self.path.relative_to(ROOT / "Sources").parts[1]
 
   def source(self, number: int) -> str:
     """Returns a source in which errors have the line numbers of the comment."""
@@ -109,7 +109,7 @@ def documented(module: str, declaration: str) -> str:
   """The comment above a public declaration."""
   pattern = re.compile(
     rf"(?m)((?:^ *///.*\n)+)(?: *@.*\n)* *(?:public|open) (?:final )?{re.escape(declaration)}(?!\w)")
-  for path in sorted((ROOT / "Sources" / module).glob("**/*.swift")):
+  for path in sorted(ROOT.glob(f"Sources/*/{module}/**/*.swift")):
     if match := pattern.search(path.read_text()):
       return match[1]
   raise AssertionError(f"{module} has no documented {declaration}")

@@ -10,7 +10,7 @@ import pytest
 from compiling import dumped, make_module, typecheck
 from documents import ROOT, blocks
 
-PAGE = ROOT / "Sources/Keychain/Documentation.docc/ApplePlatforms.md"
+PAGE = ROOT / "Sources/Keychain/Keychain/Documentation.docc/ApplePlatforms.md"
 RELEASED = Path(__file__).with_name("Released") / "Prephirences.swift"
 
 

@@ -15,15 +15,15 @@ from documents import ROOT
 EXPORTED = {
   "Keychain": [
     "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-    "KeychainTerminal", "KeychainVault", "KeychainVaultFormat"],
+    "KeychainVault", "KeychainVaultFormat"],
   "KeychainVault": ["KeychainVaultFormat"],
   "KeychainVaultFormat": [],
   "KeychainSecretService": [],
   "Prephirences": [],
   "CryptoPrephirences": [],
-  "PrephirencesDurable": [],
+  "PreferencesDurable": [],
+  "PreferencesShared": [],
   "PrephirencesRecords": [],
-  "PrephirencesShared": [],
   "Palau": [],
   "SwiftyUserDefaults": [],
   "TypedDefaults": [],
@@ -37,10 +37,15 @@ MISSING = re.compile(r"'([\w.]+)[^']*' doesn't exist at")
 def public_names() -> set[str]:
   """Returns types and pages of all modules, which comments of other modules may link to."""
   declaration = re.compile(r"\b(?:class|struct|enum|protocol|typealias) (\w+)")
-  names = {path.stem for path in ROOT.glob("Sources/*/Documentation.docc/*.md")}
+  names = {path.stem for path in ROOT.glob("Sources/*/*/Documentation.docc/*.md")}
   for path in ROOT.glob("Sources/**/*.swift"):
     names |= set(declaration.findall(path.read_text()))
   return names
+
+
+def catalogue(module: str) -> Path:
+  (folder,) = ROOT.glob(f"Sources/*/{module}/Documentation.docc")
+  return folder
 
 
 def warnings(module: str, folder: Path) -> list[tuple[str, str]]:
@@ -55,7 +60,7 @@ def warnings(module: str, folder: Path) -> list[tuple[str, str]]:
     *([f"-experimental-allowed-reexported-modules={','.join(EXPORTED[module])}"] if EXPORTED[module] else []))
   assert extracted.returncode == 0, extracted.stderr
   converted = run(
-    "docc", "convert", ROOT / "Sources" / module / "Documentation.docc", "--output-path",
+    "docc", "convert", catalogue(module), "--output-path",
     folder / "archive", "--additional-symbol-graph-dir", graphs, "--fallback-display-name", module,
     "--fallback-bundle-identifier", module, "--diagnostic-level", "warning",
     # A copied page template would get its owner, which only the superuser can do.
@@ -81,5 +86,5 @@ def test_symbol_links_lead_somewhere(module, tmp_path):
 def test_every_module_with_pages_is_looked_at():
   # Its sources compile only with a trait.
   elsewhere = {"RemotePrephirences"}
-  found = {path.parent.name for path in ROOT.glob("Sources/*/Documentation.docc")}
+  found = {path.parent.name for path in ROOT.glob("Sources/*/*/Documentation.docc")}
   assert found - elsewhere == set(EXPORTED)

@@ -1,4 +1,4 @@
-"""The pages about the settings of a fleet: their blocks, and three nodes and machines on which they are typed."""
+"""The page about the settings of a fleet: its blocks, and three nodes and machines on which they are typed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from prefs_testing import LIMIT
 from servers_page import unit
 
 ROOT = Path(__file__).resolve().parents[3]
-DOCUMENTATION = ROOT / "Documentation"
 UNIT = ROOT / "Scripts/systemd/prefs-sync.service"
-PAGE = (DOCUMENTATION / "Fleet.md").read_text()
-OPERATION = (DOCUMENTATION / "FleetOperation.md").read_text()
+PAGE = (ROOT / "Documentation/Fleet.md").read_text()
+OPERATION = PAGE.split("\n## Run it\n")[1]
 
 NODES = ["etcd1", "etcd2", "etcd3"]
 
@@ -133,7 +132,7 @@ class Fleet:
     return self.shell(self.here("".join(texts)), environment, self.operator.folder).stdout
 
   def operate(self, section: str, number: int = 0) -> str:
-    """Types a block of the page about running a fleet, after the variables at its beginning."""
+    """Types a block of the part about running a fleet, after the variables at its beginning."""
     start = re.search(r"(?ms)^```sh\n(.*?)^```$", OPERATION)[1]
     return self.type(start, block("sh", section, number, OPERATION))
 

@@ -222,7 +222,7 @@ def test_a_keyring_that_is_gone_is_not_absence(home):
 def moved_by_the_page(home, registry: str, **logins: dict) -> subprocess.CompletedProcess:
   """Runs the commands of the page that move a login out of docker's own file."""
   command = next(
-    block.text for block in pages.blocks("sh") if block.page == "Docker.md" and "jq " in block.text)
+    block.text for block in pages.blocks("sh") if block.page == "Helpers.md" and "jq " in block.text)
   docker = home.folder / ".docker" / "config.json"
   docker.parent.mkdir(exist_ok=True)
   docker.write_text(json.dumps({"auths": logins}))

@@ -54,7 +54,7 @@ def a_changed_setting_on_three_machines(fleet, make_home):
   machines[1].start_service()
   told = machines[1].type("prefs sync now; prefs sync log com.example.web interval --last 1 | tail -n 1").stdout
   assert "\tlost\tinterval" in told
-  told = machines[0].type(block("sh", "See how it stands"))
+  told = machines[0].type(block("sh", "See the status"))
   assert re.search(r"sender: +process \d+\n", told.stdout) and "trouble" not in told.stdout
   told = machines[1].type("".join(
     block("sh", "Find a change, and take it back", number, OPERATION) for number in range(3)))
@@ -64,7 +64,7 @@ def a_changed_setting_on_three_machines(fleet, make_home):
   fleet.machines = machines[:1]
   stranger = fleet.add(make_home())
   fleet.machines = machines
-  assert stranger.type(block("sh", "See how it stands", 1)).stdout == "30\n"
+  assert stranger.type(block("sh", "See the status", 1)).stdout == "30\n"
   assert not (stranger.home.folder / ".config/prephirences").exists()
 
 

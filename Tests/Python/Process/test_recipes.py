@@ -17,12 +17,12 @@ from etcd_certificates import make_certificates
 from pages import ROOT
 from prefs_testing import LIMIT, Home
 
-PAGE = (ROOT / "Documentation" / "Recipes.md").read_text()
+PAGE = (ROOT / "Documentation" / "Running.md").read_text().split("\n## Recipes\n")[1]
 
 
 def recipe(name: str, language: str = "sh", number: int = 0) -> str:
   """Returns a block of a program's section, as it stands on the page."""
-  section = re.search(rf"(?ms)^## {re.escape(name)}$(.*?)(?=^## |\Z)", PAGE)
+  section = re.search(rf"(?ms)^### {re.escape(name)}$(.*?)(?=^##|\Z)", PAGE)
   return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", section[1])[number]
 
 
@@ -213,7 +213,7 @@ def test_psql(home):
 
 
 def test_every_recipe_is_run_or_named(request):
-  sections = re.findall(r"(?m)^## (.*)$", PAGE)
+  sections = re.findall(r"(?m)^### (.*)$", PAGE)
   run = {name.removeprefix("test_") for name in dir(request.module) if name.startswith("test_")}
   untested = re.search(r"except for ([\w, ]+)\.", re.sub(r"\s+", " ", PAGE))[1]
   named = set(re.split(r",\s*|\s+and\s+", untested))

@@ -14,7 +14,7 @@ import pytest
 
 from prefs_testing import LIMIT, ROOT
 
-PAGE = (ROOT / "Documentation" / "ServerSettings.md").read_text()
+PAGE = (ROOT / "Documentation" / "Preferences.md").read_text().split("\n## Settings of a server\n")[1]
 SOURCE = ROOT / "Tests" / "Clients" / "ServerSettings" / "ServerSettings.swift"
 PROGRAM = ROOT / ".build" / "debug" / "ServerSettings"
 SERVICE = ("--service", "com.example.webservice")

@@ -162,7 +162,7 @@ def test_second_server_opens_vault_of_first(bare_home, stick, had_vault):
 
 def test_export_is_imported_elsewhere(bare_home, stick):
   child, token, reference, export, attempt, take = [
-    line.replace("/media/stick", stick) for line in lines("Commands")]
+    line.replace("/media/stick", stick) for line in lines("Keychain")[:6]]
   type_in(bare_home, "prefs keychain set github")
   shown = child.replace("gh release list", "printenv GITHUB_TOKEN")
   assert type_in(bare_home, shown).endswith(f"\n{SECRET}\n")
@@ -181,7 +181,7 @@ def test_export_is_imported_elsewhere(bare_home, stick):
 
 
 def test_services_move_to_the_keyring(bare_home):
-  attempt, move, _ = lines("Migration")
+  attempt, move = lines("Stores")[4:6]
   with desktop(bare_home) as variables:
     type_in(bare_home, "prefs keychain set github --store vault")
     type_in(bare_home, attempt)
@@ -194,7 +194,7 @@ def test_services_move_to_the_keyring(bare_home):
 
 
 def test_store_is_chosen_for_each_command(bare_home):
-  vault, keyring, collection, always = lines("Stores")
+  vault, keyring, collection, always = lines("Stores")[:4]
   with desktop(bare_home) as variables:
     type_in(bare_home, vault)
     assert keyring_items(variables) == []

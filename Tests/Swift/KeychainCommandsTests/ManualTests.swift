@@ -7,14 +7,14 @@ import Testing
 
 @Suite("What manual pages say")
 struct ManualTests {
-  private static let pages = URL(filePath: #filePath)
-    .appending(path: "../../../../Documentation").standardizedFileURL
+  private static let page = URL(filePath: #filePath)
+    .appending(path: "../../../../Documentation/Reference.md").standardizedFileURL
 
-  /// Returns the cells of the table below a heading of a page.
-  private func cells(of page: String, below heading: String) throws -> [[String]] {
-    let text = try String(contentsOf: Self.pages.appending(path: page), encoding: .utf8)
-    let section = try #require(text.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
-    return section.components(separatedBy: "\n## ")[0].split(separator: "\n")
+  /// Returns the cells of the table below a heading of the page for reference.
+  private func cells(below heading: String) throws -> [[String]] {
+    let text = try String(contentsOf: Self.page, encoding: .utf8)
+    let section = try #require(text.components(separatedBy: "\n### \(heading)\n").dropFirst().first)
+    return section.components(separatedBy: "\n#")[0].split(separator: "\n")
       .filter { $0.hasPrefix("|") }.dropFirst(2)
       .map { line in
         line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
@@ -23,7 +23,7 @@ struct ManualTests {
   }
 
   @Test func exitCodesMatchThePage() throws {
-    let cells = try cells(of: "ExitCodes.md", below: "Codes")
+    let cells = try cells(below: "Codes")
     #expect(cells == ExitCodes.all.map { [String($0.code), $0.meaning] })
   }
 
@@ -34,7 +34,7 @@ struct ManualTests {
   }
 
   @Test func environmentMatchesThePage() throws {
-    let cells = try cells(of: "Environment.md", below: "Variables of the keychain")
+    let cells = try cells(below: "Variables of the keychain")
     #expect(cells == KeychainManual.environment.map { [$0.name, $0.meaning] })
   }
 }
