@@ -6,7 +6,7 @@ import re
 
 from documents import ROOT
 
-PAGE = (ROOT / "SECURITY.md").read_text()
+PAGE = (ROOT / "Documentation" / "ThreatModel.md").read_text()
 TABLE = PAGE.split("## Who can do what")[1].split("\n## ")[0]
 ROWS = re.findall(r"(?m)^\| (can|cannot) \| (.+) \| (.+) \|$", TABLE)
 
