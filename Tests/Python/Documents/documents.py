@@ -14,7 +14,9 @@ ARTICLES = sorted(ROOT.glob("Sources/*/*/Documentation.docc/*.md"))
 PAGES = [*GUIDES, *ARTICLES, *(ROOT / f"{name}.md" for name in ("SECURITY", "CONTRIBUTING", "CHANGELOG"))]
 
 FENCE = re.compile(r"(?ms)^( *)```swift\n(.*?)^ *```$")
+# A guide has several topics below a heading of the second level, an article of a module has one.
 HEADING = re.compile(r"(?m)^##+ .*$")
+ARTICLE_HEADING = re.compile(r"(?m)^## .*$")
 IMPORT = re.compile(r"(?m)^\s*(?:@\w+ )?import .*\n?")
 
 
@@ -52,7 +54,8 @@ class Block:
 
 def blocks(document: Path) -> list[Block]:
   text = document.read_text()
-  headings = [match.start() for match in HEADING.finditer(text)]
+  pattern = ARTICLE_HEADING if document in ARTICLES else HEADING
+  headings = [match.start() for match in pattern.finditer(text)]
   found: list[Block] = []
   for match in FENCE.finditer(text):
     section = sum(start < match.start() for start in headings)
