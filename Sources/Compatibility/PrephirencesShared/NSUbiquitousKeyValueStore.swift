@@ -13,7 +13,7 @@ public import Prephirences
 ///
 /// The values are in ``SharedPreferences``: on this machine, and in step with others if the suite is
 /// configured. Without a configuration, the store is local, as Apple's is without an account. All
-/// reads are local. The page on differences says where it behaves otherwise than Apple's.
+/// reads are local. Documentation/SharedPreferences.md says where it differs from Apple's.
 ///
 /// A value that cannot be stored, or a key longer than 64 bytes, changes nothing, and
 /// ``lastPreferencesError`` has the reason. It is safe to use from several threads.

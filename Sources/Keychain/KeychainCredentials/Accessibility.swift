@@ -1,7 +1,7 @@
 /// When a credential can be read, and whether it may leave the machine.
 ///
 /// In the vault each value is a key of its own, not a label: see ``unlockRequirement`` and the
-/// document SECURITY.md.
+/// page Documentation/Stores.md.
 public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   /// Readable while the store is unlocked, until it is locked or idle for too long; the default.
   case whenUnlocked = 0

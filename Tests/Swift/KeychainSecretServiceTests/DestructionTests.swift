@@ -17,7 +17,7 @@ struct DestructionTests {
     #expect(try desktop.itemCount() == 1)
   }
 
-  // SECURITY.md says so: nothing protects an item from a program that asks to replace it.
+  // ThreatModel.md says so: nothing protects an item from a program that asks to replace it.
   @Test func othersReplaceWhatIsOurs() throws {
     let desktop = try Desktop(.gnomeKeyring)
     try desktop.store().put("a", "ours")
