@@ -177,6 +177,7 @@ let package = Package(
     target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
 
     // Preferences: values, durable on this machine, and in step on many
+    target(.preferences, "PreferencesCore", ["PrephirencesSystem"]),
     target(
       .preferences, "PreferencesDurable",
       ["CSQLite", "Prephirences", "PrephirencesSystem", systemPackage]),
@@ -190,7 +191,7 @@ let package = Package(
       ]),
 
     // Compatibility: the APIs of other libraries, and Foundation's
-    target(.compatibility, "Prephirences"),
+    target(.compatibility, "Prephirences", ["PreferencesCore", "PrephirencesSystem"]),
     target(.compatibility, "PrephirencesDurable", ["PreferencesDurable", "Prephirences"]),
     target(
       .compatibility, "PrephirencesShared",

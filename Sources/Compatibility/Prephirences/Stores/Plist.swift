@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Preferences in a property list file, XML or binary.
 ///
@@ -19,7 +19,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   /// The path of the file; `nil` for preferences from a dictionary literal, which have no file.
   public let filePath: String?
 
-  let state: Mutex<PlistState>
+  let state: PosixMutex<PlistState>
 
   // Only one thread reads or writes at a time, so that the last write has the last values.
   let access = NSLock()
@@ -35,7 +35,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     format: PropertyListSerialization.PropertyListFormat = .xml
   ) {
     self.filePath = filePath
-    state = Mutex(PlistState(format: format))
+    state = PosixMutex(PlistState(format: format))
     super.init(dictionary: values)
   }
 
@@ -47,7 +47,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   public override init?(filePath: String) {
     guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
     self.filePath = filePath
-    state = Mutex(PlistState(format: file.format))
+    state = PosixMutex(PlistState(format: file.format))
     super.init(dictionary: file.values)
   }
 

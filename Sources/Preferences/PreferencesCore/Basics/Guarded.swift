@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// A value behind a lock.
 ///
@@ -6,10 +6,10 @@ internal import Synchronization
 ///
 /// Only code of this module may be called while the lock is held.
 final class Guarded<Value>: @unchecked Sendable {
-  private let value: Mutex<Unchecked<Value>>
+  private let value: PosixMutex<Unchecked<Value>>
 
   init(_ value: Value) {
-    self.value = Mutex(Unchecked(value))
+    self.value = PosixMutex(Unchecked(value))
   }
 
   /// The value.

@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+internal import Glibc
 
 /// A failure to read or store preferences.
 ///

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Items of work that wait for a thread.
 protocol PendingWork: Sendable {
@@ -17,11 +17,11 @@ final class SerialQueue<Work: PendingWork>: Sendable {
     var hasEnded = false
   }
 
-  private let state: Mutex<State>
+  private let state: PosixMutex<State>
 
   /// Creates an idle queue, or a busy one that the caller must continue with ``runRest(_:)``.
   init(_ work: Work, isBusy: Bool = false) {
-    state = Mutex(State(work: work, isBusy: isBusy))
+    state = PosixMutex(State(work: work, isBusy: isBusy))
   }
 
   func add(_ body: (inout Work) -> Void) {

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// Several preferences combined into one.
 ///

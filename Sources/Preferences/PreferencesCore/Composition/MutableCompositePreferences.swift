@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import Synchronization
 
 /// Several preferences combined into one, which can be changed.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// A view of other mutable preferences that adds a prefix to each key.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Foundation's classes that occur in most archives, and the fields that they need.
 enum ArchivedClass {
@@ -27,7 +27,7 @@ enum ArchivedClass {
       isURL(fields["NS.relative"], in: archive, &examination)
         && isBase(fields["NS.base"], in: archive, &examination)
     // A missing class would leave a gap, for which collections do not check.
-    default: NSClassFromString(name) is any NSCoding.Type
+    default: PreferenceArchive.isArchivable(className: name)
     }
   }
 

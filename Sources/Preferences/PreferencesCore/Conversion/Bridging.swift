@@ -5,16 +5,17 @@ package protocol BridgedValue {
   /// `Bool`, `Int`, `UInt64`, `Double`, `Decimal`, `String`, `Data`, `Date`, `URL`, `UUID`, an array or
   /// a dictionary of these or of other objects; `nil` if the object stands for no value.
   var swiftValue: Any? { get }
+
+  /// The text of a number; `nil` if the object is none.
+  var numberText: String? { get }
 }
 
 /// An object that stands for nothing, as `NSNull` does in an array that was JSON.
 package protocol BridgedNull {}
 
 /// Puts the numbers that a store returns into objects, which cast to every numeric type that holds them.
-package protocol NumberBoxer {
-  /// Returns a number as an object.
-  ///
-  /// - Parameter number: An `Int`, `Int64`, `UInt64` or `Double`.
+package protocol NumberBoxer: SendableMetatype {
+  /// Returns a number of any type as an object; the number itself if no object holds it.
   static func boxed(_ number: Any) -> Any
 }
 

@@ -1,6 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 
-/// Returns a value with each number as an `NSNumber`, which casts to every type that holds it.
+/// Returns a value with each number as ``NumberBoxing`` returns it.
 ///
 /// Numbers in arrays and dictionaries are included. Truth values and all other values stay.
 func withCastableNumbers(_ value: Any, depth: Int = 0) -> Any {
@@ -15,8 +15,7 @@ func withCastableNumbers(_ value: Any, depth: Int = 0) -> Any {
     array.compactMap { $0.map { withCastableNumbers($0, depth: depth + 1) } }
   case let dictionary as [String: Any?]:
     dictionary.compactMapValues { $0.map { withCastableNumbers($0, depth: depth + 1) } }
-  case let number as CGFloat: NSNumber(value: Double(number))
-  case is any Numeric: PropertyListForm.number(value) ?? value
+  case is any Numeric: NumberBoxing.boxed(value)
   default: unwrapped(value) ?? value
   }
 }

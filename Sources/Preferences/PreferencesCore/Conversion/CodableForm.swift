@@ -1,4 +1,22 @@
-package import Foundation
+public import FoundationEssentials
+internal import PrephirencesSystem
+
+/// The coders of `Codable` values that are stored as JSON data.
+public enum PreferenceCoders {
+  private static let coders = PosixMutex((decoder: JSONDecoder(), encoder: JSONEncoder()))
+
+  /// The decoder; set it before other threads read preferences.
+  public static var jsonDecoder: JSONDecoder {
+    get { coders.withLock(\.decoder) }
+    set { coders.withLock { $0.decoder = newValue } }
+  }
+
+  /// The encoder; set it before other threads change preferences.
+  public static var jsonEncoder: JSONEncoder {
+    get { coders.withLock(\.encoder) }
+    set { coders.withLock { $0.encoder = newValue } }
+  }
+}
 
 /// Converts `Codable` values to their stored form and back.
 ///
@@ -11,7 +29,7 @@ package enum CodableForm {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot be
   ///   encoded, for example because a number is not finite.
   package static func encode<Value: Encodable>(
-    _ value: Value, forKey key: PreferenceKey, encoder: JSONEncoder = Prephirences.jsonEncoder
+    _ value: Value, forKey key: PreferenceKey, encoder: JSONEncoder = PreferenceCoders.jsonEncoder
   ) throws(PreferencesError) -> Data {
     do {
       return try encoder.encode(value)
@@ -37,7 +55,7 @@ package enum CodableForm {
       if let array = try PropertyListReader.read(data).root as? [Any], let form = array.first {
         // Data alone is read as JSON, so a type that is encoded as data becomes JSON.
         return form is Data && Value.self != Data.self
-          ? try Prephirences.jsonEncoder.encode(value) : withCastableNumbers(form)
+          ? try PreferenceCoders.jsonEncoder.encode(value) : withCastableNumbers(form)
       }
     } catch {
       throw .unencodable(key, Value.self, error)
@@ -51,7 +69,7 @@ package enum CodableForm {
   ///   cannot be decoded as this type.
   package static func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from stored: Any, forKey key: PreferenceKey,
-    decoder: JSONDecoder = Prephirences.jsonDecoder
+    decoder: JSONDecoder = PreferenceCoders.jsonDecoder
   ) throws(PreferencesError) -> Value {
     do {
       return try decode(type, from: stored, decoder: decoder)

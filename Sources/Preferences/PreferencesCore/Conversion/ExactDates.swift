@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The fractions of seconds that dates lose in an XML property list.
 ///

@@ -33,8 +33,9 @@ struct MarkedArchive {
     let archiver = NSKeyedArchiver(requiringSecureCoding: false)
     archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
     archiver.encode(mark.rawValue as NSString, forKey: Self.markKey)
-    guard let data = archiver.finishedData else { return nil }
-    self.data = data
+    archiver.finishEncoding()
+    guard !archiver.encodedData.isEmpty else { return nil }
+    data = archiver.encodedData
   }
 
   /// Returns the value of an archive with a mark; `nil` for other data.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Returns preferences without JSON's null values, at any depth.
 ///
@@ -15,7 +15,7 @@ private func hasNull(_ value: Any, depth: Int) -> Bool {
   guard depth < PropertyListForm.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)
   else { return false }
   return switch value {
-  case is NSNull: true
+  case is any BridgedNull: true
   case let array as [Any]: array.contains { hasNull($0, depth: depth + 1) }
   case let dictionary as PreferencesDictionary:
     dictionary.values.contains { hasNull($0, depth: depth + 1) }
@@ -27,7 +27,7 @@ private func stripped(_ value: Any, depth: Int) -> Any? {
   // Stores with a limit refuse deeper values because of their depth.
   guard depth < PropertyListForm.maximumDepth else { return value }
   return switch value {
-  case is NSNull: nil
+  case is any BridgedNull: nil
   case let array as [Any]: array.compactMap { stripped($0, depth: depth + 1) }
   case let dictionary as PreferencesDictionary:
     dictionary.compactMapValues { stripped($0, depth: depth + 1) }

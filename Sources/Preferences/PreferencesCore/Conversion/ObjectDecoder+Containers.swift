@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The fields of a dictionary that is decoded.
 struct ObjectFields<Key: CodingKey>: KeyedDecodingContainerProtocol {

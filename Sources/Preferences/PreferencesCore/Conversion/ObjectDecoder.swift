@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Decodes property list objects: dictionaries, arrays, numbers, text, dates, data and URLs.
 struct ObjectDecoder: Decoder {
@@ -67,7 +67,7 @@ struct ObjectDecoder: Decoder {
   }
 
   /// Whether the value stands for `nil`.
-  var isNil: Bool { value is NSNull || value as? String == Self.nilText }
+  var isNil: Bool { value is any BridgedNull || value as? String == Self.nilText }
 
   /// What the property list encoder of Foundation writes for `nil`.
   private static let nilText = "$null"

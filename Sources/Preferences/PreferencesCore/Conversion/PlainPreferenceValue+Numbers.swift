@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 extension Int: PlainPreferenceValue {}
 extension Int8: PlainPreferenceValue {}
@@ -12,13 +12,6 @@ extension UInt32: PlainPreferenceValue {}
 extension UInt64: PlainPreferenceValue {}
 extension Float: PlainPreferenceValue {}
 extension Double: PlainPreferenceValue {}
-
-extension CGFloat: PlainPreferenceValue {
-  package static func converted(from value: Any) -> CGFloat? {
-    // The generic initializers of `CGFloat` stop the process.
-    Double.converted(from: value).map { CGFloat($0) }
-  }
-}
 
 extension PlainPreferenceValue where Self: FixedWidthInteger {
   package static func converted(from value: Any) -> Self? {
@@ -87,21 +80,21 @@ private enum PlainNumber {
   init?(_ value: Any) {
     switch value {
     case let number as any BinaryInteger: self = .integer(number)
-    case let number as CGFloat: self = .real(Double(number))
-    case let number as any BinaryFloatingPoint: self = .real(Double(number))
+    case let number as any BinaryFloatingPoint: self = .real(double(number))
     case let text as String: self = .text(text)
     case let number as Decimal: self = .text(number.description)
     case let truth as Bool: self = .integer(truth ? 1 : 0)
-    case let number as NSDecimalNumber: self = .text(number.description)
-    case let number as NSNumber:
-      if let integer = Int(exactly: number) {
-        self = .integer(integer)
-      } else if let integer = UInt(exactly: number) {
-        self = .integer(integer)
-      } else {
-        self = .real(number.doubleValue)
-      }
+    case let object as any BridgedValue:
+      guard let value = object.swiftValue, !(value is any BridgedValue) else { return nil }
+      self.init(value)
     default: return nil
     }
   }
+}
+
+/// Returns a number as a `Double`.
+func double(_ number: any BinaryFloatingPoint) -> Double {
+  if let number = number as? Double { return number }
+  // `CGFloat` stops the process when it is converted as one of its protocols.
+  return (number as? any BridgedValue)?.swiftValue as? Double ?? Double(number)
 }

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Casts stored values to the requested types.
 package enum PreferenceCast {

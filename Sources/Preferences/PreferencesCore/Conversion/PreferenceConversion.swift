@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Converts a preference value to the types that the typed getters return.
 ///
@@ -30,8 +30,7 @@ package struct PreferenceConversion {
     case let value as Bool where isBool: value ? "1" : "0"
     case let number as any LosslessStringConvertible & Numeric: number.description
     case let value as Decimal: value.description
-    case let value as CGFloat: Double(value).description
-    default: number?.stringValue
+    default: (value as? any BridgedValue)?.numberText
     }
   }
 
@@ -39,12 +38,12 @@ package struct PreferenceConversion {
     if let integer = stored as? Int { return integer }
     let value = value
     return switch value {
-    case let text as String: (text as NSString).integerValue
+    case let text as String: text.leadingInteger
     case let value as any BinaryInteger: Int(truncatingIfNeeded: value)
-    case let value as any BinaryFloatingPoint: Self.clamped(Double(value))
+    case let value as any BinaryFloatingPoint: Self.clamped(PreferencesCore.double(value))
     case let value as Bool where isBool: value ? 1 : 0
-    case let value as Decimal: Self.clamped(NSDecimalNumber(decimal: value).doubleValue)
-    default: number.map(Self.integer) ?? 0
+    case let value as Decimal: Self.clamped(Self.double(of: value))
+    default: bridged.map { PreferenceConversion($0).integer } ?? 0
     }
   }
 
@@ -52,12 +51,12 @@ package struct PreferenceConversion {
     if let double = stored as? Double { return double }
     let value = value
     return switch value {
-    case let text as String: (text as NSString).doubleValue
+    case let text as String: text.leadingDouble
     case let value as any BinaryInteger: Double(value)
-    case let value as any BinaryFloatingPoint: Double(value)
+    case let value as any BinaryFloatingPoint: PreferencesCore.double(value)
     case let value as Bool where isBool: value ? 1 : 0
-    case let value as Decimal: NSDecimalNumber(decimal: value).doubleValue
-    default: number?.doubleValue ?? 0
+    case let value as Decimal: Self.double(of: value)
+    default: bridged.map { PreferenceConversion($0).double } ?? 0
     }
   }
 
@@ -65,7 +64,7 @@ package struct PreferenceConversion {
 
   package var bool: Bool {
     if let truth = stored as? Bool { return truth }
-    if let text = value as? String { return (text as NSString).boolValue }
+    if let text = value as? String { return text.leadingBool }
     return double != 0
   }
 
@@ -77,7 +76,7 @@ package struct PreferenceConversion {
       if let url = URL(string: text), url.scheme != nil {
         url
       } else {
-        URL(fileURLWithPath: (text as NSString).expandingTildeInPath)
+        URL(fileURLWithPath: text.expandingTilde)
       }
     default: nil
     }
@@ -87,19 +86,13 @@ package struct PreferenceConversion {
   /// show.
   private var isBool: Bool { value.map { type(of: $0) == Bool.self } ?? false }
 
-  /// The value as a number object.
-  ///
-  /// For an array, this cast would first convert it and all its elements to objects.
-  private var number: NSNumber? {
+  /// The value of Swift that the object stands for.
+  private var bridged: Any? {
     guard let value, type(of: value) is AnyClass else { return nil }
-    return value as? NSNumber
+    return (value as? any BridgedValue)?.swiftValue
   }
 
-  private static func integer(of number: NSNumber) -> Int {
-    let isFloatingPoint = ["d", "f"].contains(unsafe String(cString: number.objCType))
-    return isFloatingPoint
-      ? clamped(number.doubleValue) : Int(truncatingIfNeeded: number.int64Value)
-  }
+  private static func double(of number: Decimal) -> Double { Double(number.description) ?? .nan }
 
   /// Returns the integer towards 0; `nan` becomes 0, and numbers that are too large the largest.
   private static func clamped(_ value: Double) -> Int {

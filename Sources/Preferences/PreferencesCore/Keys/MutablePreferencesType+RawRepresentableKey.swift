@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 extension MutablePreferencesType {
   /// Sets the value of a key given as an enumeration case; `nil` removes the key.

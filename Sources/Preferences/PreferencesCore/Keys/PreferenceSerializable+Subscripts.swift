@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 // Uses the typed getters, where they exist, so that numbers convert.
 extension MutablePreferencesType {

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 // A key can be a case of an enumeration with text as raw values:
 //

@@ -1,3 +1,4 @@
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// Reports that something has changed, without saying what; a store need not find out which values
@@ -8,7 +9,7 @@ package final class ChangeSignals: Sendable {
     var lastNumber = 0
   }
 
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
   private let count = Atomic(0)
   private let isPosted = Atomic(false)
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Finds changes by comparing values, for preferences that only learn which keys may have changed.
 ///
@@ -6,7 +6,7 @@ internal import Synchronization
 final class ComparingObservation: Sendable {
   private let observer: PreferenceObserver
   private let preferences: @Sendable () -> any PreferencesType
-  private let known = Mutex<[PreferenceKey: PreferenceChange]>([:])
+  private let known = PosixMutex<[PreferenceKey: PreferenceChange]>([:])
   private let queue = SerialQueue(PendingLooks(), isBusy: true)
 
   /// Creates an observation that starts with ``begin()``; earlier requests to look wait for it.

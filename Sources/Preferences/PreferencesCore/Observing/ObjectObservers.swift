@@ -1,3 +1,4 @@
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// The observers of objects without ``PreferenceObservers`` of their own.
@@ -17,7 +18,7 @@ final class ObjectObservers: Sendable {
     var all: [ObjectIdentifier: Entry] = [:]
   }
 
-  private let entries = Mutex(Entries())
+  private let entries = PosixMutex(Entries())
   private let count = Atomic(0)
 
   /// Returns the observers of an object; `nil` if there are none.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// The changes of preferences, as an asynchronous sequence.
 ///
@@ -67,7 +67,7 @@ extension PreferenceChanges {
     /// Holds one signal while there are changes to read.
     let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
-    private let pending = Mutex(PendingChanges())
+    private let pending = PosixMutex(PendingChanges())
 
     init() {
       (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -1,3 +1,4 @@
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// The observers of a store; for authors of stores.
@@ -32,7 +33,7 @@ public final class PreferenceObservers: Sendable {
   /// Those who want to know that something has changed, but not what; delivered with the changes.
   package let signals = ChangeSignals()
 
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
   private let count = Atomic(0)
 
   /// Creates an object without observers.

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// One preference that can be read and changed.
 ///
 /// ```swift
@@ -40,8 +38,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   ///   - transformation: How the value is stored; see
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
-    preferences: any MutablePreferencesType = Prephirences.sharedMutableInstance
-      ?? UserDefaults.standard,
+    preferences: any MutablePreferencesType,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
     mutablePreferences = preferences

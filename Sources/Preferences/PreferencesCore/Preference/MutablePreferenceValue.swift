@@ -1,5 +1,3 @@
-public import Foundation
-
 /// One preference that can be read and changed, with a default.
 ///
 /// ```swift
@@ -31,8 +29,7 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
   ///   - transformation: How the value is stored; see
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
-    preferences: any MutablePreferencesType = Prephirences.sharedMutableInstance
-      ?? UserDefaults.standard, key: PreferenceKey,
+    preferences: any MutablePreferencesType, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
   ) {
     projectedValue = MutablePreference(
@@ -50,8 +47,7 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T,
-    preferences: any MutablePreferencesType = Prephirences.sharedMutableInstance
-      ?? UserDefaults.standard,
+    preferences: any MutablePreferencesType,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
     self.init(

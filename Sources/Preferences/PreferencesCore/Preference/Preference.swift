@@ -47,12 +47,6 @@ open class Preference<T>: @unchecked Sendable {
     set { guarded.current = newValue }
   }
 
-  /// How the value is stored, by name.
-  open var transformationKey: TransformationKey {
-    get { TransformationKey(transformation) }
-    set { transformation = newValue }
-  }
-
   /// Creates a preference.
   ///
   /// - Parameters:
@@ -62,7 +56,7 @@ open class Preference<T>: @unchecked Sendable {
   ///     stored unchanged, a `RawRepresentable` value as its raw value, a `Codable` value as JSON
   ///     data, and any other value unchanged.
   public init(
-    preferences: any PreferencesType = Prephirences.sharedInstance, key: PreferenceKey,
+    preferences: any PreferencesType, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
   ) {
     self.preferences = preferences

@@ -29,7 +29,7 @@ public struct PreferenceValue<T>: @unchecked Sendable {
   ///   - transformation: How the value is stored; see
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
-    preferences: any PreferencesType = Prephirences.sharedInstance, key: PreferenceKey,
+    preferences: any PreferencesType, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
   ) {
     projectedValue = Preference(preferences: preferences, key: key, transformation: transformation)
@@ -45,7 +45,7 @@ public struct PreferenceValue<T>: @unchecked Sendable {
   ///   - transformation: How the value is stored; see
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
-    wrappedValue: T, preferences: any PreferencesType = Prephirences.sharedInstance,
+    wrappedValue: T, preferences: any PreferencesType,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
     self.init(

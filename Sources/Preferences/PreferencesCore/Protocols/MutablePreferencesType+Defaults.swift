@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 extension MutablePreferencesType {
   /// The value of a key; setting `nil` removes the key.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// Preferences that can be read and changed.
 ///

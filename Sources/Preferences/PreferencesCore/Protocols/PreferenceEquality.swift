@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Returns whether two preference values have the same type and are equal.
 ///

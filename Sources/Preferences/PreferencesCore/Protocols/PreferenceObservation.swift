@@ -1,16 +1,16 @@
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Keeps an observation of preferences alive; it ends when this object is destroyed or cancelled.
 ///
 /// After the end no call starts; a call that is running on another thread finishes.
 public final class PreferenceObservation: Sendable {
-  private let end: Mutex<(@Sendable () -> Void)?>
+  private let end: PosixMutex<(@Sendable () -> Void)?>
 
   /// Creates an observation; for authors of stores.
   ///
   /// - Parameter end: Ends the observation; called once, on any thread.
   public init(end: @escaping @Sendable () -> Void) {
-    self.end = Mutex(end)
+    self.end = PosixMutex(end)
   }
 
   deinit { cancel() }

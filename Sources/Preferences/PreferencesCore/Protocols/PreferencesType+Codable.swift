@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 extension PreferencesType {
   /// Decodes the JSON data of a key, or the property list objects that another program has stored.
@@ -10,7 +10,7 @@ extension PreferencesType {
   /// - Returns: The decoded value, or `nil` if the key has no value.
   /// - Throws: `DecodingError` if the value cannot be decoded as this type.
   public func decodable<T: Decodable>(
-    _ type: T.Type, forKey key: PreferenceKey, decoder: JSONDecoder = Prephirences.jsonDecoder
+    _ type: T.Type, forKey key: PreferenceKey, decoder: JSONDecoder = PreferenceCoders.jsonDecoder
   ) throws -> T? {
     guard let stored = data(forKey: key) ?? object(forKey: key) else { return nil }
     return try CodableForm.decode(type, from: stored, decoder: decoder)
@@ -27,7 +27,7 @@ extension MutablePreferencesType {
   /// - Throws: `EncodingError` if the value cannot be encoded; nothing is changed.
   public func set<T: Encodable>(
     encodable value: T?, forKey key: PreferenceKey,
-    encoder: JSONEncoder = Prephirences.jsonEncoder
+    encoder: JSONEncoder = PreferenceCoders.jsonEncoder
   ) throws {
     self[key] = try value.map(encoder.encode)
   }

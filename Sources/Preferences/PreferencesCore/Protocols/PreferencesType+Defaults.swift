@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 extension PreferencesType {
   /// The value of a key.

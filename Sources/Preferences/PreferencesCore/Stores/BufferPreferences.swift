@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// A copy of other preferences; changes are written to them only by a commit.
 ///
@@ -14,7 +14,7 @@ open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable 
   /// The preferences that a commit changes.
   public let buffered: any MutablePreferencesType
 
-  private let changedKeys = Mutex<Set<PreferenceKey>>([])
+  private let changedKeys = PosixMutex<Set<PreferenceKey>>([])
 
   /// Copies the values of other preferences.
   ///

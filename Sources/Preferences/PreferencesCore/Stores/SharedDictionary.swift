@@ -1,3 +1,5 @@
+internal import PrephirencesSystem
+
 /// Preferences in memory that threads share.
 ///
 /// Old values are returned, so that they are destroyed outside the lock. Changes are posted to the
@@ -8,9 +10,9 @@ final class SharedDictionary: Sendable {
 
   // Values may be of any type; as with any store of preferences, a program that shares a value
   // between threads is responsible for it.
-  private let values: Mutex<PreferencesDictionary>
+  private let values: PosixMutex<PreferencesDictionary>
 
-  init(_ values: PreferencesDictionary = [:]) { self.values = Mutex(values.droppingNil()) }
+  init(_ values: PreferencesDictionary = [:]) { self.values = PosixMutex(values.droppingNil()) }
 
   /// All values by their keys.
   var all: PreferencesDictionary { values.withLock { $0 } }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Stores values as the JSON data of their encoding.
 struct CodableTransformation<Value: Codable>: PreferenceTransformation {
@@ -10,12 +10,12 @@ struct CodableTransformation<Value: Codable>: PreferenceTransformation {
   func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
     if let value: Value = PreferenceCast.cast(value) { return value }
     guard let value = unwrapped(value) else { return nil }
-    return try? CodableForm.decode(Value.self, from: value, decoder: Prephirences.jsonDecoder)
+    return try? CodableForm.decode(Value.self, from: value, decoder: PreferenceCoders.jsonDecoder)
   }
 
   func transformedValue(_ value: Any?) -> PreferenceObject? {
     guard encodes, let value = value as? Value else { return value }
-    return try? Prephirences.jsonEncoder.encode(value)
+    return try? PreferenceCoders.jsonEncoder.encode(value)
   }
 
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {

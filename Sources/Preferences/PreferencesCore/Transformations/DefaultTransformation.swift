@@ -8,12 +8,12 @@ package enum DefaultTransformation {
   ///     them itself.
   /// - Returns: The transformation.
   package static func of<T>(_ type: T.Type, encodes: Bool = true) -> any PreferenceTransformation {
-    if T.self is any PlainPreferenceValue.Type { return TransformationKey.none }
+    if T.self is any PlainPreferenceValue.Type { return PlainTransformation() }
     if let type = T.self as? any RawRepresentable.Type, let transformation = raw(type) {
       return transformation
     }
     if let type = T.self as? any Codable.Type { return codable(type, encodes: encodes) }
-    return TransformationKey.none
+    return PlainTransformation()
   }
 
   private static func raw<Value: RawRepresentable>(

@@ -1,3 +1,12 @@
+/// Stores values as they are.
+package struct PlainTransformation: PreferenceTransformation {
+  package init() {}
+
+  package func reverseTransformedValue(_ value: PreferenceObject?) -> Any? { value }
+
+  package func transformedValue(_ value: Any?) -> PreferenceObject? { value }
+}
+
 /// Changes values when they are read, and stores them as another transformation does.
 struct ReadingTransformation<Value>: PreferenceTransformation {
   let base: any PreferenceTransformation

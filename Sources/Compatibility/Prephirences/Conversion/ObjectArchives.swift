@@ -1,13 +1,14 @@
 package import Foundation
+internal import PreferencesCore
 
-/// Creates and reads archives of objects; the result is `nil` if that is not possible.
+/// Creates and reads archives of objects.
 ///
 /// `NSKeyedArchiver` stops the process on a value that it does not support, and `NSKeyedUnarchiver`
 /// on many altered archives, so both are checked first. A program's own classes are responsible for
 /// their `encode(with:)` and `init(coder:)`.
-package enum PreferenceArchive {
+extension PreferenceArchive: ObjectArchiver {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
-  package static func archive(_ value: Any) -> Data? {
+  package static func archived(_ value: Any) -> Data? {
     guard let object = object(toArchive: value) else { return nil }
     let archiver = NSKeyedArchiver(requiringSecureCoding: false)
     let archiveGuard = ArchiveGuard()
@@ -17,14 +18,9 @@ package enum PreferenceArchive {
     return archiveGuard.hasRefused ? nil : data
   }
 
-  /// Returns the value of an archive, or `nil` if the data is not an archive.
-  package static func unarchive(_ data: Data) -> Any? {
-    unarchive(data, keys: [NSKeyedArchiveRootObjectKey])?[0]
-  }
-
   /// Returns several values of an archive, or `nil` if the data is not an archive or a value is
   /// missing.
-  static func unarchive(_ data: Data, keys: [String]) -> [Any]? {
+  package static func unarchived(_ data: Data, keys: [String]) -> [Any]? {
     guard let archive = KeyedArchive(data), archive.isSound,
       let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
     else { return nil }
@@ -39,6 +35,11 @@ package enum PreferenceArchive {
       objects.append(object)
     }
     return objects
+  }
+
+  /// Returns whether this program has a class of this name whose objects can be read from archives.
+  package static func isArchivable(className: String) -> Bool {
+    NSClassFromString(className) is any NSCoding.Type
   }
 
   /// Returns the object that a value is archived as, or `nil` if it cannot be archived.
