@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import PreferencesCore
 
 extension NSNumber: BridgedValue {
@@ -27,14 +27,14 @@ extension NumberBoxing: NumberBoxer {
       Int(exactly: number).map { NSNumber(value: $0) } ?? UInt64(exactly: number).map {
         NSNumber(value: $0)
       } ?? number
-    case let number as any BinaryFloatingPoint: boxed(number)
+    case let number as any BinaryFloatingPoint: exact(number)
     default: number
     }
   }
 
-  private static func boxed<Number: BinaryFloatingPoint>(_ number: Number) -> Any {
+  private static func exact(_ number: some BinaryFloatingPoint) -> Any {
     let double = Double(number)
-    return number.isNaN || Number(double) == number ? NSNumber(value: double) : number
+    return number.isNaN || type(of: number).init(double) == number ? NSNumber(value: double) : number
   }
 }
 
