@@ -34,7 +34,8 @@ extension NumberBoxing: NumberBoxer {
 
   private static func exact(_ number: some BinaryFloatingPoint) -> Any {
     let double = Double(number)
-    return number.isNaN || type(of: number).init(double) == number ? NSNumber(value: double) : number
+    return number.isNaN || type(of: number).init(double) == number
+      ? NSNumber(value: double) : number
   }
 }
 

@@ -12,7 +12,9 @@ package final class SharedDictionary: Sendable {
   // between threads is responsible for it.
   private let values: PosixMutex<PreferencesDictionary>
 
-  package init(_ values: PreferencesDictionary = [:]) { self.values = PosixMutex(values.droppingNil()) }
+  package init(_ values: PreferencesDictionary = [:]) {
+    self.values = PosixMutex(values.droppingNil())
+  }
 
   /// All values by their keys.
   package var all: PreferencesDictionary { values.withLock { $0 } }
