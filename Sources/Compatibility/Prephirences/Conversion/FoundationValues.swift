@@ -1,5 +1,5 @@
-internal import Foundation
-internal import PreferencesCore
+package import Foundation
+package import PreferencesCore
 
 extension NSNumber: BridgedValue {
   package var swiftValue: Any? {
@@ -47,5 +47,26 @@ extension CGFloat: PlainPreferenceValue {
   package static func converted(from value: Any) -> CGFloat? {
     // The generic initializers of `CGFloat` stop the process.
     Double.converted(from: value).map { CGFloat($0) }
+  }
+}
+
+extension PropertyListReader.Format {
+  /// Takes Foundation's name of a format.
+  package init(_ format: PropertyListSerialization.PropertyListFormat) {
+    self =
+      switch format {
+      case .xml: .xml
+      case .binary: .binary
+      default: .openStep
+      }
+  }
+
+  /// Foundation's name of the format.
+  package var foundationFormat: PropertyListSerialization.PropertyListFormat {
+    switch self {
+    case .xml: .xml
+    case .binary: .binary
+    case .openStep: .openStep
+    }
   }
 }
