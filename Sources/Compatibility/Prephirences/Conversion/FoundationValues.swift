@@ -1,5 +1,5 @@
 package import Foundation
-internal import PreferencesCore
+package import PreferencesCore
 
 extension NSNumber: BridgedValue {
   package var swiftValue: Any? {
@@ -13,13 +13,17 @@ extension NSNumber: BridgedValue {
     }
   }
 
+  package var exactValue: Any? {
+    unsafe String(cString: objCType) == "f" ? floatValue : swiftValue
+  }
+
   package var numberText: String? { stringValue }
 }
 
 extension NSNull: BridgedNull {}
 
 extension NumberBoxing: NumberBoxer {
-  package static func boxed(_ number: Any) -> Any {
+  package static func object(of number: Any) -> Any {
     if let number = number as? NSNumber { return number }
     return switch number {
     case let number as CGFloat: NSNumber(value: Double(number))
@@ -48,5 +52,26 @@ extension CGFloat: PlainPreferenceValue {
   package static func converted(from value: Any) -> CGFloat? {
     // The generic initializers of `CGFloat` stop the process.
     Double.converted(from: value).map { CGFloat($0) }
+  }
+}
+
+extension PropertyListReader.Format {
+  /// Takes Foundation's name of a format.
+  package init(_ format: PropertyListSerialization.PropertyListFormat) {
+    self =
+      switch format {
+      case .xml: .xml
+      case .binary: .binary
+      default: .openStep
+      }
+  }
+
+  /// Foundation's name of the format.
+  package var foundationFormat: PropertyListSerialization.PropertyListFormat {
+    switch self {
+    case .xml: .xml
+    case .binary: .binary
+    case .openStep: .openStep
+    }
   }
 }

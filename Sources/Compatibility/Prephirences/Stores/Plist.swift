@@ -35,7 +35,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
     format: PropertyListSerialization.PropertyListFormat = .xml
   ) {
     self.filePath = filePath
-    state = PosixMutex(PlistState(format: format))
+    state = PosixMutex(PlistState(format: PropertyListReader.Format(format)))
     super.init(dictionary: values)
   }
 
@@ -58,7 +58,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
     let file = try PropertyListFile(path: path).read()
-    self.init(file.values, filePath: path, format: file.format)
+    self.init(file.values, filePath: path, format: file.format.foundationFormat)
   }
 
   /// Creates preferences from the elements of a dictionary literal, without a file.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The objects of a binary property list as stored, read without trusting any byte.
 ///

@@ -1,13 +1,20 @@
-internal import Foundation
+package import FoundationEssentials
 
-/// An archive of `NSKeyedArchiver`, checked before `NSKeyedUnarchiver` reads it.
+/// An archive of `NSKeyedArchiver`.
 ///
-/// The unarchiver relies on what is checked here, and stops the process if it is wrong.
-struct KeyedArchive {
+/// Texts and URLs are read here. For other objects, this checks what `NSKeyedUnarchiver` relies on:
+/// it stops the process if that is wrong.
+package struct KeyedArchive {
   typealias Fields = [String: BinaryPropertyList.Object]
 
   /// The maximum nesting depth of objects, here and in archives that are created.
-  static let maximumDepth = 200
+  package static let maximumDepth = 200
+
+  static let version = 100_000
+  static let archiver = "NSKeyedArchiver"
+
+  /// The first object, which stands for `nil`.
+  static let null = "$null"
 
   /// The maximum length of the name of a class, which is looked up for each object.
   private static let maximumNameLength = 1000
@@ -17,12 +24,12 @@ struct KeyedArchive {
   private let objects: [Int]
 
   /// Reads the frame of an archive; `nil` if the data has none.
-  init?(_ data: Data) {
+  package init?(_ data: Data) {
     guard let list = BinaryPropertyList(data), let root = Self.fields(list.root, of: list),
-      case .string("NSKeyedArchiver") = root["$archiver"],
-      case .integer(100_000) = root["$version"],
+      case .string(Self.archiver) = root["$archiver"],
+      case .integer(Self.version) = root["$version"],
       case .dictionary(let top) = root["$top"], case .array(let objects) = root["$objects"],
-      case .string("$null")? = objects.first.map({ list.objects[$0] }),
+      case .string(Self.null)? = objects.first.map({ list.objects[$0] }),
       let top = Self.fields(top, of: list)
     else { return nil }
     self.list = list
@@ -30,8 +37,54 @@ struct KeyedArchive {
     self.objects = objects
   }
 
+  // MARK: Texts and URLs
+
+  /// Returns the text that is archived for a key.
+  func text(forKey key: String) -> String? {
+    guard case .reference(let reference) = top[key] else { return nil }
+    return text(at: reference)
+  }
+
+  /// Returns the URL that is archived for a key.
+  func url(forKey key: String) -> URL? {
+    guard case .reference(let reference) = top[key] else { return nil }
+    return url(at: reference, depth: 0)
+  }
+
+  private func text(at reference: Int) -> String? {
+    // The first object stands for `nil`.
+    guard reference > 0, objects.indices.contains(reference) else { return nil }
+    if case .string(let text) = list.objects[objects[reference]] { return text }
+    guard let (name, fields) = object(at: reference), ["NSString", "NSMutableString"].contains(name),
+      case .string(let text) = fields["NS.string"]
+    else { return nil }
+    return text
+  }
+
+  private func url(at reference: Int, depth: Int) -> URL? {
+    guard depth < Self.maximumDepth, let (name, fields) = object(at: reference), name == "NSURL",
+      case .reference(let base) = fields["NS.base"],
+      case .reference(let relative) = fields["NS.relative"], let text = text(at: relative),
+      // Other text would become another URL.
+      URL(string: text, encodingInvalidCharacters: false) != nil
+    else { return nil }
+    if base == 0 { return URL(string: text) }
+    return url(at: base, depth: depth + 1).flatMap { URL(string: text, relativeTo: $0) }
+  }
+
+  /// Returns the class and the fields of an object.
+  private func object(at reference: Int) -> (name: String, fields: Fields)? {
+    guard objects.indices.contains(reference),
+      let fields = Self.fields(objects[reference], of: list),
+      case .reference(let entry) = fields["$class"], let name = className(at: entry)
+    else { return nil }
+    return (name, fields)
+  }
+
+  // MARK: Soundness
+
   /// Whether the unarchiver can read all of it safely.
-  var isSound: Bool {
+  package var isSound: Bool {
     var examination = Examination()
     return top.values.allSatisfy { value in
       guard case .reference(let reference) = value else { return isScalar(value) }

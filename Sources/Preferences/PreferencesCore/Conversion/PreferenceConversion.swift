@@ -71,7 +71,7 @@ package struct PreferenceConversion {
   package var url: URL? {
     switch value {
     case let url as URL: url
-    case let archive as Data: PreferenceArchive.unarchive(archive) as? URL
+    case let archive as Data: MarkedArchive.url(of: archive)
     case let text as String:
       if let url = URL(string: text), url.scheme != nil {
         url

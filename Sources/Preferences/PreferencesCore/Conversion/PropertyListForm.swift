@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Converts values to their property list form and back.
 ///
@@ -53,7 +53,7 @@ package enum PropertyListForm {
   /// Returns whether Foundation reads a dictionary of an XML property list as an archive's
   /// reference, and so never as a dictionary.
   static func isReference(_ form: PreferencesDictionary) -> Bool {
-    form.count == 1 && form[referenceKey].flatMap(number) != nil && !(form[referenceKey] is Bool)
+    form.count == 1 && form[referenceKey] is any Numeric
   }
 
   /// A dictionary with only this key is read as a reference if its value is a number.
@@ -68,29 +68,29 @@ package enum PropertyListForm {
     let form: Any? =
       switch value {
       case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
+      case let object as any BridgedValue: object.swiftValue as? Double
       case let number as any BinaryFloatingPoint: exactDouble(number)
-      case let url as URL: MarkedArchive(url)?.data
-      case let uuid as UUID: MarkedArchive(uuid)?.data
-      case let decimal as Decimal: MarkedArchive(decimal)?.data
-      case let text as String: MarkedArchive(text)?.data
-      case let date as Date: MarkedArchive(date)?.data
+      case let url as URL: MarkedArchive(url).data
+      case let uuid as UUID: MarkedArchive(uuid).data
+      case let decimal as Decimal: MarkedArchive(decimal).data
+      case let text as String: MarkedArchive(text).data
+      case let date as Date: MarkedArchive(date).data
       default: nil
       }
     guard let form else { throw Unstorable(type: type(of: value)) }
     return form
   }
 
-  /// Returns the form of a Foundation object.
+  /// Returns the form of an object.
   private static func encode(bridging object: Any, depth: Int) throws(Unstorable) -> Any {
     guard let value = value(bridging: object) else { throw Unstorable(type: type(of: object)) }
     return try encode(value, depth: depth)
   }
 
-  /// Returns a Foundation object as a Swift value; `nil` if it has no form.
+  /// Returns an object as a Swift value; `nil` if it has no form.
   package static func value(bridging object: Any) -> Any? {
     switch object {
-    case let number as NSDecimalNumber: number.decimalValue
-    case let number as NSNumber: value(of: number)
+    case let bridged as any BridgedValue: bridged.swiftValue
     case let text as String: text
     case let data as Data: data
     case let date as Date: date
@@ -102,24 +102,6 @@ package enum PropertyListForm {
     }
   }
 
-  private static func value(of number: NSNumber) -> Any {
-    // Only the two truth values are unique number objects.
-    if [true, false].contains(where: { number === NSNumber(value: $0) }) {
-      return number.boolValue
-    }
-    return switch unsafe String(cString: number.objCType) {
-    case "d", "f": number.doubleValue
-    case "Q": number.uint64Value
-    default: number.intValue
-    }
-  }
-
-  /// Returns a value as a number object; `nil` if it is not a number.
-  static func number(_ value: Any) -> NSNumber? {
-    if let number = value as? NSNumber { return number }
-    return (try? encode(scalar: value)) as? NSNumber
-  }
-
   private static func exactDouble(_ number: some BinaryFloatingPoint) -> Double? {
     let double = Double(number)
     return number.isNaN || type(of: number).init(double) == number ? double : nil
@@ -129,15 +111,36 @@ package enum PropertyListForm {
   package static func decode(_ form: Any) -> Any {
     let type = type(of: form)
     if type == String.self || type == Bool.self || type == Date.self { return form }
-    if type == Int.self || type == Double.self { return form as? NSNumber ?? form }
+    if type == Int.self || type == Double.self { return NumberBoxing.boxed(form) }
     switch unwrapped(form) {
     case let data as Data: return MarkedArchive.value(of: data) ?? data
     case let array as [Any?]: return array.compactMap { $0.map(decode) }
     case let dictionary as [String: Any?]:
       return dictionary.compactMapValues { $0.map(decode) }
-    case let number as NSNumber where type != Bool.self: return number
-    case let value?: return value
+    case let value?: return value is any Numeric ? NumberBoxing.boxed(value) : value
     case nil: return form
+    }
+  }
+}
+
+extension PropertyListForm {
+  /// Returns the property list form of a key's value.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
+  ///   cannot hold the key or the value.
+  package static func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError)
+    -> Any
+  {
+    do throws(Unstorable) {
+      let form = try encode(value)
+      // A reference would make the whole file unreadable; a key with a byte order mark would be
+      // read as another key.
+      if isReference([key: form]) || beginsWithByteOrderMark(key) {
+        throw Unstorable(type: type(of: value))
+      }
+      return form
+    } catch {
+      throw .unstorableValue(key, error.type)
     }
   }
 }

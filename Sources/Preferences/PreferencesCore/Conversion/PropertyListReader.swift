@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Reads property lists from untrusted sources.
 ///
@@ -13,7 +13,12 @@ package import Foundation
 /// | truth value, text, data, date | `Bool`, `String`, `Data`, `Date` |
 /// | array, dictionary | `[Any]`, `[String: Any]` |
 package enum PropertyListReader {
-  package typealias Format = PropertyListSerialization.PropertyListFormat
+  package enum Format {
+    case xml
+    case binary
+    /// The form that `defaults read` prints.
+    case openStep
+  }
 
   /// The maximum nesting depth: that of a value, in a dictionary.
   static let maximumDepth = PropertyListForm.maximumDepth + 1
@@ -35,10 +40,7 @@ package enum PropertyListReader {
 
   /// Returns the dictionary of a property list and its format.
   ///
-  /// - Parameters:
-  ///   - data: The data.
-  ///   - message: Returns the message of an error; it receives what the data is instead.
-  /// - Returns: The dictionary and the format.
+  /// - Parameter message: Returns the message of an error; it receives what the data is instead.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   package static func readDictionary(
     _ data: Data, message: (String) -> String

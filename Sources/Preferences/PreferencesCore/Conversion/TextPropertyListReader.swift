@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Reads property lists in the form that `defaults read` prints: `{ name = value; list = (a, b); }`.
 ///
@@ -183,6 +183,19 @@ struct TextPropertyListReader {
     }
   }
 
+  /// The characters of NeXTSTEP from 0x80 on.
+  private static let nextstep = Array(
+    """
+    \u{A0}ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏ\
+    ÐÑÒÓÔÕÖÙÚÛÜÝÞµ×÷\
+    ©¡¢£⁄¥ƒ§¤’“«‹›ﬁﬂ\
+    ®–†‡·¦¶•‚„”»…‰¬¿\
+    ¹ˋ´ˆ˜¯˘˙¨²˚¸³˝˛ˇ\
+    —±¼½¾àáâãäåçèéêë\
+    ìÆíªîïðñŁØŒºòóôõ\
+    öæùúûıüýłøœßþÿ
+    """.unicodeScalars)
+
   /// Reads the rest of an octal number, which is of a character of NeXTSTEP.
   private mutating func octal(_ first: UInt8) throws(PropertyListDamage) -> String {
     var number = UInt16(first - UInt8(ascii: "0"))
@@ -191,8 +204,10 @@ struct TextPropertyListReader {
       number = number << 3 | UInt16(byte - UInt8(ascii: "0"))
       _ = bytes.pop()
     }
-    guard let byte = UInt8(exactly: number), let text = String(bytes: [byte], encoding: .nextstep)
-    else { throw bytes.failure("an escape is the number of no character") }
-    return text
+    if number < 0x80 { return String(Unicode.Scalar(UInt8(number))) }
+    guard number - 0x80 < Self.nextstep.count else {
+      throw bytes.failure("an escape is the number of no character")
+    }
+    return String(Self.nextstep[Int(number) - 0x80])
   }
 }

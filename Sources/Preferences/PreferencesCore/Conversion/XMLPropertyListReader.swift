@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Reads property lists in XML.
 ///
@@ -250,7 +250,7 @@ struct XMLPropertyListReader {
       // Foundation writes the last moment of a minute as its second 60.
       numbers[5] <= 60
     else { return nil }
-    let day = dayNumber(isNegative ? -numbers[0] : numbers[0], numbers[1], numbers[2])
+    let day = GregorianDay.number(isNegative ? -numbers[0] : numbers[0], numbers[1], numbers[2])
     let seconds = day * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
     return Date(timeIntervalSinceReferenceDate: Double(seconds))
   }
@@ -258,16 +258,5 @@ struct XMLPropertyListReader {
   private static func days(inMonth month: Int, _ year: Int) -> Int {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// Returns the days from 1 January 2001.
-  private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    // The year begins in March, so that the leap day is its last.
-    let year = month > 2 ? year : year - 1
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    let cycle = (year >= 0 ? year : year - 399) / 400
-    let yearOfCycle = year - cycle * 400
-    let dayOfCycle = yearOfCycle * 365 + yearOfCycle / 4 - yearOfCycle / 100 + dayOfYear
-    return cycle * 146_097 + dayOfCycle - 730_791
   }
 }

@@ -1,8 +1,8 @@
-package import Foundation
+internal import FoundationEssentials
 
 /// A property list whose root is a dictionary of preferences.
 package struct PropertyListFile {
-  package typealias Format = PropertyListSerialization.PropertyListFormat
+  package typealias Format = PropertyListReader.Format
 
   package let path: String
 
@@ -18,20 +18,9 @@ package struct PropertyListFile {
   package func write(
     _ values: PreferencesDictionary, format: Format, atomically: Bool = true
   ) throws(PreferencesError) {
-    let data = try Self.data(
-      of: PropertyListForm.encode(root: values, isXML: format == .xml), format: format)
+    let root = try PropertyListForm.encode(root: values, isXML: format == .xml)
+    let data = try PropertyListWriter.data(of: root, format: format)
     try AtomicFile(path: path).write(data, atomically: atomically)
-  }
-
-  private static func data(
-    of root: PreferencesDictionary, format: Format
-  ) throws(PreferencesError) -> Data {
-    guard format != .xml else { return try XMLPropertyList.data(of: root) }
-    do {
-      return try PropertyListSerialization.data(fromPropertyList: root, format: format, options: 0)
-    } catch {
-      throw PreferencesError(.unstorable, "the values cannot be written as a property list")
-    }
   }
 }
 
