@@ -191,22 +191,24 @@ let package = Package(
     target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
 
     // Preferences: values, durable on this machine, and in step on many
-    target(.preferences, "PreferencesCore", ["PrephirencesSystem"]),
+    target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesDurable",
-      ["CSQLite", "Prephirences", "PrephirencesSystem", systemPackage]),
+      ["CSQLite", "PreferencesCore", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesShared",
       [
-        "PreferencesDurable", "Prephirences", "PrephirencesEtcd", "PrephirencesSystem",
+        "PreferencesCore", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
         systemPackage,
       ]),
 
     // Compatibility: the APIs of other libraries, and Foundation's
     target(.compatibility, "Prephirences", ["PreferencesCore", "PrephirencesSystem"]),
-    target(.compatibility, "PrephirencesDurable", ["PreferencesDurable", "Prephirences"]),
+    target(
+      .compatibility, "PrephirencesDurable",
+      ["PreferencesCore", "PreferencesDurable", "Prephirences"]),
     target(
       .compatibility, "PrephirencesShared",
       [
@@ -241,7 +243,7 @@ let package = Package(
     target(
       .commands, "PreferenceCommands",
       [
-        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesCommandLine",
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "PrephirencesCommandLine",
         "PrephirencesEtcd", "PrephirencesSystem", argumentParser, systemPackage,
       ]),
     target(
@@ -255,7 +257,7 @@ let package = Package(
       name: "prefs",
       dependencies: [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "PreferenceCommands",
-        "PreferencesShared", "Prephirences", argumentParser,
+        "PreferencesCore", "PreferencesShared", argumentParser,
       ],
       path: "Sources/Commands/prefs"),
 
