@@ -92,7 +92,7 @@ let package = Package(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainVault", "Prephirences",
+        "KeychainStores", "KeychainVault", "PreferencesCore",
       ]),
     .library(
       name: "KeychainHelpers",
@@ -171,7 +171,7 @@ let package = Package(
       .keychain, "Keychain",
       [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainVault", "KeychainVaultFormat", "Prephirences", "PrephirencesSystem",
+        "KeychainVault", "KeychainVaultFormat", "PreferencesCore", "PrephirencesSystem",
         systemPackage,
       ]),
     target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
