@@ -106,7 +106,7 @@ let package = Package(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainVault", "PreferencesCore", "Prephirences",
+        "KeychainStores", "KeychainVault", "PreferencesCore",
       ]),
     .library(
       name: "KeychainHelpers",
@@ -185,7 +185,7 @@ let package = Package(
       .keychain, "Keychain",
       [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainVault", "KeychainVaultFormat", "Prephirences", "PrephirencesSystem",
+        "KeychainVault", "KeychainVaultFormat", "PreferencesCore", "PrephirencesSystem",
         systemPackage,
       ]),
     target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
