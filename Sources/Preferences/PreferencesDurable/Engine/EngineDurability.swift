@@ -21,8 +21,8 @@ extension Engine {
   }
 
   private func checkpoint(_ database: OpenDatabase) throws(PreferencesError) -> Int {
-    database.connection.setBusyTimeout(min(.milliseconds(100), file.patience))
-    defer { database.connection.setBusyTimeout(file.patience) }
+    database.connection.setBusyTimeout(min(.milliseconds(100), file.timeout))
+    defer { database.connection.setBusyTimeout(file.timeout) }
     // A reader that begins now sees the whole log, so it does not hold up the copying; one that
     // begins after that uses the database alone. To truncate at once would need a moment without
     // any reader.
@@ -38,7 +38,7 @@ extension Engine {
   /// Copies the log into the database now; for tests.
   func checkpoint() throws -> Int {
     try locked {
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       return database.isOnNetwork ? 0 : try checkpoint(database)
     }
@@ -53,7 +53,7 @@ extension Engine {
       }
       try look(forWriting: false)
       guard case .database = source else { return }
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       let state = try database.state()
       // Not a number in the file: a process that is killed before the log is on the disk would leave

@@ -50,7 +50,7 @@ extension Engine {
     // A reader must not wait for a writer that was stopped.
     if !forWriting, try openReady() { return }
     if forWriting { try translated(PrivateFile.makeFolder(file.folder)) }
-    let deadline = Deadline(after: file.patience)
+    let deadline = Deadline(after: file.timeout)
     var counter = try GenerationCounter(path: file.lockPath)
     while try !counter.lock(deadline) {
       // Another process has replaced the file.
@@ -107,7 +107,7 @@ extension Engine {
     try file.checkSidecars()
     guard let identity = try file.inspect()?.identity else { return nil }
     let connection = try SQLiteConnection(path: file.path, mode: .readWrite)
-    connection.setBusyTimeout(file.patience)
+    connection.setBusyTimeout(file.timeout)
     do throws(PreferencesError) {
       try PreferenceSchema.protect(connection)
     } catch {
@@ -236,9 +236,9 @@ final class OpenDatabase {
   /// The generation that this connection has brought to the disk.
   var syncedGeneration: Int64 = 0
 
-  /// The random bytes of the unit of a shared file whose number this connection has brought to the
+  /// The random bytes of the batch of a shared file whose number this connection has brought to the
   /// disk.
-  var syncedUnit: [UInt8] = []
+  var syncedBatch: [UInt8] = []
 
   /// Whether the property list of `UserDefaults` was imported when the state was last read.
   private(set) var isImported = false

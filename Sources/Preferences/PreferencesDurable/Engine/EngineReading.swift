@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesSystem
@@ -7,7 +6,7 @@ internal import SystemPackage
 extension Engine {
   /// Returns the value of a key.
   func fetch(_ text: PreferenceKey) throws -> Any? {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     let key = KeyBytes(text)
     if let transaction = ownTransaction { return try transaction.value(key) }
     if let known = cache.value(key) { return known.value }
@@ -31,7 +30,7 @@ extension Engine {
 
   /// Returns all keys with their values that can be read.
   func fetchReadable() throws -> ReadablePairs {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       if let transaction = ownTransaction {
         return try contents(of: transaction.database.connection)
@@ -343,7 +342,7 @@ struct CachedChange {
 /// A read takes one system call as long as the counter has that generation. Unchecked because the
 /// lock guards everything.
 final class ReadCache: @unchecked Sendable {
-  private let lock = NSLock()
+  private let lock = PosixMutex()
   private var values: [KeyBytes: Entry] = [:]
   private var size = 0
 

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesSystem
@@ -6,7 +6,7 @@ internal import SystemPackage
 
 extension Engine {
   /// Refuses local changes of a shared file that its rules don't allow, and makes a transaction a
-  /// unit.
+  /// batch.
   func admit(
     _ transaction: WriteTransaction, _ state: OpenDatabase.State
   ) throws(PreferencesError) {
@@ -25,21 +25,21 @@ extension Engine {
       if let counted { try rules.check(counted, after: growth) }
       transaction.totals = counted
     }
-    if transaction.keepsUnits { try transaction.closeUnit() }
+    if transaction.keepsBatches { try transaction.closeBatch() }
   }
 
   /// Changes what a file says about sharing, in one transaction.
   func maintain<Result>(
     creating: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       guard ownTransaction == nil else {
         throw PreferencesError(
           .conflict, "sharing cannot be changed within a transaction; do so after it")
       }
       if !creating { _ = try presentDatabase() }
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       try file.checkSidecars()
       try database.connection.run("BEGIN IMMEDIATE")
@@ -68,7 +68,7 @@ extension Engine {
   /// Returns whether the values may have come from other machines, also if the file cannot be
   /// changed here.
   func isShared() throws -> Bool {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       if let transaction = ownTransaction { return transaction.database.isShared }
       try look(forWriting: false)
@@ -85,7 +85,7 @@ extension Engine {
   func inspect<Result>(
     _ body: (OpenDatabase, OpenDatabase.State) throws -> Result
   ) throws -> Result? {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       if let transaction = ownTransaction {
         return try body(transaction.database, transaction.database.state())
@@ -130,76 +130,77 @@ extension WriteTransaction {
   }
 }
 
-// The triggers log each change of a shared file as a single one (unit 0). If the transaction changes
-// several keys, these become a unit; a value that was unsent before must then not go with it.
+// The triggers log each change of a shared file as a single one (batch 0). If the transaction changes
+// several keys, these become a batch; a value that was unsent before must then not go with it.
 extension WriteTransaction {
-  /// Makes the unsent single value of a key a unit of its own.
+  /// Makes the unsent single value of a key a batch of its own.
   func keepUnsentValue(of key: KeyBytes) throws(PreferencesError) {
-    guard unitsBefore[key] == nil else { return }
+    guard batchesBefore[key] == nil else { return }
     var isUnsent = false
     try connection.run(
       "SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes)
     ) { _ in isUnsent = true }
     guard isUnsent else {
-      unitsBefore[key] = 0
+      batchesBefore[key] = 0
       return
     }
-    let unit = try makeUnit(isAtomic: false)
-    try move(key, to: unit)
-    unitsBefore[key] = unit
+    let batch = try makeBatch(isAtomic: false)
+    try move(key, to: batch)
+    batchesBefore[key] = batch
   }
 
-  /// Makes the changes one unit if they are of several keys.
-  func closeUnit() throws(PreferencesError) {
+  /// Makes the changes one batch if they are of several keys.
+  func closeBatch() throws(PreferencesError) {
     let changed = Dictionary(changes.map { ($0.key, $0.new) }) { _, last in last }
     guard changed.count > 1 else {
       if let key = changed.keys.first { try joinUnsentValue(of: key) }
       return
     }
     let size = changed.reduce(0) { size, change in
-      size + change.key.text.utf8.count + UnitLimit.rowHeader + (change.value?.bytes.count ?? 0)
+      size + change.key.text.utf8.count + BatchLimit.rowHeader + (change.value?.bytes.count ?? 0)
     }
-    guard changed.count <= UnitLimit.keys, size <= UnitLimit.bytes else {
+    guard changed.count <= BatchLimit.keys, size <= BatchLimit.bytes else {
       throw .overQuota(
-        "a transaction of shared preferences can change \(UnitLimit.keys) keys and "
-          + "\(UnitLimit.bytes) bytes; divide it, or set the values outside of a transaction")
+        "a transaction of shared preferences can change \(BatchLimit.keys) keys and "
+          + "\(BatchLimit.bytes) bytes; divide it, or set the values outside of a transaction")
     }
-    let unit = try makeUnit(isAtomic: true)
-    for key in changed.keys { try move(key, to: unit) }
+    let batch = try makeBatch(isAtomic: true)
+    for key in changed.keys { try move(key, to: batch) }
   }
 
   /// Replaces the value that was unsent before, as a change without a transaction does.
   private func joinUnsentValue(of key: KeyBytes) throws(PreferencesError) {
-    guard let unit = unitsBefore[key], unit != 0 else { return }
-    try replaceChange(of: unit, key)
+    guard let batch = batchesBefore[key], batch != 0 else { return }
+    try replaceChange(of: batch, key)
   }
 
   /// Drops a single change, in whose place the later one of its key is, which keeps its turn.
-  func replaceChange(of unit: Int64, _ key: KeyBytes) throws(PreferencesError) {
+  func replaceChange(of batch: Int64, _ key: KeyBytes) throws(PreferencesError) {
     try connection.run(
       """
       UPDATE log SET (generation, since) = (SELECT generation, since FROM log AS earlier \
       WHERE earlier.unit = ? AND earlier.key = log.key) WHERE unit = 0 AND key = ?
-      """, .integer(unit), .bytes(key.bytes))
-    try connection.run("DELETE FROM log WHERE unit = ?", .integer(unit))
-    try connection.run("DELETE FROM unit WHERE id = ?", .integer(unit))
+      """, .integer(batch), .bytes(key.bytes))
+    try connection.run("DELETE FROM log WHERE unit = ?", .integer(batch))
+    try connection.run("DELETE FROM unit WHERE id = ?", .integer(batch))
   }
 
-  /// Makes a unit that waits to be sent, later than all others.
-  func makeUnit(isAtomic: Bool) throws(PreferencesError) -> Int64 {
+  /// Makes a batch that waits to be sent, later than all others.
+  func makeBatch(isAtomic: Bool) throws(PreferencesError) -> Int64 {
     try connection.run("UPDATE sync SET units = units + 1")
-    guard let unit = try connection.integer("SELECT units FROM sync") else {
+    guard let batch = try connection.integer("SELECT units FROM sync") else {
       throw .damagedSharing(connection.path)
     }
     try connection.run(
-      "INSERT INTO unit VALUES(?, ?, 0, x'', x'', x'')", .integer(unit), .integer(isAtomic ? 1 : 0))
-    return unit
+      "INSERT INTO unit VALUES(?, ?, 0, x'', x'', x'')", .integer(batch), .integer(isAtomic ? 1 : 0)
+    )
+    return batch
   }
 
-  /// Moves the single change of a key into a unit.
-  func move(_ key: KeyBytes, to unit: Int64) throws(PreferencesError) {
+  /// Moves the single change of a key into a batch.
+  func move(_ key: KeyBytes, to batch: Int64) throws(PreferencesError) {
     try connection.run(
-      "UPDATE log SET unit = ? WHERE unit = 0 AND key = ?", .integer(unit), .bytes(key.bytes))
+      "UPDATE log SET unit = ? WHERE unit = 0 AND key = ?", .integer(batch), .bytes(key.bytes))
   }
 
   private var connection: SQLiteConnection { database.connection }
@@ -312,7 +313,7 @@ package struct SharingQuota: Hashable, Sendable, Codable {
 }
 
 /// What the changes of one transaction may be, since they are sent as one.
-enum UnitLimit {
+enum BatchLimit {
   static let keys = 120
   static let bytes = 1 << 20
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesSystem
@@ -23,19 +22,19 @@ extension Engine {
   /// Within a transaction of the same thread, they become a part of that.
   ///
   /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
-  /// change, which needs no such care. If `isUnit`, the changes of a shared file are sent as one. If
+  /// change, which needs no such care. If `isBatch`, the changes of a shared file are sent as one. If
   /// `isRehearsal`, they are taken back, and ``Rehearsed`` is thrown where they would be committed.
   func write<Result>(
-    asOne isOne: Bool = true, isUnit: Bool = false, isRehearsal: Bool = false,
+    asOne isOne: Bool = true, isBatch: Bool = false, isRehearsal: Bool = false,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     if let transaction = ownTransaction {
       try transaction.checkFailure()
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
     return try locked {
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       try file.checkSidecars()
       try database.connection.run("BEGIN IMMEDIATE")
@@ -44,7 +43,7 @@ extension Engine {
         try advance(to: state, database)
         let transaction = WriteTransaction(
           database, generation: state.generation + 1, isObserved: !observers.isEmpty,
-          keepsUnits: isUnit && state.sharing > 0)
+          keepsBatches: isBatch && state.sharing > 0)
         if !state.isImported { try importPropertyList(into: transaction) }
         let result = try withTransaction(transaction, body)
         try transaction.checkFailure()
@@ -69,8 +68,8 @@ extension Engine {
   private struct Rehearsed: Error {}
 
   /// Fails as changes would, without making them, and without creating a file.
-  func rehearse(_ changes: [(key: KeyBytes, value: StoredValue?)], isUnit: Bool) throws {
-    try ForkGuard.check()
+  func rehearse(_ changes: [(key: KeyBytes, value: StoredValue?)], isBatch: Bool) throws {
+    try ForkMark.preferences.check(PreferencesError.forked)
     let isWithoutDatabase = try locked {
       try look(forWriting: false)
       guard case .propertyList = source else { return false }
@@ -81,7 +80,7 @@ extension Engine {
       return
     }
     do {
-      try write(isUnit: isUnit, isRehearsal: true) { transaction in
+      try write(isBatch: isBatch, isRehearsal: true) { transaction in
         for (key, value) in changes { try transaction.store(value, for: key) }
       }
     } catch is Rehearsed {}
@@ -187,11 +186,11 @@ final class WriteTransaction {
   /// Whether values have changed that `changes` doesn't list.
   private(set) var hasUnlistedChanges = false
 
-  /// Whether the changes may become one unit of a shared file.
-  let keepsUnits: Bool
+  /// Whether the changes may become one batch of a shared file.
+  let keepsBatches: Bool
 
-  /// The units that were made for unsent values of keys that this transaction has changed, too.
-  var unitsBefore: [KeyBytes: Int64] = [:]
+  /// The batches that were made for unsent values of keys that this transaction has changed, too.
+  var batchesBefore: [KeyBytes: Int64] = [:]
 
   /// How much a shared file has afterwards, if that was found out.
   var totals: SharedTotals?
@@ -215,18 +214,18 @@ final class WriteTransaction {
   }
 
   init(
-    _ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsUnits: Bool = false
+    _ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsBatches: Bool = false
   ) {
     self.database = database
     self.generation = generation
     self.isObserved = isObserved
-    self.keepsUnits = keepsUnits
+    self.keepsBatches = keepsBatches
   }
 
   /// Performs changes of which, if the closure throws, none remains.
   func part<Result>(_ body: () throws -> Result) throws -> Result {
     let (count, hadUnlistedChanges) = (changes.count, hasUnlistedChanges)
-    let unitsBefore = unitsBefore
+    let batchesBefore = batchesBefore
     try run("SAVEPOINT part")
     do {
       let result = try body()
@@ -241,7 +240,7 @@ final class WriteTransaction {
       }
       changes.removeLast(changes.count - count)
       hasUnlistedChanges = hadUnlistedChanges
-      self.unitsBefore = unitsBefore
+      self.batchesBefore = batchesBefore
       throw error
     }
   }
@@ -279,7 +278,7 @@ final class WriteTransaction {
     try failing { () throws(PreferencesError) in
       let old = try database.stored(key)
       guard old != new else { return }
-      if keepsUnits { try keepUnsentValue(of: key) }
+      if keepsBatches { try keepUnsentValue(of: key) }
       try write(new, for: key)
       changes.append(Change(key: key, old: old, new: new))
     }
@@ -307,12 +306,12 @@ final class WriteTransaction {
   func removeAll() throws(PreferencesError) {
     if let importFailure { throw importFailure }
     try failing { () throws(PreferencesError) in
-      if isObserved || keepsUnits {
+      if isObserved || keepsBatches {
         try database.forEach { key, value throws(PreferencesError) in
           changes.append(Change(key: key, old: value, new: nil))
         }
       }
-      if keepsUnits { for change in changes { try keepUnsentValue(of: change.key) } }
+      if keepsBatches { for change in changes { try keepUnsentValue(of: change.key) } }
       hasUnlistedChanges = true
       try database.connection.run(
         "UPDATE preference SET kind = 0, value = x'', generation = ? WHERE kind != 0",
@@ -379,19 +378,18 @@ final class WriteTransaction {
 /// Two transactions that contain each other would wait until they time out. Only those of one
 /// process are found.
 ///
-/// Unchecked because the lock guards the property. It is one that the thread sanitizer knows.
-final class TransactionWaits: @unchecked Sendable {
+/// It is used under a lock that the thread sanitizer knows.
+final class TransactionWaits: Sendable {
   static let shared = TransactionWaits()
 
-  private let lock = NSLock()
-  private var waits: [UInt: Engine] = [:]
+  private let waits = PosixMutex<[UInt: Engine]>([:])
 
   /// Calls a closure that waits for an engine, unless its transaction waits for one of the thread.
   /// Returns `nil` if it was not called.
   func perform(
     _ thread: UInt, for engine: Engine, _ wait: () -> Bool
   ) -> Bool? {
-    let isEndless = lock.withLock {
+    let isEndless = waits.withLock { waits in
       var next = Optional(engine)
       // At most once for each thread that waits.
       for _ in 0...waits.count {
@@ -403,7 +401,7 @@ final class TransactionWaits: @unchecked Sendable {
       return false
     }
     guard !isEndless else { return nil }
-    defer { lock.withLock { waits[thread] = nil } }
+    defer { waits.withLock { $0[thread] = nil } }
     return wait()
   }
 }

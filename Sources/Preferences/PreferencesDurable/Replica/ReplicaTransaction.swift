@@ -1,6 +1,6 @@
 internal import Prephirences
 
-/// A transaction on a shared file: the shadow, the log and what is known of the engine.
+/// A transaction on a shared file: the shadow, the outbox and what is known of the server.
 ///
 /// The base of the first unsent change of a key is what the shadow has of that: if the shadow
 /// changes, the change goes on, is dropped, or waits for a decision.
@@ -8,10 +8,10 @@ final class ReplicaTransaction {
   let write: WriteTransaction
   private let before: SyncRecord
   var sync: SyncRecord
-  /// Values that the engine has lost, to be sent before what is unsent.
-  var lostValues: [(key: KeyBytes, value: StoredValue?)] = []
-  /// The last entry of the journal, once this transaction has added one.
-  var journalEnd: JournalEnd?
+  /// Values that the server has lost, to be sent before what is unsent.
+  var undoneValues: [(key: KeyBytes, value: StoredValue?)] = []
+  /// The last entry of the change feed, once this transaction has added one.
+  var feedEnd: ChangeFeedEnd?
 
   init(_ write: WriteTransaction) throws(PreferencesError) {
     self.write = write
@@ -23,13 +23,13 @@ final class ReplicaTransaction {
 
   /// Writes what is kept in memory.
   func close() throws(PreferencesError) {
-    try shortenJournal()
+    try trimFeed()
     if sync != before { try sync.save(connection) }
   }
 
   // MARK: - Shadow
 
-  /// Returns what the engine had of a key last; `nil` if nothing.
+  /// Returns what the server had of a key last; `nil` if nothing.
   func shadow(_ key: KeyBytes) throws(PreferencesError) -> SharedRow? {
     var found: SharedRow?
     try connection.run("SELECT revision, row FROM shadow WHERE key = ?", .bytes(key.bytes)) { row in
@@ -53,7 +53,7 @@ final class ReplicaTransaction {
     return all
   }
 
-  /// Records what the engine has of a key; `nil` is nothing.
+  /// Records what the server has of a key; `nil` is nothing.
   func setShadow(_ row: SharedRow?, of key: KeyBytes) throws(PreferencesError) {
     try retryUnreadable(key)
     guard let row else {
@@ -70,18 +70,18 @@ final class ReplicaTransaction {
       .integer(row.revision), .integer(kind), .bytes(row.bytes))
   }
 
-  /// Lets units be sent again that were set aside because of what the engine had of a key.
+  /// Lets batches be sent again that were set aside because of what the server had of a key.
   private func retryUnreadable(_ key: KeyBytes) throws(PreferencesError) {
-    var units: [Int64] = []
+    var batches: [Int64] = []
     try connection.run(
       """
       SELECT id FROM unit WHERE state IN (?, ?) AND EXISTS \
       (SELECT 1 FROM log WHERE log.unit = unit.id AND log.key = ?)
-      """, .integer(UnitState.setAside(.newerForm).number),
-      .integer(UnitState.setAside(.damaged).number), .bytes(key.bytes)
-    ) { row in if let unit = row.integer(0) { units.append(unit) } }
-    for unit in units { try set(.waiting, of: unit) }
-    if !units.isEmpty { write.wakesOthers = true }
+      """, .integer(BatchState.setAside(.newerForm).number),
+      .integer(BatchState.setAside(.damaged).number), .bytes(key.bytes)
+    ) { row in if let batch = row.integer(0) { batches.append(batch) } }
+    for batch in batches { try set(.waiting, of: batch) }
+    if !batches.isEmpty { write.wakesOthers = true }
   }
 
   // MARK: - Writers
@@ -111,7 +111,7 @@ final class ReplicaTransaction {
     return isOwn
   }
 
-  /// Records that a writer has sent a unit.
+  /// Records that a writer has sent a batch.
   func note(_ number: Int64, of tag: WriterTag) throws(PreferencesError) {
     try connection.run(
       """
@@ -128,13 +128,13 @@ final class ReplicaTransaction {
 
   // MARK: - Values
 
-  /// Changes a value as the engine or a decision has it, and tells observers of all processes.
+  /// Changes a value as the server or a decision has it, and tells observers of all processes.
   func apply(
     _ new: StoredValue?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
   ) throws(PreferencesError) {
     let old = try presentValue(of: key)
     guard try write.apply(new, for: key) else { return }
-    try addToJournal(key, from: old, to: new, conflict: conflict, writer)
+    try addToFeed(key, from: old, to: new, conflict: conflict, writer)
   }
 
   /// Returns the value that the file has; `nil` also if it is damaged, as it may be replaced.
@@ -157,7 +157,7 @@ extension ReplicaTransaction {
     for change in revision.changes {
       switch change {
       case .writer(let tag, let row) where tag == sync.writer:
-        guard try meet(row, revision.revision) else { return false }
+        guard try merge(row, revision.revision) else { return false }
       case .writer(let tag, let row?):
         if let number = WriterRow.number(row) { try note(number, of: tag) }
         if try isOwn(tag) { writers[tag] = row }
@@ -165,25 +165,25 @@ extension ReplicaTransaction {
       case .writer, .removed, .floor: break
       }
     }
-    if !writers.isEmpty { try acknowledgeLateUnits(rows, writers, revision.revision) }
-    var news: [News] = []
+    if !writers.isEmpty { try acknowledgeLateBatches(rows, writers, revision.revision) }
+    var changes: [RemoteChange] = []
     for row in rows where try isNew(row) {
-      news.append(try take(row, of: KeyBytes(row.key)))
+      changes.append(try receive(row, of: KeyBytes(row.key)))
       if let writer = row.writer, let number = row.number { try note(number, of: writer) }
     }
     for case .removed(let text) in revision.changes {
       let key = KeyBytes(text)
       guard let known = try shadow(key), known.revision < revision.revision else { continue }
-      news.append(try lose(known, key))
+      changes.append(try noteLoss(known, key))
     }
-    try meet(news)
+    try merge(changes)
     sync.revision = revision.revision
     return true
   }
 
   /// The row of this writer was written, in a revision.
-  private func meet(_ row: [UInt8]?, _ revision: Int64) throws(PreferencesError) -> Bool {
-    // The sender may have heard of later units.
+  private func merge(_ row: [UInt8]?, _ revision: Int64) throws(PreferencesError) -> Bool {
+    // The sender may have heard of later batches.
     guard revision > sync.writtenRevision, row != sync.writerRow else { return true }
     if row == sync.newWriterRow, try isInFlight() {
       try acknowledge(revision: revision)
@@ -194,7 +194,7 @@ extension ReplicaTransaction {
     return true
   }
 
-  /// The engine has an older row of this writer, or none: what was numbered last cannot be performed.
+  /// The server has an older row of this writer, or none: what was numbered last cannot be performed.
   func forgetWriterRow(_ row: [UInt8]?, _ revision: Int64) throws(PreferencesError) {
     sync.writerRow = row
     sync.writtenRevision = revision
@@ -220,7 +220,7 @@ extension ReplicaTransaction {
 }
 
 extension ReplicaTransaction {
-  /// Compares everything that the engine has with the shadow. `known` is `nil` if nothing is sent
+  /// Compares everything that the server has with the shadow. `known` is `nil` if nothing is sent
   /// meanwhile.
   func apply(
     _ snapshot: SharedSnapshot, since known: SharingState?
@@ -229,23 +229,23 @@ extension ReplicaTransaction {
       return .foreign
     }
     sync.identity = identity
-    let outcome = try meetWriter(of: snapshot, since: known)
+    let outcome = try mergeWriter(of: snapshot, since: known)
     guard outcome == .applied else { return outcome }
-    try acknowledgeLateUnits(snapshot.rows, snapshot.writers, snapshot.revision)
+    try acknowledgeLateBatches(snapshot.rows, snapshot.writers, snapshot.revision)
     let seen = try writers()
     var shadows = try allShadows()
-    var news: [News] = []
+    var changes: [RemoteChange] = []
     for row in snapshot.rows {
       let key = KeyBytes(row.key)
       let known = shadows.removeValue(forKey: key)
       if let known, known.bytes == row.bytes {
         if known.revision != row.revision { try setShadow(row, of: key) }
       } else {
-        news.append(try compare(row, with: known, key, seen, snapshot))
+        changes.append(try compare(row, with: known, key, seen, snapshot))
       }
     }
-    for (key, known) in shadows { news.append(try miss(known, key, snapshot)) }
-    try meet(news)
+    for (key, known) in shadows { changes.append(try noteMissing(known, key, snapshot)) }
+    try merge(changes)
     for row in snapshot.rows {
       if let writer = row.writer, let number = row.number { try note(number, of: writer) }
     }
@@ -257,8 +257,8 @@ extension ReplicaTransaction {
     return .applied
   }
 
-  /// Finds out what the engine has of this writer.
-  private func meetWriter(
+  /// Finds out what the server has of this writer.
+  private func mergeWriter(
     of snapshot: SharedSnapshot, since known: SharingState?
   ) throws(PreferencesError) -> SnapshotOutcome {
     let row = snapshot.writers[sync.writer]
@@ -267,20 +267,20 @@ extension ReplicaTransaction {
       try acknowledge(revision: snapshot.revision)
       return .applied
     }
-    // The sender has heard of a later unit since.
+    // The sender has heard of a later batch since.
     if let known, known.writerRow != sync.writerRow { return .outdated }
     let number = sync.writerRow.flatMap(WriterRow.number) ?? 0
     guard row.flatMap(WriterRow.number) ?? 0 < number else { return .cloned }
-    // The engine was restored: units were lost.
+    // The server was restored: batches were lost.
     try forgetWriterRow(row, snapshot.revision)
     return .applied
   }
 
-  /// A row differs from what the engine had.
+  /// A row differs from what the server had.
   private func compare(
     _ row: SharedRow, with known: SharedRow?, _ key: KeyBytes, _ seen: [WriterTag: Writer],
     _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) -> News {
+  ) throws(PreferencesError) -> RemoteChange {
     let lost = known.flatMap { known in
       Self.isOwn(known, seen) && Self.isLost(known, snapshot) ? known : nil
     }
@@ -293,38 +293,38 @@ extension ReplicaTransaction {
       } else {
         false
       }
-    // An own change that the engine has lost is sent again, before what is unsent; if the key was
+    // An own change that the server has lost is sent again, before what is unsent; if the key was
     // changed since, that is decided as if it had not been sent.
     if let lost, let value = Self.readable(lost) {
-      switch try firstUnit(of: key) {
-      case nil: try log(value.value, for: key)
+      switch try firstBatch(of: key) {
+      case nil: try enqueue(value.value, for: key)
       // What replaces it is based on it alone.
-      case Self.loose: break
-      case .some: try logFirst(value.value, for: key)
+      case Self.unbatched: break
+      case .some: try enqueueFirst(value.value, for: key)
       }
     }
-    return try take(row, of: key, isOlder: isOlder)
+    return try receive(row, of: key, isOlder: isOlder)
   }
 
-  /// The engine has no row any more.
-  private func miss(
+  /// The server has no row any more.
+  private func noteMissing(
     _ known: SharedRow, _ key: KeyBytes, _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) -> News {
+  ) throws(PreferencesError) -> RemoteChange {
     guard case .value(_?) = known.form, sync.revision < snapshot.floor,
       !Self.isLost(known, snapshot)
-    else { return try lose(known, key) }
+    else { return try noteLoss(known, key) }
     // The removal was collected while this machine was away.
-    return try take(nil, of: key)
+    return try receive(nil, of: key)
   }
 
   private static func isOwn(_ row: SharedRow, _ seen: [WriterTag: Writer]) -> Bool {
     row.writer.flatMap { seen[$0]?.isOwn } ?? false
   }
 
-  /// Whether the engine does not know that this row was ever written.
+  /// Whether the server does not know that this row was ever written.
   private static func isLost(_ row: SharedRow, _ snapshot: SharedSnapshot) -> Bool {
     guard let writer = row.writer, let number = row.number else { return false }
-    // The engine forgets those.
+    // The server forgets those.
     if writer.isForgotten, snapshot.writers[writer] == nil { return false }
     return snapshot.writers[writer].flatMap(WriterRow.number) ?? 0 < number
   }
