@@ -100,16 +100,16 @@ final class Engine: @unchecked Sendable {
     return try body()
   }
 
-  private func takeLock() throws(PreferencesError) {
+  private func takeLock() throws {
     guard !lock.tryLock() else { return }
     let isLocked = TransactionWaits.shared.perform(Self.currentThread, for: self) {
       lock.lock(within: file.timeout)
     }
     switch isLocked {
     case true: return
-    case false: throw .timedOut("another thread used the preferences for too long", file.path)
+    case false: throw PreferencesError.timedOut("another thread used the preferences for too long", file.path)
     case nil:
-      throw .timedOut(
+      throw PreferencesError.timedOut(
         "a transaction of another thread waits for that of this thread, and so cannot be waited for",
         file.path)
     }
@@ -286,9 +286,7 @@ final class Failures: Sendable {
     for handler in handlers { handler(error) }
   }
 
-  func observe(
-    _ handler: @escaping @Sendable (PreferencesError) -> Void
-  ) -> PreferenceObservation {
+  func observe(_ handler: @escaping @Sendable (PreferencesError) -> Void) -> PreferenceObservation {
     let number = state.withLock { state in
       state.count += 1
       state.handlers[state.count] = handler

@@ -7,9 +7,7 @@ internal import SystemPackage
 extension Engine {
   /// Refuses local changes of a shared file that its rules don't allow, and makes a transaction a
   /// batch.
-  func admit(
-    _ transaction: WriteTransaction, _ state: OpenDatabase.State
-  ) throws(PreferencesError) {
+  func admit(_ transaction: WriteTransaction, _ state: OpenDatabase.State) throws {
     let rules: SharingRules
     if let known = self.rules, known.number == state.sharing {
       rules = known
@@ -95,7 +93,7 @@ extension Engine {
     }
   }
 
-  private func presentDatabase() throws(PreferencesError) -> OpenDatabase? {
+  private func presentDatabase() throws -> OpenDatabase? {
     try look(forWriting: false)
     switch source {
     case .database(let database): return database
@@ -111,7 +109,7 @@ extension Engine {
 
 extension WriteTransaction {
   /// Stores a value that comes from elsewhere, and so is not logged.
-  func apply(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) -> Bool {
+  func apply(_ new: StoredValue?, for key: KeyBytes) throws -> Bool {
     if !isApplying { try toggleLogging() }
     isApplying = true
     let count = changes.count
@@ -119,13 +117,13 @@ extension WriteTransaction {
     return changes.count > count
   }
 
-  func endApplying() throws(PreferencesError) {
+  func endApplying() throws {
     guard isApplying else { return }
     try toggleLogging()
     isApplying = false
   }
 
-  private func toggleLogging() throws(PreferencesError) {
+  private func toggleLogging() throws {
     try database.connection.run("UPDATE state SET sharing = -sharing")
   }
 }
@@ -134,7 +132,7 @@ extension WriteTransaction {
 // several keys, these become a batch; a value that was unsent before must then not go with it.
 extension WriteTransaction {
   /// Makes the unsent single value of a key a batch of its own.
-  func keepUnsentValue(of key: KeyBytes) throws(PreferencesError) {
+  func keepUnsentValue(of key: KeyBytes) throws {
     guard batchesBefore[key] == nil else { return }
     var isUnsent = false
     try connection.run(
@@ -150,7 +148,7 @@ extension WriteTransaction {
   }
 
   /// Makes the changes one batch if they are of several keys.
-  func closeBatch() throws(PreferencesError) {
+  func closeBatch() throws {
     let changed = Dictionary(changes.map { ($0.key, $0.new) }) { _, last in last }
     guard changed.count > 1 else {
       if let key = changed.keys.first { try joinUnsentValue(of: key) }
@@ -160,7 +158,7 @@ extension WriteTransaction {
       size + change.key.text.utf8.count + BatchLimit.rowHeader + (change.value?.bytes.count ?? 0)
     }
     guard changed.count <= BatchLimit.keys, size <= BatchLimit.bytes else {
-      throw .overQuota(
+      throw PreferencesError.overQuota(
         "a transaction of shared preferences can change \(BatchLimit.keys) keys and "
           + "\(BatchLimit.bytes) bytes; divide it, or set the values outside of a transaction")
     }
@@ -169,13 +167,13 @@ extension WriteTransaction {
   }
 
   /// Replaces the value that was unsent before, as a change without a transaction does.
-  private func joinUnsentValue(of key: KeyBytes) throws(PreferencesError) {
+  private func joinUnsentValue(of key: KeyBytes) throws {
     guard let batch = batchesBefore[key], batch != 0 else { return }
     try replaceChange(of: batch, key)
   }
 
   /// Drops a single change, in whose place the later one of its key is, which keeps its turn.
-  func replaceChange(of batch: Int64, _ key: KeyBytes) throws(PreferencesError) {
+  func replaceChange(of batch: Int64, _ key: KeyBytes) throws {
     try connection.run(
       """
       UPDATE log SET (generation, since) = (SELECT generation, since FROM log AS earlier \
@@ -186,10 +184,10 @@ extension WriteTransaction {
   }
 
   /// Makes a batch that waits to be sent, later than all others.
-  func makeBatch(isAtomic: Bool) throws(PreferencesError) -> Int64 {
+  func makeBatch(isAtomic: Bool) throws -> Int64 {
     try connection.run("UPDATE sync SET units = units + 1")
     guard let batch = try connection.integer("SELECT units FROM sync") else {
-      throw .damagedSharing(connection.path)
+      throw PreferencesError.damagedSharing(connection.path)
     }
     try connection.run(
       "INSERT INTO unit VALUES(?, ?, 0, x'', x'', x'')", .integer(batch), .integer(isAtomic ? 1 : 0)
@@ -198,7 +196,7 @@ extension WriteTransaction {
   }
 
   /// Moves the single change of a key into a batch.
-  func move(_ key: KeyBytes, to batch: Int64) throws(PreferencesError) {
+  func move(_ key: KeyBytes, to batch: Int64) throws {
     try connection.run(
       "UPDATE log SET unit = ? WHERE unit = 0 AND key = ?", .integer(batch), .bytes(key.bytes))
   }
@@ -213,7 +211,7 @@ struct SharingRules {
   let quota: SharingQuota
   let isReadOnly: Bool
 
-  init(_ database: OpenDatabase, number: Int64) throws(PreferencesError) {
+  init(_ database: OpenDatabase, number: Int64) throws {
     var found: (settings: SharingSettings, isReadOnly: Bool)?
     try database.connection.run("SELECT settings, closed FROM sync") { row in
       let bytes = Data(row.bytes(0))
@@ -222,20 +220,18 @@ struct SharingRules {
       }
       found = (settings, row.integer(1) != 0)
     }
-    guard let found else { throw .damagedSharing(database.connection.path) }
+    guard let found else { throw PreferencesError.damagedSharing(database.connection.path) }
     self.number = number
     quota = found.settings.quota
     isReadOnly = found.isReadOnly
   }
 
-  func check(_ transaction: WriteTransaction) throws(PreferencesError) {
+  func check(_ transaction: WriteTransaction) throws {
     try check(transaction.changes, transaction)
   }
 
   /// Checks those of a transaction's changes that this machine makes.
-  func check(
-    _ changes: [WriteTransaction.Change], _ transaction: WriteTransaction
-  ) throws(PreferencesError) {
+  func check(_ changes: [WriteTransaction.Change], _ transaction: WriteTransaction) throws {
     guard !isReadOnly else {
       throw PreferencesError(
         .readOnly,
@@ -245,12 +241,12 @@ struct SharingRules {
     for change in changes {
       guard let size = change.new?.bytes.count else { continue }
       guard change.old != nil || change.key.text.utf8.count <= quota.keyBytes else {
-        throw .overQuota(
+        throw PreferencesError.overQuota(
           "a key is longer than the \(quota.keyBytes) bytes that shared preferences allow; "
             + "shorten it: '\(change.key.text.prefix(100))'")
       }
       guard size <= quota.valueBytes || size <= change.old?.bytes.count ?? 0 else {
-        throw .overQuota(
+        throw PreferencesError.overQuota(
           "the value of the key '\(change.key.text)' is larger than the \(quota.valueBytes) bytes "
             + "that shared preferences allow; store less")
       }
@@ -258,9 +254,7 @@ struct SharingRules {
   }
 
   /// Refuses values that a program has decided, as others that it sets.
-  func check(
-    decided changes: [WriteTransaction.Change], _ transaction: WriteTransaction
-  ) throws(PreferencesError) {
+  func check(decided changes: [WriteTransaction.Change], _ transaction: WriteTransaction) throws {
     try check(changes, transaction)
     let growth = SharedTotals.Growth(changes)
     guard growth.keys > 0 || growth.bytes > 0 else { return }
@@ -268,13 +262,13 @@ struct SharingRules {
   }
 
   /// Refuses what grows the preferences beyond the quota.
-  func check(_ totals: SharedTotals, after growth: SharedTotals.Growth) throws(PreferencesError) {
+  func check(_ totals: SharedTotals, after growth: SharedTotals.Growth) throws {
     guard growth.keys <= 0 || totals.keys <= quota.keys else {
-      throw .overQuota(
+      throw PreferencesError.overQuota(
         "shared preferences would have more than \(quota.keys) keys; remove some first")
     }
     guard growth.bytes <= 0 || totals.bytes <= quota.bytes else {
-      throw .overQuota(
+      throw PreferencesError.overQuota(
         "shared preferences would be larger than \(quota.bytes) bytes; remove some first")
     }
   }
@@ -346,7 +340,7 @@ struct SharedTotals {
   }
 
   /// Counts what there is, with the changes of a transaction.
-  init(counting transaction: WriteTransaction) throws(PreferencesError) {
+  init(counting transaction: WriteTransaction) throws {
     var counted = (keys: 0, bytes: 0)
     try transaction.database.connection.run(
       "SELECT count(*), sum(length(key) + length(value)) FROM preference WHERE kind != 0"

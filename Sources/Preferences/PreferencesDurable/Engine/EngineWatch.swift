@@ -26,9 +26,7 @@ final class EngineWatch: @unchecked Sendable {
   /// Whether there are observers without a watch.
   var isBroken: Bool { broken.load(ordering: .relaxed) }
 
-  func begin(
-    _ engine: Engine, reportingTo failures: Failures
-  ) throws(PreferencesError) {
+  func begin(_ engine: Engine, reportingTo failures: Failures) throws(PreferencesError) {
     try lock.withLock { () throws(PreferencesError) in
       if watch == nil { try start(engine) }
       reporters.append(failures)

@@ -87,11 +87,11 @@ extension Engine {
   }
 
   /// Returns the database, whose writers' lock this process has then.
-  func lockedDatabase(_ deadline: Deadline) throws(PreferencesError) -> OpenDatabase {
+  func lockedDatabase(_ deadline: Deadline) throws -> OpenDatabase {
     while true {
       let database = try writableDatabase()
       if try database.counter.lock(deadline) {
-        do throws(PreferencesError) {
+        do {
           if try isCurrent(database) { return database }
         } catch {
           database.counter.unlock()
@@ -108,7 +108,7 @@ extension Engine {
     }
   }
 
-  private func writableDatabase() throws(PreferencesError) -> OpenDatabase {
+  private func writableDatabase() throws -> OpenDatabase {
     // An open one is looked at under the lock.
     if case .database(let database) = source {
       try database.counter.requireOpen()
@@ -129,10 +129,10 @@ extension Engine {
     cache.beginCommit()
     defer { cache.endCommit() }
     if !database.isOnNetwork { try database.counter.setUncertain(after: generation - 1) }
-    do throws(PreferencesError) {
+    do {
       try database.connection.run("COMMIT")
     } catch {
-      try settle(transaction, after: error)
+      try settle(transaction, after: .any(error))
     }
     // If this fails, readers ask the database, and correct it.
     if !database.isOnNetwork { try? database.counter.set(generation) }
@@ -213,9 +213,7 @@ final class WriteTransaction {
     let new: StoredValue?
   }
 
-  init(
-    _ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsBatches: Bool = false
-  ) {
+  init(_ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsBatches: Bool = false) {
     self.database = database
     self.generation = generation
     self.isObserved = isObserved
@@ -232,11 +230,11 @@ final class WriteTransaction {
       try run("RELEASE part")
       return result
     } catch {
-      do throws(PreferencesError) {
+      do {
         try run("ROLLBACK TO part")
         try run("RELEASE part")
       } catch {
-        failure = error
+        failure = .any(error)
       }
       changes.removeLast(changes.count - count)
       hasUnlistedChanges = hadUnlistedChanges
@@ -245,37 +243,37 @@ final class WriteTransaction {
     }
   }
 
-  private func run(_ sql: String) throws(PreferencesError) {
-    try failing { () throws(PreferencesError) in try database.connection.run(sql) }
+  private func run(_ sql: String) throws {
+    try failing { try database.connection.run(sql) }
   }
 
   var isEmpty: Bool { changes.isEmpty && !hasUnlistedChanges && !wakesOthers }
 
-  func checkFailure() throws(PreferencesError) { if let failure { throw failure } }
+  func checkFailure() throws { if let failure { throw failure } }
 
-  func stored(_ key: KeyBytes) throws(PreferencesError) -> StoredValue? {
-    let stored = try failing { () throws(PreferencesError) in try database.stored(key) }
+  func stored(_ key: KeyBytes) throws -> StoredValue? {
+    let stored = try failing { try database.stored(key) }
     if stored == nil { try requireKnown(key) }
     return stored
   }
 
   /// Fails if a key may have a value of `UserDefaults` that cannot be imported.
-  private func requireKnown(_ key: KeyBytes) throws(PreferencesError) {
+  private func requireKnown(_ key: KeyBytes) throws {
     guard let importFailure, !isApplying else { return }
-    let hasRow = try failing { () throws(PreferencesError) in try database.hasRow(key) }
+    let hasRow = try failing { try database.hasRow(key) }
     if !hasRow { throw importFailure }
   }
 
-  func value(_ key: KeyBytes) throws(PreferencesError) -> Any? {
+  func value(_ key: KeyBytes) throws -> Any? {
     guard let stored = try stored(key) else { return nil }
     return try stored.decoded(forKey: key)
   }
 
   /// Sets the value of a key; `nil` removes it.
-  func store(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+  func store(_ new: StoredValue?, for key: KeyBytes) throws {
     // Removed in vain: it would be imported later.
     if new == nil { try requireKnown(key) }
-    try failing { () throws(PreferencesError) in
+    try failing {
       let old = try database.stored(key)
       guard old != new else { return }
       if keepsBatches { try keepUnsentValue(of: key) }
@@ -285,8 +283,8 @@ final class WriteTransaction {
   }
 
   /// Sets the value of a key that has never had one.
-  func insert(_ new: StoredValue, for key: KeyBytes) throws(PreferencesError) {
-    try failing { () throws(PreferencesError) in
+  func insert(_ new: StoredValue, for key: KeyBytes) throws {
+    try failing {
       try database.connection.run(
         "INSERT OR IGNORE INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?)",
         .bytes(Array(key.text.utf8)), .integer(generation), .integer(Int64(new.kind.rawValue)),
@@ -296,18 +294,18 @@ final class WriteTransaction {
   }
 
   /// Records that the property list was imported.
-  func setImported() throws(PreferencesError) {
+  func setImported() throws {
     hasUnlistedChanges = true
-    try failing { () throws(PreferencesError) in
+    try failing {
       try database.connection.run("UPDATE state SET imported = 1")
     }
   }
 
-  func removeAll() throws(PreferencesError) {
+  func removeAll() throws {
     if let importFailure { throw importFailure }
-    try failing { () throws(PreferencesError) in
+    try failing {
       if isObserved || keepsBatches {
-        try database.forEach { key, value throws(PreferencesError) in
+        try database.forEach { key, value in
           changes.append(Change(key: key, old: value, new: nil))
         }
       }
@@ -321,8 +319,8 @@ final class WriteTransaction {
   }
 
   /// Removes the rows whose key is not text in bytes, also from the log of a shared file.
-  func removeDamagedKeys() throws(PreferencesError) {
-    try failing { () throws(PreferencesError) in
+  func removeDamagedKeys() throws {
+    try failing {
       for table in database.isShared ? ["preference", "log"] : ["preference"] {
         for key in try database.damagedKeys(in: table) {
           hasUnlistedChanges = true
@@ -334,7 +332,7 @@ final class WriteTransaction {
   }
 
   /// Forgets the oldest removals, so that they don't fill the file. Returns `nil` if none is.
-  func forgetRemovals(keeping count: Int64) throws(PreferencesError) -> Int64? {
+  func forgetRemovals(keeping count: Int64) throws -> Int64? {
     var floor: Int64?
     try database.connection.run(
       "SELECT generation FROM preference WHERE kind = 0 ORDER BY generation DESC LIMIT 1 OFFSET ?",
@@ -346,7 +344,7 @@ final class WriteTransaction {
     return floor
   }
 
-  private func write(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+  private func write(_ new: StoredValue?, for key: KeyBytes) throws {
     try database.connection.run(
       """
       INSERT INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?) \
@@ -357,16 +355,15 @@ final class WriteTransaction {
   }
 
   /// After a failure, SQLite may have undone a part.
-  private func failing<Result>(
-    _ body: () throws(PreferencesError) -> Result
-  ) throws(PreferencesError) -> Result {
+  private func failing<Result>(_ body: () throws -> Result) throws -> Result {
     try checkFailure()
-    do throws(PreferencesError) {
+    do {
       return try body()
     } catch {
+      let found = PreferencesError.any(error)
       // A value that is too long, or damaged, leaves the transaction as it is.
-      if error.code != .unstorable, error.code != .damaged || !database.connection.isInTransaction {
-        failure = error
+      if found.code != .unstorable, found.code != .damaged || !database.connection.isInTransaction {
+        failure = found
       }
       throw error
     }
@@ -386,9 +383,7 @@ final class TransactionWaits: Sendable {
 
   /// Calls a closure that waits for an engine, unless its transaction waits for one of the thread.
   /// Returns `nil` if it was not called.
-  func perform(
-    _ thread: UInt, for engine: Engine, _ wait: () -> Bool
-  ) -> Bool? {
+  func perform(_ thread: UInt, for engine: Engine, _ wait: () -> Bool) -> Bool? {
     let isEndless = waits.withLock { waits in
       var next = Optional(engine)
       // At most once for each thread that waits.

@@ -160,9 +160,7 @@ extension DurablePreferences: OwnValuePreferences {
 extension DurablePreferences: CastableNumberPreferences {}
 
 extension DurablePreferences: ChangeReportingPreferences {
-  package func observeChanges(
-    _ handler: @escaping @Sendable () -> Void
-  ) -> PreferenceObservation {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
     guard let engine = try? engine() else { return PreferenceObservation {} }
     let observation = engine.observers.signals.add(handler)
     do throws(PreferencesError) {

@@ -34,9 +34,7 @@ extension DurablePreferencesType {
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: ``PreferencesError`` if the value cannot be read.
-  public func fetchObject(
-    forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
+  public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
     try durable.typed { try durable.engine().fetch(key) }
   }
 

@@ -18,16 +18,14 @@ extension ReplicaTransaction {
   // MARK: - The shadow
 
   /// The server has another row of a key than the shadow; `nil` is none.
-  func receive(
-    _ row: SharedRow?, of key: KeyBytes, isOlder: Bool = false
-  ) throws(PreferencesError) -> RemoteChange {
+  func receive(_ row: SharedRow?, of key: KeyBytes, isOlder: Bool = false) throws -> RemoteChange {
     try setShadow(row, of: key)
     try recallBatch(of: key)
     return RemoteChange(key: key, row: row, isOlder: isOlder)
   }
 
   /// A row is no longer there, and nothing says that the key was removed: the value is sent again.
-  func noteLoss(_ known: SharedRow, _ key: KeyBytes) throws(PreferencesError) -> RemoteChange {
+  func noteLoss(_ known: SharedRow, _ key: KeyBytes) throws -> RemoteChange {
     try setShadow(nil, of: key)
     try recallBatch(of: key)
     switch try firstBatch(of: key) {
@@ -39,7 +37,7 @@ extension ReplicaTransaction {
   }
 
   /// What was numbered cannot be performed any more, if the first unsent change of a key was.
-  private func recallBatch(of key: KeyBytes) throws(PreferencesError) {
+  private func recallBatch(of key: KeyBytes) throws {
     guard let first = try firstBatch(of: key), first != Self.unbatched,
       try batch(first).state == .inFlight
     else { return }
@@ -47,13 +45,10 @@ extension ReplicaTransaction {
   }
 
   /// Returns the value that this file has; if that is damaged, what the server had.
-  private func ownValue(
-    of key: KeyBytes, like known: SharedRow
-  ) throws(PreferencesError) -> StoredValue? {
-    do throws(PreferencesError) {
+  private func ownValue(of key: KeyBytes, like known: SharedRow) throws -> StoredValue? {
+    do {
       return try write.database.stored(key)
-    } catch {
-      guard error.code == .damaged else { throw error }
+    } catch let error as PreferencesError where error.code == .damaged {
       guard case .value(let stored) = known.form else { return nil }
       return stored
     }
@@ -62,7 +57,7 @@ extension ReplicaTransaction {
   // MARK: - The values
 
   /// Changes the values of keys as the server has them, or finds conflicts.
-  func merge(_ received: [RemoteChange]) throws(PreferencesError) {
+  func merge(_ received: [RemoteChange]) throws {
     guard !received.isEmpty else { return }
     try enqueueUndoneValues()
     for one in received where !one.isLost { try merge(one) }
@@ -73,7 +68,7 @@ extension ReplicaTransaction {
     }
   }
 
-  private func merge(_ change: RemoteChange) throws(PreferencesError) {
+  private func merge(_ change: RemoteChange) throws {
     // What cannot be read stays as it is, here as well.
     guard let shared = Self.readable(change.row) else { return }
     guard let first = try firstBatch(of: change.key) else {
@@ -89,7 +84,7 @@ extension ReplicaTransaction {
   }
 
   /// Whether the server has all values of a batch, from whomever, and nothing is unsent below it.
-  private func isShared(_ batch: Int64, _ key: KeyBytes) throws(PreferencesError) -> Bool {
+  private func isShared(_ batch: Int64, _ key: KeyBytes) throws -> Bool {
     for change in try changes(of: batch, only: batch == Self.unbatched ? key : nil) {
       guard try firstBatch(of: change.key) == batch else { return false }
       guard let shared = Self.readable(try shadow(change.key)), shared.value == change.value
@@ -99,7 +94,7 @@ extension ReplicaTransaction {
   }
 
   /// What the server has takes the place of a batch, and of all that is based on it.
-  func decideByOrder(_ batch: Int64, _ key: KeyBytes? = nil) throws(PreferencesError) {
+  func decideByOrder(_ batch: Int64, _ key: KeyBytes? = nil) throws {
     let dropped = try dependents(of: batch, key)
     guard let unreadable = try unreadableKey(of: dropped) else { return try takeShared(dropped) }
     // Otherwise a part of a transaction would stay.
@@ -124,7 +119,7 @@ extension ReplicaTransaction {
   func addToFeed(
     _ key: KeyBytes, from old: StoredValue?, to new: StoredValue?, conflict: Bool,
     _ writer: WriterTag?, reason: ChangeFeedEntry.Reason? = nil
-  ) throws(PreferencesError) {
+  ) throws {
     let size = key.bytes.count + (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0)
     var last = if let feedEnd { feedEnd } else { try ChangeFeedEnd(connection) }
     last.number += 1
@@ -140,7 +135,7 @@ extension ReplicaTransaction {
   }
 
   /// Forgets the oldest entries, if some were added.
-  func trimFeed() throws(PreferencesError) {
+  func trimFeed() throws {
     guard let feedEnd else { return }
     for (kind, count, size) in [
       (0, Self.greatestCount, Self.greatestSize),
@@ -163,7 +158,7 @@ struct ChangeFeedEnd {
   /// The size of the keys and values up to it.
   var position: Int64 = 0
 
-  init(_ connection: SQLiteConnection) throws(PreferencesError) {
+  init(_ connection: SQLiteConnection) throws {
     try connection.run("SELECT number, position FROM journal ORDER BY number DESC LIMIT 1") {
       row in (number, position) = (row.integer(0) ?? 0, row.integer(1) ?? 0)
     }

@@ -12,7 +12,7 @@ extension ReplicaTransaction {
   }
 
   /// Returns the batches that wait for a decision, but those that are based on others of them.
-  func conflicts(upTo last: Int64 = .max) throws(PreferencesError) -> [Conflict] {
+  func conflicts(upTo last: Int64 = .max) throws -> [Conflict] {
     var covered: Set<Int64> = []
     var conflicts: [Conflict] = []
     for batch in try batches(in: .conflict) where batch.id <= last && !covered.contains(batch.id) {
@@ -23,9 +23,7 @@ extension ReplicaTransaction {
     return conflicts
   }
 
-  private func conflict(
-    _ batch: OutboxBatch, _ dependents: DependentChanges
-  ) throws(PreferencesError) -> Conflict {
+  private func conflict(_ batch: OutboxBatch, _ dependents: DependentChanges) throws -> Conflict {
     var message = ""
     try connection.run("SELECT message FROM unit WHERE id = ?", .integer(batch.id)) { row in
       message = String(decoding: row.bytes(0), as: UTF8.self)
@@ -41,17 +39,17 @@ extension ReplicaTransaction {
   }
 
   /// The changes go on, based on what the server has now.
-  func keepLocal(_ conflict: Conflict) throws(PreferencesError) {
+  func keepLocal(_ conflict: Conflict) throws {
     try set(.waiting, of: conflict.batch.id)
   }
 
   /// The server's values take the place of the changes.
-  func takeShared(_ conflict: Conflict) throws(PreferencesError) {
+  func takeShared(_ conflict: Conflict) throws {
     try checkReadable(conflict.dependents.keys)
     try takeShared(conflict.dependents)
   }
 
-  private func checkReadable(_ keys: some Sequence<KeyBytes>) throws(PreferencesError) {
+  private func checkReadable(_ keys: some Sequence<KeyBytes>) throws {
     for key in keys where Self.readable(try shadow(key)) == nil {
       throw PreferencesError(.unsupportedFormat, Self.unreadable(key))
     }
@@ -59,7 +57,7 @@ extension ReplicaTransaction {
 
   /// The changes are replaced by a decision's, which are as old as they are: who waits for them waits
   /// for these.
-  func decide(_ conflict: Conflict, _ values: [KeyBytes: StoredValue?]) throws(PreferencesError) {
+  func decide(_ conflict: Conflict, _ values: [KeyBytes: StoredValue?]) throws {
     let keys = Set(conflict.dependents.keys)
     try checkReadable(keys.filter { values[$0] == nil })
     var generation = try firstGeneration(of: conflict.dependents.changes)
@@ -88,7 +86,7 @@ extension ReplicaTransaction {
   /// Whether it is a change of this machine; the server may have the value already.
   private func decide(
     _ key: KeyBytes, _ decided: StoredValue?, _ generation: Int64
-  ) throws(PreferencesError) -> Bool {
+  ) throws -> Bool {
     let row = try shadow(key)
     let isAsShared = Self.readable(row).map { $0.value == decided } ?? false
     if isAsShared, try lastChange(of: key) == nil {
@@ -102,20 +100,20 @@ extension ReplicaTransaction {
   }
 
   /// The decided values of a transaction become one again.
-  private func makeBatch(_ keys: [KeyBytes]) throws(PreferencesError) {
+  private func makeBatch(_ keys: [KeyBytes]) throws {
     guard keys.count > 1 else { return }
     let batch = try write.makeBatch(isAtomic: true)
     for key in keys { try write.move(key, to: batch) }
     let size = try changes(of: batch).reduce(0) { $0 + Self.size($1) }
     guard keys.count <= BatchLimit.keys, size <= BatchLimit.bytes else {
-      throw .overQuota(
+      throw PreferencesError.overQuota(
         "a decision on a transaction can set \(BatchLimit.keys) keys and \(BatchLimit.bytes) bytes; "
           + "set fewer")
     }
   }
 
   /// Returns the generation of the oldest change.
-  private func firstGeneration(of changes: [OutboxChange]) throws(PreferencesError) -> Int64 {
+  private func firstGeneration(of changes: [OutboxChange]) throws -> Int64 {
     var first = write.generation
     for change in changes {
       try connection.run(
@@ -142,7 +140,7 @@ struct DependentChanges {
 
 extension ReplicaTransaction {
   /// Returns the changes of a batch, and of all that are based on it.
-  func dependents(of batch: Int64, _ key: KeyBytes? = nil) throws(PreferencesError)
+  func dependents(of batch: Int64, _ key: KeyBytes? = nil) throws
     -> DependentChanges
   {
     var found = DependentChanges()
@@ -170,9 +168,7 @@ extension ReplicaTransaction {
     return found
   }
 
-  private func laterBatches(
-    of key: KeyBytes, than batch: Int64
-  ) throws(PreferencesError) -> [Int64] {
+  private func laterBatches(of key: KeyBytes, than batch: Int64) throws -> [Int64] {
     var batches: [Int64] = []
     try connection.run(
       "SELECT unit FROM log WHERE key = ? AND unit > ? AND unit > 0", .bytes(key.bytes),
@@ -182,13 +178,13 @@ extension ReplicaTransaction {
   }
 
   /// Drops changes: their keys get what the server has, or what was unsent before them.
-  func takeShared(_ dropped: DependentChanges) throws(PreferencesError) {
+  func takeShared(_ dropped: DependentChanges) throws {
     try remove(dropped)
     for key in dropped.keys { try takeShared(key) }
   }
 
   /// Returns a key whose row this release cannot read, so that nothing can take its place.
-  func unreadableKey(of dropped: DependentChanges) throws(PreferencesError) -> KeyBytes? {
+  func unreadableKey(of dropped: DependentChanges) throws -> KeyBytes? {
     for key in dropped.keys where Self.readable(try shadow(key)) == nil { return key }
     return nil
   }
@@ -197,7 +193,7 @@ extension ReplicaTransaction {
     "what the engine has of the key '\(key.text)' cannot be read by this release"
   }
 
-  func takeShared(_ key: KeyBytes) throws(PreferencesError) {
+  func takeShared(_ key: KeyBytes) throws {
     let row = try shadow(key)
     if let last = try lastChange(of: key) {
       try apply(last.value, for: key, conflict: true, from: row?.writer)
@@ -206,7 +202,7 @@ extension ReplicaTransaction {
     }
   }
 
-  func remove(_ dropped: DependentChanges) throws(PreferencesError) {
+  func remove(_ dropped: DependentChanges) throws {
     for change in dropped.changes {
       if change.batch == Self.unbatched {
         try removeUnbatched(change.key)
@@ -235,7 +231,7 @@ extension ReplicaTransaction {
   }
 
   /// Returns the batches to send next, as one: a transaction, or single changes; none if all wait.
-  func chooseBatches() throws(PreferencesError) -> [Int64] {
+  func chooseBatches() throws -> [Int64] {
     var chosen: [Int64] = []
     var (size, hasSetAside) = (0, false)
     for candidate in try candidates() where chosen.count < Self.greatestCount {
@@ -266,7 +262,7 @@ extension ReplicaTransaction {
   }
 
   /// Returns what waits for nothing but its turn, in the order of the last writes.
-  private func candidates() throws(PreferencesError) -> [Candidate] {
+  private func candidates() throws -> [Candidate] {
     var candidates: [Candidate] = []
     try connection.run(
       """
@@ -286,7 +282,7 @@ extension ReplicaTransaction {
       (SELECT 1 FROM log AS earlier WHERE earlier.key = log.key AND earlier.unit > 0) \
       ORDER BY latest LIMIT \(Self.greatestCount)
       """
-    ) { row throws(PreferencesError) in
+    ) { row in
       candidates.append(
         Candidate(
           batch: Self.unbatched, key: try OpenDatabase.key(row), isAtomic: false,
@@ -300,7 +296,7 @@ extension ReplicaTransaction {
   /// Whether batches that are sent now are all that a batch waits for.
   private func waits(
     _ changes: [OutboxChange], of batch: Int64, onlyFor chosen: [Int64]
-  ) throws(PreferencesError) -> Bool {
+  ) throws -> Bool {
     var waits = false
     for change in changes {
       guard let first = try firstBatch(of: change.key), first != batch else { continue }
@@ -312,9 +308,7 @@ extension ReplicaTransaction {
 
   /// Whether a batch waits for no other one; one that would overwrite what cannot be read is set
   /// aside.
-  private func isReady(
-    _ batch: Int64, _ changes: [OutboxChange]
-  ) throws(PreferencesError) -> Bool {
+  private func isReady(_ batch: Int64, _ changes: [OutboxChange]) throws -> Bool {
     for change in changes where try firstBatch(of: change.key) != batch { return false }
     for change in changes {
       let row = try shadow(change.key)

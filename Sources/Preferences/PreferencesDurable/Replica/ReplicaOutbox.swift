@@ -53,7 +53,7 @@ extension ReplicaTransaction {
   static let unbatched: Int64 = 0
 
   /// Returns the batch of the first unsent change of a key; `nil` if there is none.
-  func firstBatch(of key: KeyBytes) throws(PreferencesError) -> Int64? {
+  func firstBatch(of key: KeyBytes) throws -> Int64? {
     var first: Int64?
     try connection.run(
       "SELECT unit FROM log WHERE key = ? AND unit > 0 ORDER BY unit LIMIT 1", .bytes(key.bytes)
@@ -62,7 +62,7 @@ extension ReplicaTransaction {
     return try isUnbatched(key) ? Self.unbatched : nil
   }
 
-  func isUnbatched(_ key: KeyBytes) throws(PreferencesError) -> Bool {
+  func isUnbatched(_ key: KeyBytes) throws -> Bool {
     var isUnbatched = false
     try connection.run("SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes)) { _ in
       isUnbatched = true
@@ -71,7 +71,7 @@ extension ReplicaTransaction {
   }
 
   /// Returns the last unsent change of a key; `nil` if there is none.
-  func lastChange(of key: KeyBytes) throws(PreferencesError) -> OutboxChange? {
+  func lastChange(of key: KeyBytes) throws -> OutboxChange? {
     if let change = try changes(of: Self.unbatched, only: key).first { return change }
     var last: OutboxChange?
     try connection.run(
@@ -79,64 +79,60 @@ extension ReplicaTransaction {
       SELECT unit, key, kind, value FROM log WHERE key = ? AND unit > 0 \
       ORDER BY unit DESC LIMIT 1
       """, .bytes(key.bytes)
-    ) { row throws(PreferencesError) in last = try Self.change(row) }
+    ) { row in last = try Self.change(row) }
     return last
   }
 
-  func changes(
-    of batch: Int64, only key: KeyBytes? = nil
-  ) throws(PreferencesError) -> [OutboxChange] {
+  func changes(of batch: Int64, only key: KeyBytes? = nil) throws -> [OutboxChange] {
     var changes: [OutboxChange] = []
     let columns = "SELECT unit, key, kind, value FROM log WHERE unit = ?"
     if let key {
       try connection.run(columns + " AND key = ?", .integer(batch), .bytes(key.bytes)) {
-        row throws(PreferencesError) in changes.append(try Self.change(row))
+        row in changes.append(try Self.change(row))
       }
     } else {
-      try connection.run(columns, .integer(batch)) { row throws(PreferencesError) in
+      try connection.run(columns, .integer(batch)) { row in
         changes.append(try Self.change(row))
       }
     }
     return changes
   }
 
-  static func change(_ row: SQLiteStatement) throws(PreferencesError) -> OutboxChange {
+  static func change(_ row: SQLiteStatement) throws -> OutboxChange {
     OutboxChange(
       batch: row.integer(0) ?? 0, key: try OpenDatabase.key(row, 1),
       value: OpenDatabase.value(row, 2))
   }
 
-  func batches(in state: BatchState) throws(PreferencesError) -> [OutboxBatch] {
+  func batches(in state: BatchState) throws -> [OutboxBatch] {
     var batches: [OutboxBatch] = []
     try connection.run(
       "SELECT id, atomic, state, tag, row FROM unit WHERE state = ? ORDER BY id",
       .integer(state.number)
-    ) { row throws(PreferencesError) in batches.append(try batch(row)) }
+    ) { row in batches.append(try batch(row)) }
     return batches
   }
 
-  func batch(_ id: Int64) throws(PreferencesError) -> OutboxBatch {
+  func batch(_ id: Int64) throws -> OutboxBatch {
     var found: OutboxBatch?
     try connection.run(
       "SELECT id, atomic, state, tag, row FROM unit WHERE id = ?", .integer(id)
-    ) { row throws(PreferencesError) in found = try batch(row) }
-    guard let found else { throw .damagedSharing(connection.path) }
+    ) { row in found = try batch(row) }
+    guard let found else { throw PreferencesError.damagedSharing(connection.path) }
     return found
   }
 
-  func batch(_ row: SQLiteStatement) throws(PreferencesError) -> OutboxBatch {
+  func batch(_ row: SQLiteStatement) throws -> OutboxBatch {
     guard let id = row.integer(0), let isAtomic = row.integer(1),
       let state = row.integer(2).flatMap(BatchState.init)
-    else { throw .damagedSharing(connection.path) }
+    else { throw PreferencesError.damagedSharing(connection.path) }
     return OutboxBatch(
       id: id, isAtomic: isAtomic == 1, state: state, writer: WriterTag(row.bytes(3)),
       writerRow: row.bytes(4))
   }
 
   /// Logs a value that the server has lost, or a decided one, as an unsent single change.
-  func enqueue(
-    _ value: StoredValue?, for key: KeyBytes, _ generation: Int64? = nil
-  ) throws(PreferencesError) {
+  func enqueue(_ value: StoredValue?, for key: KeyBytes, _ generation: Int64? = nil) throws {
     try connection.run(
       "INSERT INTO log VALUES(0, ?1, ?5, ?3, ?4, \(SharingSchema.now), ?2)", .bytes(key.bytes),
       .integer(write.generation), .integer(Int64((value?.kind ?? .removed).rawValue)),
@@ -147,14 +143,14 @@ extension ReplicaTransaction {
   /// Logs a value that the server has lost as the oldest unsent change, by ``enqueueUndoneValues()``.
   ///
   /// What was a transaction comes back as single changes.
-  func enqueueFirst(_ value: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+  func enqueueFirst(_ value: StoredValue?, for key: KeyBytes) throws {
     // Whatever was numbered is based on it.
     try recall()
     undoneValues.append((key, value))
   }
 
   /// Makes a batch of each lost value, older than all others.
-  func enqueueUndoneValues() throws(PreferencesError) {
+  func enqueueUndoneValues() throws {
     guard !undoneValues.isEmpty else { return }
     let count = Int64(undoneValues.count)
     // The first numbers become free; a batch's number says which one is later.
@@ -177,37 +173,35 @@ extension ReplicaTransaction {
   }
 
   /// Makes a unbatched change a batch of its own.
-  func claim(_ key: KeyBytes) throws(PreferencesError) -> Int64 {
+  func claim(_ key: KeyBytes) throws -> Int64 {
     let batch = try write.makeBatch(isAtomic: false)
     try write.move(key, to: batch)
     return batch
   }
 
-  func set(
-    _ state: BatchState, of batch: Int64, _ message: String = ""
-  ) throws(PreferencesError) {
+  func set(_ state: BatchState, of batch: Int64, _ message: String = "") throws {
     try connection.run(
       "UPDATE unit SET state = ?, message = ? WHERE id = ?", .integer(state.number),
       .bytes(Array(message.utf8)), .integer(batch))
   }
 
   /// Removes a batch with its changes.
-  func remove(_ batch: Int64) throws(PreferencesError) {
+  func remove(_ batch: Int64) throws {
     try connection.run("DELETE FROM log WHERE unit = ?", .integer(batch))
     try connection.run("DELETE FROM unit WHERE id = ?", .integer(batch))
   }
 
-  func removeUnbatched(_ key: KeyBytes) throws(PreferencesError) {
+  func removeUnbatched(_ key: KeyBytes) throws {
     try connection.run("DELETE FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes))
   }
 
   // MARK: - The batch that was numbered
 
   /// Whether a batch was numbered, and it is not known whether the server has it.
-  func isInFlight() throws(PreferencesError) -> Bool { try !batches(in: .inFlight).isEmpty }
+  func isInFlight() throws -> Bool { try !batches(in: .inFlight).isEmpty }
 
   /// The server has the batch that was numbered last.
-  func acknowledge(revision: Int64) throws(PreferencesError) {
+  func acknowledge(revision: Int64) throws {
     for batch in try batches(in: .inFlight) {
       for change in try changes(of: batch.id) {
         let row = SharedRow(
@@ -223,14 +217,14 @@ extension ReplicaTransaction {
   }
 
   /// The server has not the batch that was numbered last, and can never perform it.
-  func recall() throws(PreferencesError) {
+  func recall() throws {
     try connection.run("UPDATE unit SET state = 0 WHERE state = 1")
   }
 }
 
 extension ReplicaTransaction {
   /// Returns the batch that was numbered and is not settled.
-  func numberedBatch() throws(PreferencesError) -> SharedBatch? {
+  func numberedBatch() throws -> SharedBatch? {
     let batches = try batches(in: .inFlight)
     guard !batches.isEmpty else { return nil }
     var sent: [SharedBatch.Change] = []
@@ -248,7 +242,7 @@ extension ReplicaTransaction {
   }
 
   /// Gives the next batch a number.
-  func numberNextBatch() throws(PreferencesError) {
+  func numberNextBatch() throws {
     // Without a shadow, nothing has a base.
     guard sync.identity != nil, sync.revision > 0 else { return }
     try dropReplacedChanges()
@@ -264,7 +258,7 @@ extension ReplicaTransaction {
   }
 
   /// Drops single changes that wait although a later one would replace them.
-  private func dropReplacedChanges() throws(PreferencesError) {
+  private func dropReplacedChanges() throws {
     var replaced: [(batch: Int64, key: KeyBytes)] = []
     try connection.run(
       """
@@ -274,7 +268,7 @@ extension ReplicaTransaction {
       AND NOT EXISTS (SELECT 1 FROM log AS later WHERE later.key = log.key \
       AND later.unit > log.unit AND later.unit > 0)
       """
-    ) { row throws(PreferencesError) in
+    ) { row in
       replaced.append((row.integer(0) ?? 0, try OpenDatabase.key(row, 1)))
     }
     for (batch, key) in replaced { try write.replaceChange(of: batch, key) }
@@ -288,7 +282,7 @@ extension ReplicaTransaction {
   /// Acknowledges batches that the server has performed after they lost their number.
   func acknowledgeLateBatches(
     _ rows: [SharedRow], _ writers: [WriterTag: [UInt8]], _ revision: Int64
-  ) throws(PreferencesError) {
+  ) throws {
     let batches = try batchesThatLostTheirNumber()
     guard !batches.isEmpty else { return }
     let rows = Dictionary(rows.map { (KeyBytes($0.key), $0) }) { first, _ in first }
@@ -313,12 +307,12 @@ extension ReplicaTransaction {
     }
   }
 
-  private func batchesThatLostTheirNumber() throws(PreferencesError) -> [OutboxBatch] {
+  private func batchesThatLostTheirNumber() throws -> [OutboxBatch] {
     var batches: [OutboxBatch] = []
     try connection.run(
       "SELECT id, atomic, state, tag, row FROM unit WHERE state != ? AND row != x'' ORDER BY id",
       .integer(BatchState.inFlight.number)
-    ) { row throws(PreferencesError) in batches.append(try batch(row)) }
+    ) { row in batches.append(try batch(row)) }
     return batches
   }
 }

@@ -18,7 +18,7 @@ package struct SharingEpoch: Hashable, Sendable {
   }
 
   /// Fails unless the file is still shared so.
-  func check(_ record: SyncRecord, _ connection: SQLiteConnection) throws(PreferencesError) {
+  func check(_ record: SyncRecord, _ connection: SQLiteConnection) throws {
     var isKnown = false
     try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
       isKnown = true
@@ -153,7 +153,7 @@ struct SyncRecord: Equatable {
 
   // MARK: - Table
 
-  static func read(_ connection: SQLiteConnection) throws(PreferencesError) -> Self {
+  static func read(_ connection: SQLiteConnection) throws -> Self {
     var found: Self?
     try connection.run(
       """
@@ -161,7 +161,7 @@ struct SyncRecord: Equatable {
       FROM sync
       """
     ) { row in found = Self(row) }
-    guard let found else { throw .damagedSharing(connection.path) }
+    guard let found else { throw PreferencesError.damagedSharing(connection.path) }
     return found
   }
 
@@ -184,14 +184,14 @@ struct SyncRecord: Equatable {
     self.arrival = arrival
   }
 
-  private func encodedSettings() throws(PreferencesError) -> [UInt8] {
+  private func encodedSettings() throws -> [UInt8] {
     guard let data = try? JSONEncoder().encode(settings) else {
       throw PreferencesError(.unstorable, "the settings of sharing cannot be stored")
     }
     return Array(data)
   }
 
-  func insert(_ connection: SQLiteConnection) throws(PreferencesError) {
+  func insert(_ connection: SQLiteConnection) throws {
     try connection.run(
       """
       INSERT INTO sync VALUES(1, ?, ?, x'', x'', x'', 0, 0, x'', 0, 0, 0, x'')
@@ -199,7 +199,7 @@ struct SyncRecord: Equatable {
     try save(connection)
   }
 
-  func save(_ connection: SQLiteConnection) throws(PreferencesError) {
+  func save(_ connection: SQLiteConnection) throws {
     try connection.run(
       """
       UPDATE sync SET settings = ?, closed = ?, identity = ?, tag = ?, row = ?, written = ?, \
@@ -219,7 +219,7 @@ struct UnsentBatch {
   private(set) var changes: [(key: KeyBytes, generation: Int64)] = []
 
   /// Returns all of them, each after those on which it is based.
-  static func all(_ connection: SQLiteConnection) throws(PreferencesError) -> [UnsentBatch] {
+  static func all(_ connection: SQLiteConnection) throws -> [UnsentBatch] {
     var batches: [UnsentBatch] = []
     var last: Int64?
     // Loose changes are the last of their keys.
@@ -228,7 +228,7 @@ struct UnsentBatch {
       SELECT log.unit, log.key, log.generation, coalesce(unit.state, 0) FROM log \
       LEFT JOIN unit ON unit.id = log.unit ORDER BY log.unit = 0, log.unit
       """
-    ) { row throws(PreferencesError) in
+    ) { row in
       let (id, state) = (row.integer(0) ?? 0, row.integer(3) ?? 0)
       if id != last || id == ReplicaTransaction.unbatched {
         batches.append(

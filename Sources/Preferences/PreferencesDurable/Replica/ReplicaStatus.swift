@@ -38,9 +38,7 @@ extension SharedReplica {
   }
 
   /// Records why a conflict was not decided.
-  package func postpone(
-    _ conflict: ReplicaConflict, _ message: String
-  ) throws(PreferencesError) {
+  package func postpone(_ conflict: ReplicaConflict, _ message: String) throws(PreferencesError) {
     try change { transaction in
       guard let found = try transaction.find(conflict) else { return }
       try transaction.set(.conflict, of: found.batch.id, message)
@@ -50,7 +48,7 @@ extension SharedReplica {
 
 extension ReplicaTransaction {
   /// Returns a conflict as it is now, if nothing has changed since it was listed.
-  fileprivate func find(_ conflict: ReplicaConflict) throws(PreferencesError) -> Conflict? {
+  fileprivate func find(_ conflict: ReplicaConflict) throws -> Conflict? {
     // Programs decide the oldest first, so most of the time there is only one to look at.
     try conflicts(upTo: conflict.batch).first { $0.token == conflict.token }
   }
@@ -77,12 +75,12 @@ extension ReplicaTransaction.Conflict {
 }
 
 extension ReplicaConflict {
-  fileprivate init(_ conflict: ReplicaTransaction.Conflict) throws(PreferencesError) {
-    let values = try conflict.dependents.keys.map { key throws(PreferencesError) in
+  fileprivate init(_ conflict: ReplicaTransaction.Conflict) throws {
+    let values = try conflict.dependents.keys.map { key in
       let shared = ReplicaTransaction.readable(conflict.shared[key])?.value
       return Value(
         key: key.text,
-        local: try conflict.local[key].map { value throws(PreferencesError) in
+        local: try conflict.local[key].map { value in
           try value.decoded(forKey: key)
         },
         shared: shared.flatMap { $0 }.flatMap(ValueDecoder.decode))
@@ -114,8 +112,7 @@ extension SharedReplica {
       try connection.run("SELECT report FROM sync") { row in
         state.report = try? JSONDecoder().decode(SharingReport.self, from: Data(row.bytes(0)))
       }
-      try connection.run("SELECT key, kind FROM shadow WHERE kind < 0") {
-        row throws(PreferencesError) in
+      try connection.run("SELECT key, kind FROM shadow WHERE kind < 0") { row in
         let key = try OpenDatabase.key(row).text
         if row.integer(1) == -1 {
           state.newerKeys.append(key)
@@ -136,7 +133,7 @@ extension SharedReplica {
 
   private static func setAside(
     _ connection: SQLiteConnection
-  ) throws(PreferencesError) -> [(keys: [PreferenceKey], reason: SetAsideReason, message: String)] {
+  ) throws -> [(keys: [PreferenceKey], reason: SetAsideReason, message: String)] {
     var found: [(keys: [PreferenceKey], reason: SetAsideReason, message: String)] = []
     var last: Int64?
     try connection.run(
@@ -144,7 +141,7 @@ extension SharedReplica {
       SELECT log.key, unit.id, unit.state, unit.message FROM unit JOIN log ON log.unit = unit.id \
       WHERE unit.state >= 10 ORDER BY unit.id
       """
-    ) { row throws(PreferencesError) in
+    ) { row in
       let key = try OpenDatabase.key(row).text
       let id = row.integer(1)
       if id == last { return found[found.count - 1].keys.append(key) }
@@ -165,7 +162,7 @@ extension SharedReplica {
         SELECT log.key, log.kind, log.since, coalesce(unit.state, 0) FROM log \
         LEFT JOIN unit ON unit.id = log.unit ORDER BY log.unit = 0, log.unit
         """
-      ) { row throws(PreferencesError) in
+      ) { row in
         let key = try OpenDatabase.key(row)
         let date = Date(milliseconds: row.integer(2) ?? 0)
         let waits = (row.integer(3) ?? 0) >= BatchState.conflict.number
@@ -215,7 +212,7 @@ extension SharedReplica {
       try database.connection.run(
         "SELECT key, revision, row FROM shadow WHERE kind = 0 ORDER BY revision LIMIT ?",
         .integer(Int64(min(count - limit, BatchLimit.keys)))
-      ) { row throws(PreferencesError) in
+      ) { row in
         let key = try OpenDatabase.key(row)
         rows.append(
           SharedRow(key: key.text, revision: row.integer(1) ?? 0, bytes: row.bytes(2)))
@@ -234,9 +231,7 @@ package struct SharingReport: Hashable, Sendable, Codable {
   package var code: String?
   package var message: String?
   package var process: Int32
-  package init(
-    date: Date, lastContact: Date?, code: String?, message: String?, process: Int32
-  ) {
+  package init(date: Date, lastContact: Date?, code: String?, message: String?, process: Int32) {
     self.date = date
     self.lastContact = lastContact
     self.code = code

@@ -13,7 +13,7 @@ final class ReplicaTransaction {
   /// The last entry of the change feed, once this transaction has added one.
   var feedEnd: ChangeFeedEnd?
 
-  init(_ write: WriteTransaction) throws(PreferencesError) {
+  init(_ write: WriteTransaction) throws {
     self.write = write
     before = try SyncRecord.read(write.database.connection)
     sync = before
@@ -22,7 +22,7 @@ final class ReplicaTransaction {
   var connection: SQLiteConnection { write.database.connection }
 
   /// Writes what is kept in memory.
-  func close() throws(PreferencesError) {
+  func close() throws {
     try trimFeed()
     if sync != before { try sync.save(connection) }
   }
@@ -30,7 +30,7 @@ final class ReplicaTransaction {
   // MARK: - Shadow
 
   /// Returns what the server had of a key last; `nil` if nothing.
-  func shadow(_ key: KeyBytes) throws(PreferencesError) -> SharedRow? {
+  func shadow(_ key: KeyBytes) throws -> SharedRow? {
     var found: SharedRow?
     try connection.run("SELECT revision, row FROM shadow WHERE key = ?", .bytes(key.bytes)) { row in
       found = SharedRow(key: key.text, revision: row.integer(0) ?? 0, bytes: row.bytes(1))
@@ -38,15 +38,13 @@ final class ReplicaTransaction {
     return found
   }
 
-  func allShadows() throws(PreferencesError) -> [KeyBytes: SharedRow] {
+  func allShadows() throws -> [KeyBytes: SharedRow] {
     try Self.shadows(connection)
   }
 
-  static func shadows(
-    _ connection: SQLiteConnection
-  ) throws(PreferencesError) -> [KeyBytes: SharedRow] {
+  static func shadows(_ connection: SQLiteConnection) throws -> [KeyBytes: SharedRow] {
     var all: [KeyBytes: SharedRow] = [:]
-    try connection.run("SELECT key, revision, row FROM shadow") { row throws(PreferencesError) in
+    try connection.run("SELECT key, revision, row FROM shadow") { row in
       let key = try OpenDatabase.key(row)
       all[key] = SharedRow(key: key.text, revision: row.integer(1) ?? 0, bytes: row.bytes(2))
     }
@@ -54,7 +52,7 @@ final class ReplicaTransaction {
   }
 
   /// Records what the server has of a key; `nil` is nothing.
-  func setShadow(_ row: SharedRow?, of key: KeyBytes) throws(PreferencesError) {
+  func setShadow(_ row: SharedRow?, of key: KeyBytes) throws {
     try retryUnreadable(key)
     guard let row else {
       return try connection.run("DELETE FROM shadow WHERE key = ?", .bytes(key.bytes))
@@ -71,7 +69,7 @@ final class ReplicaTransaction {
   }
 
   /// Lets batches be sent again that were set aside because of what the server had of a key.
-  private func retryUnreadable(_ key: KeyBytes) throws(PreferencesError) {
+  private func retryUnreadable(_ key: KeyBytes) throws {
     var batches: [Int64] = []
     try connection.run(
       """
@@ -93,7 +91,7 @@ final class ReplicaTransaction {
     var isOwn: Bool
   }
 
-  func writers() throws(PreferencesError) -> [WriterTag: Writer] {
+  func writers() throws -> [WriterTag: Writer] {
     var writers: [WriterTag: Writer] = [:]
     try connection.run("SELECT tag, number, own FROM writer") { row in
       writers[WriterTag(row.bytes(0))] = Writer(
@@ -103,7 +101,7 @@ final class ReplicaTransaction {
   }
 
   /// Whether this file writes with a tag, or did.
-  func isOwn(_ tag: WriterTag) throws(PreferencesError) -> Bool {
+  func isOwn(_ tag: WriterTag) throws -> Bool {
     var isOwn = false
     try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
       isOwn = true
@@ -112,7 +110,7 @@ final class ReplicaTransaction {
   }
 
   /// Records that a writer has sent a batch.
-  func note(_ number: Int64, of tag: WriterTag) throws(PreferencesError) {
+  func note(_ number: Int64, of tag: WriterTag) throws {
     try connection.run(
       """
       INSERT INTO writer VALUES(?, ?, 0) ON CONFLICT(tag) DO UPDATE SET number = excluded.number \
@@ -121,7 +119,7 @@ final class ReplicaTransaction {
   }
 
   /// Becomes another writer, which has sent nothing yet.
-  func takeNewTag() throws(PreferencesError) {
+  func takeNewTag() throws {
     sync.takeNewTag()
     try connection.run("INSERT INTO writer VALUES(?, 0, 1)", .bytes(sync.writer.bytes))
   }
@@ -131,18 +129,17 @@ final class ReplicaTransaction {
   /// Changes a value as the server or a decision has it, and tells observers of all processes.
   func apply(
     _ new: StoredValue?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
-  ) throws(PreferencesError) {
+  ) throws {
     let old = try presentValue(of: key)
     guard try write.apply(new, for: key) else { return }
     try addToFeed(key, from: old, to: new, conflict: conflict, writer)
   }
 
   /// Returns the value that the file has; `nil` also if it is damaged, as it may be replaced.
-  func presentValue(of key: KeyBytes) throws(PreferencesError) -> StoredValue? {
-    do throws(PreferencesError) {
+  func presentValue(of key: KeyBytes) throws -> StoredValue? {
+    do {
       return try write.database.stored(key)
-    } catch {
-      guard error.code == .damaged else { throw error }
+    } catch let error as PreferencesError where error.code == .damaged {
       return nil
     }
   }
@@ -150,7 +147,7 @@ final class ReplicaTransaction {
 
 extension ReplicaTransaction {
   /// Applies the changes of one revision that a watch has reported.
-  func apply(_ revision: SharedRevision) throws(PreferencesError) -> Bool {
+  func apply(_ revision: SharedRevision) throws -> Bool {
     guard revision.revision > sync.revision else { return true }
     var rows: [SharedRow] = []
     var writers: [WriterTag: [UInt8]] = [:]
@@ -182,7 +179,7 @@ extension ReplicaTransaction {
   }
 
   /// The row of this writer was written, in a revision.
-  private func merge(_ row: [UInt8]?, _ revision: Int64) throws(PreferencesError) -> Bool {
+  private func merge(_ row: [UInt8]?, _ revision: Int64) throws -> Bool {
     // The sender may have heard of later batches.
     guard revision > sync.writtenRevision, row != sync.writerRow else { return true }
     if row == sync.newWriterRow, try isInFlight() {
@@ -195,14 +192,14 @@ extension ReplicaTransaction {
   }
 
   /// The server has an older row of this writer, or none: what was numbered last cannot be performed.
-  func forgetWriterRow(_ row: [UInt8]?, _ revision: Int64) throws(PreferencesError) {
+  func forgetWriterRow(_ row: [UInt8]?, _ revision: Int64) throws {
     sync.writerRow = row
     sync.writtenRevision = revision
     try recall()
   }
 
   /// Whether a row is another one than the shadow has.
-  private func isNew(_ row: SharedRow) throws(PreferencesError) -> Bool {
+  private func isNew(_ row: SharedRow) throws -> Bool {
     let key = KeyBytes(row.key)
     guard let known = try shadow(key) else { return true }
     guard known.revision < row.revision else { return false }
@@ -222,9 +219,7 @@ extension ReplicaTransaction {
 extension ReplicaTransaction {
   /// Compares everything that the server has with the shadow. `known` is `nil` if nothing is sent
   /// meanwhile.
-  func apply(
-    _ snapshot: SharedSnapshot, since known: SharingState?
-  ) throws(PreferencesError) -> SnapshotOutcome {
+  func apply(_ snapshot: SharedSnapshot, since known: SharingState?) throws -> SnapshotOutcome {
     guard let identity = snapshot.identity, sync.identity ?? identity == identity else {
       return .foreign
     }
@@ -260,7 +255,7 @@ extension ReplicaTransaction {
   /// Finds out what the server has of this writer.
   private func mergeWriter(
     of snapshot: SharedSnapshot, since known: SharingState?
-  ) throws(PreferencesError) -> SnapshotOutcome {
+  ) throws -> SnapshotOutcome {
     let row = snapshot.writers[sync.writer]
     guard row != sync.writerRow else { return .applied }
     if row == sync.newWriterRow, try isInFlight() {
@@ -280,7 +275,7 @@ extension ReplicaTransaction {
   private func compare(
     _ row: SharedRow, with known: SharedRow?, _ key: KeyBytes, _ seen: [WriterTag: Writer],
     _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) -> RemoteChange {
+  ) throws -> RemoteChange {
     let lost = known.flatMap { known in
       Self.isOwn(known, seen) && Self.isLost(known, snapshot) ? known : nil
     }
@@ -309,7 +304,7 @@ extension ReplicaTransaction {
   /// The server has no row any more.
   private func noteMissing(
     _ known: SharedRow, _ key: KeyBytes, _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) -> RemoteChange {
+  ) throws -> RemoteChange {
     guard case .value(_?) = known.form, sync.revision < snapshot.floor,
       !Self.isLost(known, snapshot)
     else { return try noteLoss(known, key) }

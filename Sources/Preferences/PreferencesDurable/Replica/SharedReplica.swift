@@ -49,9 +49,7 @@ package final class SharedReplica: Sendable {
     }
   }
 
-  private static func begin(
-    _ settings: SharingSettings, _ write: WriteTransaction
-  ) throws(PreferencesError) {
+  private static func begin(_ settings: SharingSettings, _ write: WriteTransaction) throws {
     let connection = write.database.connection
     try SharingSchema.create(connection)
     write.database.isShared = true
@@ -64,7 +62,7 @@ package final class SharedReplica: Sendable {
 
   private static func change(
     _ settings: SharingSettings, _ clearingDecisions: Bool, _ write: WriteTransaction
-  ) throws(PreferencesError) {
+  ) throws {
     let transaction = try ReplicaTransaction(write)
     var settings = settings
     if transaction.sync.settings.programDecides, !clearingDecisions {
@@ -155,7 +153,7 @@ package final class SharedReplica: Sendable {
 
   // MARK: - Transactions
 
-  private func engine() throws(PreferencesError) -> Engine { try preferences.engine() }
+  private func engine() throws -> Engine { try preferences.engine() }
 
   /// Changes a shared file in one transaction.
   func change<Result>(
@@ -197,7 +195,7 @@ package final class SharedReplica: Sendable {
 
 extension WriteTransaction {
   /// Logs all values as if they were set now; what is damaged stays on this machine.
-  fileprivate func enqueueAllValues() throws(PreferencesError) {
+  fileprivate func enqueueAllValues() throws {
     try database.connection.run(
       """
       INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now), generation \
@@ -207,7 +205,7 @@ extension WriteTransaction {
   }
 
   /// Makes all processes read the rules of sharing again.
-  fileprivate func renewRules() throws(PreferencesError) {
+  fileprivate func renewRules() throws {
     // The sign of their number says whether changes are logged.
     try endApplying()
     try database.connection.run("UPDATE state SET sharing = ?", .integer(generation))
@@ -262,14 +260,14 @@ extension SharedReplica {
 
   private static func entries(
     _ database: OpenDatabase, _ condition: String, _ value: Int64
-  ) throws(PreferencesError) -> [ChangeFeedEntry] {
+  ) throws -> [ChangeFeedEntry] {
     var entries: [ChangeFeedEntry] = []
     try database.connection.run(
       """
       SELECT number, date, reason, conflict, tag, key, old_kind, old, new_kind, new FROM journal \
       WHERE \(condition)
       """, .integer(value)
-    ) { row throws(PreferencesError) in
+    ) { row in
       let key = try OpenDatabase.key(row, 5)
       let (old, new) = (OpenDatabase.value(row, 6), OpenDatabase.value(row, 8))
       let tag = row.bytes(4)
@@ -299,9 +297,7 @@ extension SharedReplica {
   }
 
   /// Applies what a watch has reported: each element is one revision.
-  package func apply(
-    _ revisions: [SharedRevision]
-  ) throws(PreferencesError) -> SnapshotOutcome {
+  package func apply(_ revisions: [SharedRevision]) throws(PreferencesError) -> SnapshotOutcome {
     try change { transaction in
       for revision in revisions where try !transaction.apply(revision) { return .cloned }
       return .applied
@@ -367,9 +363,7 @@ extension SharedReplica {
   }
 
   /// Changes the batch that was numbered last, if it is this one.
-  private func settle(
-    _ batch: SharedBatch, _ body: (ReplicaTransaction) throws -> Void
-  ) throws(PreferencesError) {
+  private func settle(_ batch: SharedBatch, _ body: (ReplicaTransaction) throws -> Void) throws(PreferencesError) {
     try change { transaction in
       let sync = transaction.sync
       guard sync.writer == batch.writer, sync.newWriterRow == batch.newWriterRow,

@@ -170,9 +170,7 @@ final class DirectCommit {
   }
 
   /// Fails as changes would, without making them.
-  func rehearse(
-    _ changes: [DirectTransaction.Change], asOne: Bool
-  ) throws(PreferencesError) {
+  func rehearse(_ changes: [DirectTransaction.Change], asOne: Bool) throws(PreferencesError) {
     guard !changes.isEmpty else { return }
     try check(changes, asOne: asOne)
     _ = try knownIdentity()
@@ -189,9 +187,7 @@ final class DirectCommit {
 
   // MARK: - Pieces
 
-  private func check(
-    _ changes: [DirectTransaction.Change], asOne: Bool
-  ) throws(PreferencesError) {
+  private func check(_ changes: [DirectTransaction.Change], asOne: Bool) throws(PreferencesError) {
     for change in changes { try check(change) }
     guard !asOne || changes.count <= SharedBatch.greatestKeys else {
       throw PreferencesError(

@@ -127,9 +127,7 @@ package final class DirectWatch: Sendable {
     }
   }
 
-  private func report(
-    _ key: PreferenceKey, _ value: PreferenceObject?, _ known: inout Known
-  ) {
+  private func report(_ key: PreferenceKey, _ value: PreferenceObject?, _ known: inout Known) {
     let bytes = Array(key.utf8)
     let old = known.values.updateValue((key, value), forKey: bytes)?.value
     let change = PreferenceChange(key, from: old, to: value)

@@ -177,9 +177,7 @@ struct RemovalCollection {
 
   /// The revision of the collection; `nil` if the rows were changed, or collected by another
   /// machine.
-  private func remove(
-    _ rows: ArraySlice<SharedRow>, _ identity: [UInt8]
-  ) throws -> Int64? {
+  private func remove(_ rows: ArraySlice<SharedRow>, _ identity: [UInt8]) throws -> Int64? {
     let layout = session.layout
     let known = session.floorRow
     let greatest = rows.map(\.revision).max() ?? 0

@@ -98,9 +98,7 @@ struct Receiver {
   }
 
   /// Gives a store that is not there yet an identity.
-  private func createIdentity(
-    _ contents: StoreContents, _ connection: EtcdCancellation
-  ) throws {
+  private func createIdentity(_ contents: StoreContents, _ connection: EtcdCancellation) throws {
     guard try replica.state().identity == nil, contents.isEmpty else { throw SyncProblem.foreign }
     let key = session.layout.identity
     let transaction = EtcdTransaction(

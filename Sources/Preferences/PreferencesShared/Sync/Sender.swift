@@ -244,9 +244,7 @@ struct Flush {
     }
   }
 
-  private func checkLosses(
-    _ keys: [PreferenceKey], after entry: Int64
-  ) throws(PreferencesError) {
+  private func checkLosses(_ keys: [PreferenceKey], after entry: Int64) throws(PreferencesError) {
     let lost = Set(try core.replica.losses(after: entry).map { Array($0.key.utf8) })
     var given: [PreferenceKey] = []
     for key in keys where lost.contains(Array(key.utf8)) && !given.contains(key) {

@@ -53,9 +53,7 @@ package final class SyncWorker: Sendable {
   }
 
   /// Waits until everything that was set before is acknowledged, by whichever process sends.
-  package func flush(
-    _ deadline: Deadline, endsWhenRefused: Bool = false
-  ) throws(PreferencesError) {
+  package func flush(_ deadline: Deadline, endsWhenRefused: Bool = false) throws(PreferencesError) {
     try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline)
   }
 

@@ -103,9 +103,7 @@ struct Watch {
     } catch { throw error.error }
   }
 
-  private func asking<Result>(
-    _ body: () throws(EtcdError) -> Result
-  ) throws(EtcdError) -> Result {
+  private func asking<Result>(_ body: () throws(EtcdError) -> Result) throws(EtcdError) -> Result {
     do throws(EtcdError) { return try body() } catch {
       // A watch has no deadline: what does not answer in time isn't there.
       throw error.code == .timedOut ? EtcdError(.unreachable, error.message) : error

@@ -176,9 +176,7 @@ final class WatchSubscription: Sendable {
   // MARK: - The thread that watches
 
   /// Waits for what arrives, and takes all of it.
-  func take(
-    _ deadline: Deadline, _ cancellation: EtcdCancellation
-  ) throws(EtcdError) -> [Item] {
+  func take(_ deadline: Deadline, _ cancellation: EtcdCancellation) throws(EtcdError) -> [Item] {
     while true {
       // Before the lock, which a fork may have left locked.
       try ForkMark.etcd.check(EtcdError.forked)
