@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
@@ -107,7 +107,8 @@ final class Engine: @unchecked Sendable {
     }
     switch isLocked {
     case true: return
-    case false: throw PreferencesError.timedOut("another thread used the preferences for too long", file.path)
+    case false:
+      throw PreferencesError.timedOut("another thread used the preferences for too long", file.path)
     case nil:
       throw PreferencesError.timedOut(
         "a transaction of another thread waits for that of this thread, and so cannot be waited for",

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
@@ -434,7 +434,9 @@ extension PreferencesError {
 extension StoredValue {
   /// Returns the value.
   func decoded(forKey key: KeyBytes) throws -> Any {
-    guard let value = ValueDecoder.decode(self) else { throw PreferencesError.damagedValue(key.text) }
+    guard let value = ValueDecoder.decode(self) else {
+      throw PreferencesError.damagedValue(key.text)
+    }
     return value
   }
 }

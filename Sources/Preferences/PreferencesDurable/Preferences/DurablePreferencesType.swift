@@ -1,4 +1,4 @@
-public import Prephirences
+public import PreferencesCore
 
 /// Preferences whose values are in a file on this machine: ``DurablePreferences``, or others that keep
 /// such a file in step with other machines.

@@ -1,4 +1,4 @@
-public import Prephirences
+public import PreferencesCore
 
 extension DurablePreferencesType {
   /// Sets the value of a key; `nil` removes it.

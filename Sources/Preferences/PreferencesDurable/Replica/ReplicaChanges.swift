@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import Prephirences
+package import PreferencesCore
 
 /// A key of which the server has another row than the shadow had.
 struct RemoteChange {

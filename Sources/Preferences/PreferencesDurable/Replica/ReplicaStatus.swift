@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import Prephirences
+package import PreferencesCore
 
 extension SharedReplica {
   /// The batches that wait for a decision, the oldest first.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import Prephirences
+package import PreferencesCore
 
 /// What keeps a file of preferences in step with a server.
 ///
@@ -363,7 +363,9 @@ extension SharedReplica {
   }
 
   /// Changes the batch that was numbered last, if it is this one.
-  private func settle(_ batch: SharedBatch, _ body: (ReplicaTransaction) throws -> Void) throws(PreferencesError) {
+  private func settle(_ batch: SharedBatch, _ body: (ReplicaTransaction) throws -> Void)
+    throws(PreferencesError)
+  {
     try change { transaction in
       let sync = transaction.sync
       guard sync.writer == batch.writer, sync.newWriterRow == batch.newWriterRow,

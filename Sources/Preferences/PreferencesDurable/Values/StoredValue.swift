@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import Prephirences
+package import PreferencesCore
 
 /// A value in the form in which the file has it: its kind, and its bytes.
 ///

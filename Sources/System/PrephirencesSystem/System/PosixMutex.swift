@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// A value behind a lock, with the methods of `Synchronization.Mutex`.
 ///
@@ -9,15 +9,15 @@ package final class PosixMutex<Value>: @unchecked Sendable {
   // Unchecked because the compiler cannot see that the lock guards every use of the value.
 
   // Allocated, because a lock must not move.
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  private var value: Value
+  @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline @exclusivity(unchecked) var value: Value
 
-  package init(_ value: Value) {
+  @inlinable package init(_ value: Value) {
     unsafe lock = .allocate(capacity: 1)
     // With constant attributes, neither this nor locking can fail.
     unsafe lock.initialize(to: pthread_mutex_t())
     unsafe pthread_mutex_init(lock, nil)
-    self.value = value
+    unsafe self.value = value
   }
 
   deinit {
@@ -26,12 +26,12 @@ package final class PosixMutex<Value>: @unchecked Sendable {
   }
 
   /// Reads or changes the value; other threads wait.
-  package func withLock<Result, Failure: Error>(
+  @inlinable package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     unsafe pthread_mutex_lock(lock)
     defer { unsafe pthread_mutex_unlock(lock) }
-    return try body(&value)
+    return try unsafe body(&value)
   }
 }
 
