@@ -256,9 +256,7 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: ``PreferencesError`` if the value cannot be read.
-  public func fetchObject(
-    forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
+  public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
     try preferences.fetchObject(forKey: key)
   }
 
@@ -300,9 +298,7 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
 
   // MARK: - Storing
 
-  func store(
-    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
-  ) throws(PreferencesError) {
+  func store(_ values: [(key: PreferenceKey, value: PreferenceObject?)]) throws(PreferencesError) {
     if let long = values.first(where: { $0.key.utf8.count > Self.greatestKeyLength }) {
       throw PreferencesError(
         .overQuota,
@@ -322,9 +318,7 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
     preferences.durable.recorded(body) != nil
   }
 
-  func postChange(
-    _ reason: SharedPreferences.ExternalChange.Reason, _ keys: [PreferenceKey]
-  ) {
+  func postChange(_ reason: SharedPreferences.ExternalChange.Reason, _ keys: [PreferenceKey]) {
     NotificationCenter.default.post(
       name: Self.didChangeExternallyNotification, object: self,
       userInfo: [
@@ -341,9 +335,7 @@ extension NSUbiquitousKeyValueStore: ExactKeyPreferences {
 }
 
 extension NSUbiquitousKeyValueStore: ChangeReportingPreferences {
-  package func observeChanges(
-    _ handler: @escaping @Sendable () -> Void
-  ) -> PreferenceObservation {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
     preferences.observeChanges(handler)
   }
 }

@@ -47,7 +47,7 @@ struct LoggedTransaction {
   }
 
   /// Takes what the copy noted when it came from elsewhere.
-  init(_ entry: JournalEntry) {
+  init(_ entry: ChangeFeedEntry) {
     revision = nil
     date = entry.date
     writer = entry.writer

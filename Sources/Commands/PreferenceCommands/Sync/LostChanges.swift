@@ -9,7 +9,7 @@ struct LostChanges {
   init(_ replica: SharedReplica) {
     self.replica = replica
     // A file that is not shared yet has none.
-    start = (try? replica.lastJournalEntry()) ?? 0
+    start = (try? replica.lastFeedEntry()) ?? 0
   }
 
   /// Their keys, without repetition, the oldest first.

@@ -12,7 +12,7 @@ struct SuiteReport {
   /// `nil` as long as no program has begun to share it.
   private let status: SyncStatus?
   /// The newest changes that were given up, the newest first.
-  private let lost: [JournalEntry]
+  private let lost: [ChangeFeedEntry]
 
   init(
     _ suite: SharedSuite, unsentWithin limit: Duration, path: String
@@ -61,7 +61,7 @@ struct SuiteReport {
       facts.append(("read-only", "this user may not change the store"))
     }
     // Who may only read has no trouble with that.
-    if let report = state.report, status.trouble != nil {
+    if let report = state.report, status.problem != nil {
       let since = DateText.text(report.date)
       facts.append(("trouble", "\(report.message ?? "unknown"), since \(since)"))
     }

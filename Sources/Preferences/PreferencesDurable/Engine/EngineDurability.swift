@@ -13,20 +13,20 @@ extension Engine {
   /// No commit can take place meanwhile, in any process. Readers that use the log are waited for a
   /// moment: new ones use the database alone. Only a process that is stopped in the middle of a
   /// read keeps the log growing.
-  func checkpointIfNeeded(_ database: OpenDatabase) throws(PreferencesError) {
+  func checkpointIfNeeded(_ database: OpenDatabase) throws {
     guard !database.isOnNetwork, database.connection.frameCount >= database.checkpointThreshold
     else { return }
     let rest = try checkpoint(database)
     database.checkpointThreshold = rest + OpenDatabase.leastCheckpointThreshold
   }
 
-  private func checkpoint(_ database: OpenDatabase) throws(PreferencesError) -> Int {
-    database.connection.setBusyTimeout(min(.milliseconds(100), file.patience))
-    defer { database.connection.setBusyTimeout(file.patience) }
+  private func checkpoint(_ database: OpenDatabase) throws -> Int {
+    database.connection.setBusyTimeout(min(.milliseconds(100), file.timeout))
+    defer { database.connection.setBusyTimeout(file.timeout) }
     // A reader that begins now sees the whole log, so it does not hold up the copying; one that
     // begins after that uses the database alone. To truncate at once would need a moment without
     // any reader.
-    return try marked(database) { () throws(PreferencesError) in
+    return try marked(database) {
       for _ in 0..<20 {
         guard try database.connection.checkpoint(.passive) > 0 else { break }
         usleep(5_000)
@@ -38,7 +38,7 @@ extension Engine {
   /// Copies the log into the database now; for tests.
   func checkpoint() throws -> Int {
     try locked {
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       return database.isOnNetwork ? 0 : try checkpoint(database)
     }
@@ -53,7 +53,7 @@ extension Engine {
       }
       try look(forWriting: false)
       guard case .database = source else { return }
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       let state = try database.state()
       // Not a number in the file: a process that is killed before the log is on the disk would leave
@@ -63,10 +63,9 @@ extension Engine {
         ? !database.counter.isMarked : database.syncedGeneration == state.generation
       guard !isSynced || always else { return }
       try file.checkSidecars()
-      do throws(PreferencesError) {
+      do {
         try synchronize(database)
-      } catch {
-        guard error.code == .inputOutput else { throw error }
+      } catch let error as PreferencesError where error.code == .inputOutput {
         throw PreferencesError(
           .outcomeUnknown,
           "the changes are made, but it is not known whether they are on the disk, and a power failure "
@@ -77,7 +76,7 @@ extension Engine {
     }
   }
 
-  private func synchronize(_ database: OpenDatabase) throws(PreferencesError) {
+  private func synchronize(_ database: OpenDatabase) throws {
     let connection = database.connection
     if database.isOnNetwork {
       // Each commit is on the disk when it ends; another one brings one there whose end failed.
@@ -86,7 +85,7 @@ extension Engine {
     }
     try connection.run("PRAGMA synchronous = FULL")
     defer { try? connection.run("PRAGMA synchronous = NORMAL") }
-    try marked(database) { () throws(PreferencesError) in try connection.commitNothing() }
+    try marked(database) { try connection.commitNothing() }
   }
 
   /// Brings the write-ahead log to the disk, while others read and write.
@@ -112,8 +111,8 @@ extension Engine {
 
   /// Performs what brings the log to the disk; the caller has the writers' lock.
   private func marked<Result>(
-    _ database: OpenDatabase, _ body: () throws(PreferencesError) -> Result
-  ) throws(PreferencesError) -> Result {
+    _ database: OpenDatabase, _ body: () throws -> Result
+  ) throws -> Result {
     if database.counter.isMarked {
       try rewriteLog()
     } else {
@@ -125,7 +124,7 @@ extension Engine {
   }
 
   /// Writes the log's own bytes into it, so that the kernel writes all of them to the disk.
-  private func rewriteLog() throws(PreferencesError) {
+  private func rewriteLog() throws {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(file.logPath, .readWrite, flags: O_NONBLOCK)
       defer { try? descriptor.close() }
@@ -146,13 +145,11 @@ extension Engine {
   // MARK: - Outcomes
 
   /// Finds out whether a commit that failed took place; the caller has the writers' lock.
-  func settle(
-    _ transaction: WriteTransaction, after failure: PreferencesError
-  ) throws(PreferencesError) {
+  func settle(_ transaction: WriteTransaction, after failure: PreferencesError) throws {
     let (database, connection) = (transaction.database, transaction.database.connection)
     let wasRefused = connection.wasRefused
     connection.rollBack()
-    do throws(PreferencesError) {
+    do {
       guard !connection.isInTransaction else { throw failure }
       let state = try database.state()
       guard state.generation != transaction.generation else {

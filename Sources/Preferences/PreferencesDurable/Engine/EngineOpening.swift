@@ -5,7 +5,7 @@ internal import SystemPackage
 
 extension Engine {
   /// Finds out where the values are now, and opens the database if there is one.
-  func look(forWriting: Bool) throws(PreferencesError) {
+  func look(forWriting: Bool) throws {
     if case .database(let database) = source {
       try database.counter.requireOpen()
       if try isCurrent(database), database.counter.isAtItsPath { return cache.touch() }
@@ -29,7 +29,7 @@ extension Engine {
   }
 
   /// Whether the file of an open database is still at its path.
-  func isCurrent(_ database: OpenDatabase) throws(PreferencesError) -> Bool {
+  func isCurrent(_ database: OpenDatabase) throws -> Bool {
     guard let stat = try file.inspect(), stat.identity == database.identity else { return false }
     // SQLite would go on with what it has in memory.
     guard stat.size > 0 else { throw lostContents }
@@ -46,11 +46,11 @@ extension Engine {
     database.closeWithoutLock(file)
   }
 
-  private func open(forWriting: Bool) throws(PreferencesError) {
+  private func open(forWriting: Bool) throws {
     // A reader must not wait for a writer that was stopped.
     if !forWriting, try openReady() { return }
     if forWriting { try translated(PrivateFile.makeFolder(file.folder)) }
-    let deadline = Deadline(after: file.patience)
+    let deadline = Deadline(after: file.timeout)
     var counter = try GenerationCounter(path: file.lockPath)
     while try !counter.lock(deadline) {
       // Another process has replaced the file.
@@ -66,7 +66,7 @@ extension Engine {
       try checkUnused()
     }
     guard let database = try connect(counter) else { return try loadPropertyList() }
-    do throws(PreferencesError) {
+    do {
       if case .empty = try PreferenceSchema.check(database.connection) {
         guard forWriting else {
           database.connection.close()
@@ -74,7 +74,7 @@ extension Engine {
         }
         try createTables(database)
       }
-      try adopt(database) { state throws(PreferencesError) in try counter.set(state.generation) }
+      try adopt(database) { state in try counter.set(state.generation) }
     } catch {
       database.connection.rollBack()
       database.connection.close()
@@ -83,12 +83,12 @@ extension Engine {
   }
 
   /// Opens a database that has tables.
-  private func openReady() throws(PreferencesError) -> Bool {
+  private func openReady() throws -> Bool {
     guard let stat = try file.inspect(), stat.size > 0 else { return false }
     guard let database = try connect(try GenerationCounter(path: file.lockPath)) else {
       return false
     }
-    do throws(PreferencesError) {
+    do {
       guard case .ready = try PreferenceSchema.check(database.connection) else {
         database.connection.closeKeepingLog()
         return false
@@ -103,12 +103,12 @@ extension Engine {
   }
 
   /// Opens a connection; `nil` if there is no file.
-  private func connect(_ counter: GenerationCounter) throws(PreferencesError) -> OpenDatabase? {
+  private func connect(_ counter: GenerationCounter) throws -> OpenDatabase? {
     try file.checkSidecars()
     guard let identity = try file.inspect()?.identity else { return nil }
     let connection = try SQLiteConnection(path: file.path, mode: .readWrite)
-    connection.setBusyTimeout(file.patience)
-    do throws(PreferencesError) {
+    connection.setBusyTimeout(file.timeout)
+    do {
       try PreferenceSchema.protect(connection)
     } catch {
       connection.close()
@@ -120,8 +120,8 @@ extension Engine {
   /// Uses an open database from now on.
   private func adopt(
     _ database: OpenDatabase,
-    correctingCounter correct: (OpenDatabase.State) throws(PreferencesError) -> Void
-  ) throws(PreferencesError) {
+    correctingCounter correct: (OpenDatabase.State) throws -> Void
+  ) throws {
     try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
     let before = source
     var values: [KeyBytes: StoredValue] = [:]
@@ -156,7 +156,7 @@ extension Engine {
   }
 
   /// Creates an empty file.
-  private func create(_ counter: GenerationCounter) throws(PreferencesError) {
+  private func create(_ counter: GenerationCounter) throws {
     // A file without contents, and a counter that was set, is a damaged file.
     try counter.clear()
     // Those of a database that was removed belong to processes that still use it.
@@ -170,7 +170,7 @@ extension Engine {
   }
 
   /// Refuses a file that is empty although it had contents; the first writer may have found no room.
-  private func checkUnused() throws(PreferencesError) {
+  private func checkUnused() throws {
     for path in [file.lockPath, file.logPath] {
       guard let stat = try translated(PrivateFile.look(path)) else { continue }
       guard stat.size == 0 else { throw lostContents }
@@ -190,7 +190,7 @@ extension Engine {
   }
 
   /// Creates the tables by a rollback journal, so that they are on the disk before there is a log.
-  private func createTables(_ database: OpenDatabase) throws(PreferencesError) {
+  private func createTables(_ database: OpenDatabase) throws {
     let connection = database.connection
     try connection.run("PRAGMA synchronous = FULL")
     try connection.run("BEGIN IMMEDIATE")
@@ -236,9 +236,9 @@ final class OpenDatabase {
   /// The generation that this connection has brought to the disk.
   var syncedGeneration: Int64 = 0
 
-  /// The random bytes of the unit of a shared file whose number this connection has brought to the
+  /// The random bytes of the batch of a shared file whose number this connection has brought to the
   /// disk.
-  var syncedUnit: [UInt8] = []
+  var syncedBatch: [UInt8] = []
 
   /// Whether the property list of `UserDefaults` was imported when the state was last read.
   private(set) var isImported = false
@@ -290,7 +290,7 @@ final class OpenDatabase {
   /// The generations that a file can have: twice as much fits into the counter.
   private static let generations = 1..<(Int64.max >> 1)
 
-  func state() throws(PreferencesError) -> State {
+  func state() throws -> State {
     var state: State?
     try connection.run("SELECT generation, floor, imported, sharing FROM state") { row in
       guard let generation = row.integer(0), let floor = row.integer(1),
@@ -307,7 +307,7 @@ final class OpenDatabase {
   }
 
   /// Checks the tables that another process has made or removed.
-  private func checkSharing(_ state: State) throws(PreferencesError) {
+  private func checkSharing(_ state: State) throws {
     let finding =
       connection.isInTransaction
       ? try PreferenceSchema.inspect(connection) : try PreferenceSchema.check(connection)
@@ -321,7 +321,7 @@ final class OpenDatabase {
   }
 
   /// Returns the stored value of a key; `nil` if there is none.
-  func stored(_ key: KeyBytes) throws(PreferencesError) -> StoredValue? {
+  func stored(_ key: KeyBytes) throws -> StoredValue? {
     var result: StoredValue?
     try connection.run(
       "SELECT kind, value FROM preference WHERE key = ?", .bytes(Array(key.text.utf8))
@@ -330,7 +330,7 @@ final class OpenDatabase {
   }
 
   /// Whether a key has a value, or had one that was removed.
-  func hasRow(_ key: KeyBytes) throws(PreferencesError) -> Bool {
+  func hasRow(_ key: KeyBytes) throws -> Bool {
     var isFound = false
     try connection.run("SELECT 1 FROM preference WHERE key = ?", .bytes(key.bytes)) { _ in
       isFound = true
@@ -339,7 +339,7 @@ final class OpenDatabase {
   }
 
   /// Returns the bytes of the keys in a table that are not text in bytes.
-  func damagedKeys(in table: String) throws(PreferencesError) -> [[UInt8]] {
+  func damagedKeys(in table: String) throws -> [[UInt8]] {
     var keys: [[UInt8]] = []
     try connection.run("SELECT key FROM \(table)") { row in
       if Self.text(row, 0) == nil { keys.append(row.bytes(0)) }
@@ -348,24 +348,20 @@ final class OpenDatabase {
   }
 
   /// Calls a closure with each key, removed ones included.
-  static func forEachKey(
-    of connection: SQLiteConnection, _ body: (KeyBytes) -> Void
-  ) throws(PreferencesError) {
+  static func forEachKey(of connection: SQLiteConnection, _ body: (KeyBytes) -> Void) throws {
     try connection.run("SELECT key FROM preference") { row in
       if let key = text(row, 0) { body(KeyBytes(key)) }
     }
   }
 
   /// Returns the number of keys, removed ones included.
-  func count() throws(PreferencesError) -> Int {
+  func count() throws -> Int {
     Int(try connection.integer("SELECT count(*) FROM preference") ?? 0)
   }
 
   /// Calls a closure with each key that has a value; without those that are damaged themselves.
-  func forEach(
-    _ body: (KeyBytes, StoredValue) throws(PreferencesError) -> Void
-  ) throws(PreferencesError) {
-    try connection.run(Self.allValues) { row throws(PreferencesError) in
+  func forEach(_ body: (KeyBytes, StoredValue) throws -> Void) throws {
+    try connection.run(Self.allValues) { row in
       if let key = Self.text(row, 0), let value = Self.value(row, 1) {
         try body(KeyBytes(key), value)
       }
@@ -373,7 +369,7 @@ final class OpenDatabase {
   }
 
   /// Returns all values that can be read, and why others cannot.
-  static func contents(of connection: SQLiteConnection) throws(PreferencesError) -> ReadablePairs {
+  static func contents(of connection: SQLiteConnection) throws -> ReadablePairs {
     var contents = ReadablePairs()
     try connection.run(allValues) { row in
       guard let stored = value(row, 1) else { return }
@@ -395,7 +391,7 @@ final class OpenDatabase {
   /// Returns what has changed since a generation; `nil` if there are more changes than `limit`.
   func changes(
     since generation: Int64, limit: Int
-  ) throws(PreferencesError) -> [(key: KeyBytes, value: StoredValue?)]? {
+  ) throws -> [(key: KeyBytes, value: StoredValue?)]? {
     var changes: [(key: KeyBytes, value: StoredValue?)] = []
     try connection.run(
       "SELECT key, kind, value FROM preference WHERE generation > ? ORDER BY generation LIMIT ?",
@@ -407,9 +403,7 @@ final class OpenDatabase {
     return changes.count > limit ? nil : changes
   }
 
-  static func key(
-    _ row: SQLiteStatement, _ column: CInt = 0
-  ) throws(PreferencesError) -> KeyBytes {
+  static func key(_ row: SQLiteStatement, _ column: CInt = 0) throws -> KeyBytes {
     guard let text = text(row, column) else { throw damagedKey }
     return KeyBytes(text)
   }
@@ -439,8 +433,10 @@ extension PreferencesError {
 
 extension StoredValue {
   /// Returns the value.
-  func decoded(forKey key: KeyBytes) throws(PreferencesError) -> Any {
-    guard let value = ValueDecoder.decode(self) else { throw .damagedValue(key.text) }
+  func decoded(forKey key: KeyBytes) throws -> Any {
+    guard let value = ValueDecoder.decode(self) else {
+      throw PreferencesError.damagedValue(key.text)
+    }
     return value
   }
 }

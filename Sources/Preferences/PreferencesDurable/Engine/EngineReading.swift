@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesSystem
@@ -7,7 +6,7 @@ internal import SystemPackage
 extension Engine {
   /// Returns the value of a key.
   func fetch(_ text: PreferenceKey) throws -> Any? {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     let key = KeyBytes(text)
     if let transaction = ownTransaction { return try transaction.value(key) }
     if let known = cache.value(key) { return known.value }
@@ -31,7 +30,7 @@ extension Engine {
 
   /// Returns all keys with their values that can be read.
   func fetchReadable() throws -> ReadablePairs {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       if let transaction = ownTransaction {
         return try contents(of: transaction.database.connection)
@@ -98,7 +97,7 @@ extension Engine {
   }
 
   /// Brings the cache to the database's generation, and posts what others have changed.
-  func advance(to state: OpenDatabase.State, _ database: OpenDatabase) throws(PreferencesError) {
+  func advance(to state: OpenDatabase.State, _ database: OpenDatabase) throws {
     let known = cache.generation
     guard state.generation != known else { return }
     postSignal()
@@ -126,17 +125,13 @@ extension Engine {
     if !damage.contains(failure) { damage.append(failure) }
   }
 
-  private func change(
-    _ key: KeyBytes, from old: KnownValue?, to new: Any?
-  ) -> PreferenceChange {
+  private func change(_ key: KeyBytes, from old: KnownValue?, to new: Any?) -> PreferenceChange {
     guard let old else { return PreferenceChange(key.text, to: new) }
     return PreferenceChange(key.text, from: old.value, to: new)
   }
 
   /// Forgets all values, since it is not known what has changed.
-  private func renew(
-    _ state: OpenDatabase.State, _ database: OpenDatabase
-  ) throws(PreferencesError) {
+  private func renew(_ state: OpenDatabase.State, _ database: OpenDatabase) throws {
     defer { cache.advance(to: state.generation, nil, keepsNew: false) }
     guard !observers.isEmpty else { return }
     var posted: [PreferenceChange] = []
@@ -169,7 +164,7 @@ extension Engine {
 
 extension Engine {
   /// Reads the values that `UserDefaults` has saved, unless they were read already.
-  func loadPropertyList() throws(PreferencesError) {
+  func loadPropertyList() throws {
     let stamps = [FileStamp(file.propertyListPath)]
     if case .propertyList(let loaded) = source, loaded.stamps == stamps { return }
     let values = try propertyListValues()
@@ -180,7 +175,7 @@ extension Engine {
   }
 
   /// Returns the values of the property list; empty if there is none.
-  private func propertyListValues() throws(PreferencesError) -> [KeyBytes: Any] {
+  private func propertyListValues() throws -> [KeyBytes: Any] {
     guard let stat = try translated(PrivateFile.look(file.propertyListPath)) else { return [:] }
     // Others may read it, but not have written it.
     try translated(PrivateFile.check(stat, file.propertyListPath, forbidden: 0o022))
@@ -192,30 +187,31 @@ extension Engine {
   ///
   /// If the list is damaged, the preferences can be used, and importing is tried again when they
   /// are next opened.
-  func importPropertyList(into transaction: WriteTransaction) throws(PreferencesError) {
+  func importPropertyList(into transaction: WriteTransaction) throws {
     guard !hasTriedToImport else { return transaction.importFailure = importFailure }
     hasTriedToImport = true
     let values: [KeyBytes: StoredValue]
-    do throws(PreferencesError) {
+    do {
       values = try valuesToImport()
       importFailure = nil
     } catch {
-      importFailure = error
-      return transaction.importFailure = error
+      importFailure = .any(error)
+      return transaction.importFailure = importFailure
     }
     for (key, value) in values { try transaction.insert(value, for: key) }
     try transaction.setImported()
   }
 
   /// Returns the values of the property list in the form in which they are stored.
-  private func valuesToImport() throws(PreferencesError) -> [KeyBytes: StoredValue] {
-    do throws(PreferencesError) {
+  private func valuesToImport() throws -> [KeyBytes: StoredValue] {
+    do {
       var values: [KeyBytes: StoredValue] = [:]
       for (key, value) in try propertyListValues() {
         values[key] = try ValueEncoder.encode(value, forKey: key.text)
       }
       return values
     } catch {
+      let error = PreferencesError.any(error)
       throw PreferencesError(
         error.code,
         "the values of UserDefaults were not imported, and are tried again later: \(error.message)",
@@ -225,31 +221,29 @@ extension Engine {
 
   /// Returns the value that a key without a row will have when the property list is imported; `nil` if
   /// there is none.
-  func valueToImport(
-    _ key: KeyBytes, into database: OpenDatabase
-  ) throws(PreferencesError) -> Any? {
+  func valueToImport(_ key: KeyBytes, into database: OpenDatabase) throws -> Any? {
     guard !database.isImported, try !database.hasRow(key) else { return nil }
     return try valuesToImport()[key]?.decoded(forKey: key)
   }
 
   /// Returns all values of a database, with those of a property list that is not imported yet.
-  func contents(of connection: SQLiteConnection) throws(PreferencesError) -> ReadablePairs {
+  func contents(of connection: SQLiteConnection) throws -> ReadablePairs {
     var contents = try OpenDatabase.contents(of: connection)
     guard try connection.integer("SELECT imported FROM state") == 0 else { return contents }
-    do throws(PreferencesError) {
+    do {
       var values = try valuesToImport()
       try OpenDatabase.forEachKey(of: connection) { values[$0] = nil }
       contents.pairs += values.compactMap { key, stored in
         ValueDecoder.decode(stored).map { (key.text, $0) }
       }
     } catch {
-      contents.importFailure = error
+      contents.importFailure = .any(error)
     }
     return contents
   }
 
   /// Reads all values of a database that cannot be changed here, unless they were read already.
-  func loadSnapshot() throws(PreferencesError) {
+  func loadSnapshot() throws {
     let stamps = [file.path, file.logPath, file.propertyListPath].map { FileStamp($0) }
     if case .snapshot(let loaded) = source, loaded.stamps == stamps { return }
     let (contents, isShared) = try snapshotContents()
@@ -263,7 +257,7 @@ extension Engine {
     cache.end()
   }
 
-  private func snapshotContents() throws(PreferencesError) -> (ReadablePairs, isShared: Bool) {
+  private func snapshotContents() throws -> (ReadablePairs, isShared: Bool) {
     try file.checkSidecars()
     let log = try translated(PrivateFile.look(file.logPath))
     if log?.size ?? 0 == 0 {
@@ -276,7 +270,7 @@ extension Engine {
   /// Returns all values, and whether they are shared, and closes the connection.
   private func closedContents(
     of connection: SQLiteConnection
-  ) throws(PreferencesError) -> (ReadablePairs, isShared: Bool) {
+  ) throws -> (ReadablePairs, isShared: Bool) {
     defer { connection.close() }
     try PreferenceSchema.protect(connection)
     guard case .ready(let isShared) = try PreferenceSchema.check(connection) else {
@@ -298,7 +292,7 @@ struct LoadedValues {
   var importFailure: PreferencesError?
 
   /// Returns the value of a key; `nil` if there is none.
-  func value(_ key: KeyBytes) throws(PreferencesError) -> Any? {
+  func value(_ key: KeyBytes) throws -> Any? {
     if let failure = unreadable[key] { throw failure }
     if let value = values[key] { return value }
     if let importFailure { throw importFailure }
@@ -343,7 +337,7 @@ struct CachedChange {
 /// A read takes one system call as long as the counter has that generation. Unchecked because the
 /// lock guards everything.
 final class ReadCache: @unchecked Sendable {
-  private let lock = NSLock()
+  private let lock = PosixMutex()
   private var values: [KeyBytes: Entry] = [:]
   private var size = 0
 
@@ -421,9 +415,7 @@ final class ReadCache: @unchecked Sendable {
   }
 
   /// Records a later generation. `changes` is `nil` to forget all values.
-  func advance(
-    to generation: Int64, _ changes: [CachedChange]?, keepsNew: Bool
-  ) {
+  func advance(to generation: Int64, _ changes: [CachedChange]?, keepsNew: Bool) {
     lock.withLock {
       current = generation
       guard let changes, values.count + changes.count < Self.greatestCount else {

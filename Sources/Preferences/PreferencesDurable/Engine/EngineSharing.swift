@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesSystem
@@ -6,10 +6,8 @@ internal import SystemPackage
 
 extension Engine {
   /// Refuses local changes of a shared file that its rules don't allow, and makes a transaction a
-  /// unit.
-  func admit(
-    _ transaction: WriteTransaction, _ state: OpenDatabase.State
-  ) throws(PreferencesError) {
+  /// batch.
+  func admit(_ transaction: WriteTransaction, _ state: OpenDatabase.State) throws {
     let rules: SharingRules
     if let known = self.rules, known.number == state.sharing {
       rules = known
@@ -25,21 +23,21 @@ extension Engine {
       if let counted { try rules.check(counted, after: growth) }
       transaction.totals = counted
     }
-    if transaction.keepsUnits { try transaction.closeUnit() }
+    if transaction.keepsBatches { try transaction.closeBatch() }
   }
 
   /// Changes what a file says about sharing, in one transaction.
   func maintain<Result>(
     creating: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       guard ownTransaction == nil else {
         throw PreferencesError(
           .conflict, "sharing cannot be changed within a transaction; do so after it")
       }
       if !creating { _ = try presentDatabase() }
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       try file.checkSidecars()
       try database.connection.run("BEGIN IMMEDIATE")
@@ -68,7 +66,7 @@ extension Engine {
   /// Returns whether the values may have come from other machines, also if the file cannot be
   /// changed here.
   func isShared() throws -> Bool {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       if let transaction = ownTransaction { return transaction.database.isShared }
       try look(forWriting: false)
@@ -85,7 +83,7 @@ extension Engine {
   func inspect<Result>(
     _ body: (OpenDatabase, OpenDatabase.State) throws -> Result
   ) throws -> Result? {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     return try locked {
       if let transaction = ownTransaction {
         return try body(transaction.database, transaction.database.state())
@@ -95,7 +93,7 @@ extension Engine {
     }
   }
 
-  private func presentDatabase() throws(PreferencesError) -> OpenDatabase? {
+  private func presentDatabase() throws -> OpenDatabase? {
     try look(forWriting: false)
     switch source {
     case .database(let database): return database
@@ -111,7 +109,7 @@ extension Engine {
 
 extension WriteTransaction {
   /// Stores a value that comes from elsewhere, and so is not logged.
-  func apply(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) -> Bool {
+  func apply(_ new: StoredValue?, for key: KeyBytes) throws -> Bool {
     if !isApplying { try toggleLogging() }
     isApplying = true
     let count = changes.count
@@ -119,87 +117,88 @@ extension WriteTransaction {
     return changes.count > count
   }
 
-  func endApplying() throws(PreferencesError) {
+  func endApplying() throws {
     guard isApplying else { return }
     try toggleLogging()
     isApplying = false
   }
 
-  private func toggleLogging() throws(PreferencesError) {
+  private func toggleLogging() throws {
     try database.connection.run("UPDATE state SET sharing = -sharing")
   }
 }
 
-// The triggers log each change of a shared file as a single one (unit 0). If the transaction changes
-// several keys, these become a unit; a value that was unsent before must then not go with it.
+// The triggers log each change of a shared file as a single one (batch 0). If the transaction changes
+// several keys, these become a batch; a value that was unsent before must then not go with it.
 extension WriteTransaction {
-  /// Makes the unsent single value of a key a unit of its own.
-  func keepUnsentValue(of key: KeyBytes) throws(PreferencesError) {
-    guard unitsBefore[key] == nil else { return }
+  /// Makes the unsent single value of a key a batch of its own.
+  func keepUnsentValue(of key: KeyBytes) throws {
+    guard batchesBefore[key] == nil else { return }
     var isUnsent = false
     try connection.run(
       "SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes)
     ) { _ in isUnsent = true }
     guard isUnsent else {
-      unitsBefore[key] = 0
+      batchesBefore[key] = 0
       return
     }
-    let unit = try makeUnit(isAtomic: false)
-    try move(key, to: unit)
-    unitsBefore[key] = unit
+    let batch = try makeBatch(isAtomic: false)
+    try move(key, to: batch)
+    batchesBefore[key] = batch
   }
 
-  /// Makes the changes one unit if they are of several keys.
-  func closeUnit() throws(PreferencesError) {
+  /// Makes the changes one batch if they are of several keys.
+  func closeBatch() throws {
     let changed = Dictionary(changes.map { ($0.key, $0.new) }) { _, last in last }
     guard changed.count > 1 else {
       if let key = changed.keys.first { try joinUnsentValue(of: key) }
       return
     }
     let size = changed.reduce(0) { size, change in
-      size + change.key.text.utf8.count + UnitLimit.rowHeader + (change.value?.bytes.count ?? 0)
+      size + change.key.text.utf8.count + BatchLimit.rowHeader + (change.value?.bytes.count ?? 0)
     }
-    guard changed.count <= UnitLimit.keys, size <= UnitLimit.bytes else {
-      throw .overQuota(
-        "a transaction of shared preferences can change \(UnitLimit.keys) keys and "
-          + "\(UnitLimit.bytes) bytes; divide it, or set the values outside of a transaction")
+    guard changed.count <= BatchLimit.keys, size <= BatchLimit.bytes else {
+      throw PreferencesError.overQuota(
+        "a transaction of shared preferences can change \(BatchLimit.keys) keys and "
+          + "\(BatchLimit.bytes) bytes; divide it, or set the values outside of a transaction")
     }
-    let unit = try makeUnit(isAtomic: true)
-    for key in changed.keys { try move(key, to: unit) }
+    let batch = try makeBatch(isAtomic: true)
+    for key in changed.keys { try move(key, to: batch) }
   }
 
   /// Replaces the value that was unsent before, as a change without a transaction does.
-  private func joinUnsentValue(of key: KeyBytes) throws(PreferencesError) {
-    guard let unit = unitsBefore[key], unit != 0 else { return }
-    try replaceChange(of: unit, key)
+  private func joinUnsentValue(of key: KeyBytes) throws {
+    guard let batch = batchesBefore[key], batch != 0 else { return }
+    try replaceChange(of: batch, key)
   }
 
   /// Drops a single change, in whose place the later one of its key is, which keeps its turn.
-  func replaceChange(of unit: Int64, _ key: KeyBytes) throws(PreferencesError) {
+  func replaceChange(of batch: Int64, _ key: KeyBytes) throws {
     try connection.run(
       """
       UPDATE log SET (generation, since) = (SELECT generation, since FROM log AS earlier \
       WHERE earlier.unit = ? AND earlier.key = log.key) WHERE unit = 0 AND key = ?
-      """, .integer(unit), .bytes(key.bytes))
-    try connection.run("DELETE FROM log WHERE unit = ?", .integer(unit))
-    try connection.run("DELETE FROM unit WHERE id = ?", .integer(unit))
+      """, .integer(batch), .bytes(key.bytes))
+    try connection.run("DELETE FROM log WHERE unit = ?", .integer(batch))
+    try connection.run("DELETE FROM unit WHERE id = ?", .integer(batch))
   }
 
-  /// Makes a unit that waits to be sent, later than all others.
-  func makeUnit(isAtomic: Bool) throws(PreferencesError) -> Int64 {
+  /// Makes a batch that waits to be sent, later than all others.
+  func makeBatch(isAtomic: Bool) throws -> Int64 {
     try connection.run("UPDATE sync SET units = units + 1")
-    guard let unit = try connection.integer("SELECT units FROM sync") else {
-      throw .damagedSharing(connection.path)
+    guard let batch = try connection.integer("SELECT units FROM sync") else {
+      throw PreferencesError.damagedSharing(connection.path)
     }
     try connection.run(
-      "INSERT INTO unit VALUES(?, ?, 0, x'', x'', x'')", .integer(unit), .integer(isAtomic ? 1 : 0))
-    return unit
+      "INSERT INTO unit VALUES(?, ?, 0, x'', x'', x'')", .integer(batch), .integer(isAtomic ? 1 : 0)
+    )
+    return batch
   }
 
-  /// Moves the single change of a key into a unit.
-  func move(_ key: KeyBytes, to unit: Int64) throws(PreferencesError) {
+  /// Moves the single change of a key into a batch.
+  func move(_ key: KeyBytes, to batch: Int64) throws {
     try connection.run(
-      "UPDATE log SET unit = ? WHERE unit = 0 AND key = ?", .integer(unit), .bytes(key.bytes))
+      "UPDATE log SET unit = ? WHERE unit = 0 AND key = ?", .integer(batch), .bytes(key.bytes))
   }
 
   private var connection: SQLiteConnection { database.connection }
@@ -212,7 +211,7 @@ struct SharingRules {
   let quota: SharingQuota
   let isReadOnly: Bool
 
-  init(_ database: OpenDatabase, number: Int64) throws(PreferencesError) {
+  init(_ database: OpenDatabase, number: Int64) throws {
     var found: (settings: SharingSettings, isReadOnly: Bool)?
     try database.connection.run("SELECT settings, closed FROM sync") { row in
       let bytes = Data(row.bytes(0))
@@ -221,20 +220,18 @@ struct SharingRules {
       }
       found = (settings, row.integer(1) != 0)
     }
-    guard let found else { throw .damagedSharing(database.connection.path) }
+    guard let found else { throw PreferencesError.damagedSharing(database.connection.path) }
     self.number = number
     quota = found.settings.quota
     isReadOnly = found.isReadOnly
   }
 
-  func check(_ transaction: WriteTransaction) throws(PreferencesError) {
+  func check(_ transaction: WriteTransaction) throws {
     try check(transaction.changes, transaction)
   }
 
   /// Checks those of a transaction's changes that this machine makes.
-  func check(
-    _ changes: [WriteTransaction.Change], _ transaction: WriteTransaction
-  ) throws(PreferencesError) {
+  func check(_ changes: [WriteTransaction.Change], _ transaction: WriteTransaction) throws {
     guard !isReadOnly else {
       throw PreferencesError(
         .readOnly,
@@ -244,12 +241,12 @@ struct SharingRules {
     for change in changes {
       guard let size = change.new?.bytes.count else { continue }
       guard change.old != nil || change.key.text.utf8.count <= quota.keyBytes else {
-        throw .overQuota(
+        throw PreferencesError.overQuota(
           "a key is longer than the \(quota.keyBytes) bytes that shared preferences allow; "
             + "shorten it: '\(change.key.text.prefix(100))'")
       }
       guard size <= quota.valueBytes || size <= change.old?.bytes.count ?? 0 else {
-        throw .overQuota(
+        throw PreferencesError.overQuota(
           "the value of the key '\(change.key.text)' is larger than the \(quota.valueBytes) bytes "
             + "that shared preferences allow; store less")
       }
@@ -257,9 +254,7 @@ struct SharingRules {
   }
 
   /// Refuses values that a program has decided, as others that it sets.
-  func check(
-    decided changes: [WriteTransaction.Change], _ transaction: WriteTransaction
-  ) throws(PreferencesError) {
+  func check(decided changes: [WriteTransaction.Change], _ transaction: WriteTransaction) throws {
     try check(changes, transaction)
     let growth = SharedTotals.Growth(changes)
     guard growth.keys > 0 || growth.bytes > 0 else { return }
@@ -267,13 +262,13 @@ struct SharingRules {
   }
 
   /// Refuses what grows the preferences beyond the quota.
-  func check(_ totals: SharedTotals, after growth: SharedTotals.Growth) throws(PreferencesError) {
+  func check(_ totals: SharedTotals, after growth: SharedTotals.Growth) throws {
     guard growth.keys <= 0 || totals.keys <= quota.keys else {
-      throw .overQuota(
+      throw PreferencesError.overQuota(
         "shared preferences would have more than \(quota.keys) keys; remove some first")
     }
     guard growth.bytes <= 0 || totals.bytes <= quota.bytes else {
-      throw .overQuota(
+      throw PreferencesError.overQuota(
         "shared preferences would be larger than \(quota.bytes) bytes; remove some first")
     }
   }
@@ -312,7 +307,7 @@ package struct SharingQuota: Hashable, Sendable, Codable {
 }
 
 /// What the changes of one transaction may be, since they are sent as one.
-enum UnitLimit {
+enum BatchLimit {
   static let keys = 120
   static let bytes = 1 << 20
 
@@ -345,7 +340,7 @@ struct SharedTotals {
   }
 
   /// Counts what there is, with the changes of a transaction.
-  init(counting transaction: WriteTransaction) throws(PreferencesError) {
+  init(counting transaction: WriteTransaction) throws {
     var counted = (keys: 0, bytes: 0)
     try transaction.database.connection.run(
       "SELECT count(*), sum(length(key) + length(value)) FROM preference WHERE kind != 0"

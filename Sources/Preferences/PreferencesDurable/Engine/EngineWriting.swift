@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesSystem
@@ -23,19 +22,19 @@ extension Engine {
   /// Within a transaction of the same thread, they become a part of that.
   ///
   /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
-  /// change, which needs no such care. If `isUnit`, the changes of a shared file are sent as one. If
+  /// change, which needs no such care. If `isBatch`, the changes of a shared file are sent as one. If
   /// `isRehearsal`, they are taken back, and ``Rehearsed`` is thrown where they would be committed.
   func write<Result>(
-    asOne isOne: Bool = true, isUnit: Bool = false, isRehearsal: Bool = false,
+    asOne isOne: Bool = true, isBatch: Bool = false, isRehearsal: Bool = false,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     if let transaction = ownTransaction {
       try transaction.checkFailure()
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
     return try locked {
-      let database = try lockedDatabase(Deadline(after: file.patience))
+      let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
       try file.checkSidecars()
       try database.connection.run("BEGIN IMMEDIATE")
@@ -44,7 +43,7 @@ extension Engine {
         try advance(to: state, database)
         let transaction = WriteTransaction(
           database, generation: state.generation + 1, isObserved: !observers.isEmpty,
-          keepsUnits: isUnit && state.sharing > 0)
+          keepsBatches: isBatch && state.sharing > 0)
         if !state.isImported { try importPropertyList(into: transaction) }
         let result = try withTransaction(transaction, body)
         try transaction.checkFailure()
@@ -69,8 +68,8 @@ extension Engine {
   private struct Rehearsed: Error {}
 
   /// Fails as changes would, without making them, and without creating a file.
-  func rehearse(_ changes: [(key: KeyBytes, value: StoredValue?)], isUnit: Bool) throws {
-    try ForkGuard.check()
+  func rehearse(_ changes: [(key: KeyBytes, value: StoredValue?)], isBatch: Bool) throws {
+    try ForkMark.preferences.check(PreferencesError.forked)
     let isWithoutDatabase = try locked {
       try look(forWriting: false)
       guard case .propertyList = source else { return false }
@@ -81,18 +80,18 @@ extension Engine {
       return
     }
     do {
-      try write(isUnit: isUnit, isRehearsal: true) { transaction in
+      try write(isBatch: isBatch, isRehearsal: true) { transaction in
         for (key, value) in changes { try transaction.store(value, for: key) }
       }
     } catch is Rehearsed {}
   }
 
   /// Returns the database, whose writers' lock this process has then.
-  func lockedDatabase(_ deadline: Deadline) throws(PreferencesError) -> OpenDatabase {
+  func lockedDatabase(_ deadline: Deadline) throws -> OpenDatabase {
     while true {
       let database = try writableDatabase()
       if try database.counter.lock(deadline) {
-        do throws(PreferencesError) {
+        do {
           if try isCurrent(database) { return database }
         } catch {
           database.counter.unlock()
@@ -109,7 +108,7 @@ extension Engine {
     }
   }
 
-  private func writableDatabase() throws(PreferencesError) -> OpenDatabase {
+  private func writableDatabase() throws -> OpenDatabase {
     // An open one is looked at under the lock.
     if case .database(let database) = source {
       try database.counter.requireOpen()
@@ -130,10 +129,10 @@ extension Engine {
     cache.beginCommit()
     defer { cache.endCommit() }
     if !database.isOnNetwork { try database.counter.setUncertain(after: generation - 1) }
-    do throws(PreferencesError) {
+    do {
       try database.connection.run("COMMIT")
     } catch {
-      try settle(transaction, after: error)
+      try settle(transaction, after: .any(error))
     }
     // If this fails, readers ask the database, and correct it.
     if !database.isOnNetwork { try? database.counter.set(generation) }
@@ -187,11 +186,11 @@ final class WriteTransaction {
   /// Whether values have changed that `changes` doesn't list.
   private(set) var hasUnlistedChanges = false
 
-  /// Whether the changes may become one unit of a shared file.
-  let keepsUnits: Bool
+  /// Whether the changes may become one batch of a shared file.
+  let keepsBatches: Bool
 
-  /// The units that were made for unsent values of keys that this transaction has changed, too.
-  var unitsBefore: [KeyBytes: Int64] = [:]
+  /// The batches that were made for unsent values of keys that this transaction has changed, too.
+  var batchesBefore: [KeyBytes: Int64] = [:]
 
   /// How much a shared file has afterwards, if that was found out.
   var totals: SharedTotals?
@@ -214,80 +213,78 @@ final class WriteTransaction {
     let new: StoredValue?
   }
 
-  init(
-    _ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsUnits: Bool = false
-  ) {
+  init(_ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsBatches: Bool = false) {
     self.database = database
     self.generation = generation
     self.isObserved = isObserved
-    self.keepsUnits = keepsUnits
+    self.keepsBatches = keepsBatches
   }
 
   /// Performs changes of which, if the closure throws, none remains.
   func part<Result>(_ body: () throws -> Result) throws -> Result {
     let (count, hadUnlistedChanges) = (changes.count, hasUnlistedChanges)
-    let unitsBefore = unitsBefore
+    let batchesBefore = batchesBefore
     try run("SAVEPOINT part")
     do {
       let result = try body()
       try run("RELEASE part")
       return result
     } catch {
-      do throws(PreferencesError) {
+      do {
         try run("ROLLBACK TO part")
         try run("RELEASE part")
       } catch {
-        failure = error
+        failure = .any(error)
       }
       changes.removeLast(changes.count - count)
       hasUnlistedChanges = hadUnlistedChanges
-      self.unitsBefore = unitsBefore
+      self.batchesBefore = batchesBefore
       throw error
     }
   }
 
-  private func run(_ sql: String) throws(PreferencesError) {
-    try failing { () throws(PreferencesError) in try database.connection.run(sql) }
+  private func run(_ sql: String) throws {
+    try failing { try database.connection.run(sql) }
   }
 
   var isEmpty: Bool { changes.isEmpty && !hasUnlistedChanges && !wakesOthers }
 
-  func checkFailure() throws(PreferencesError) { if let failure { throw failure } }
+  func checkFailure() throws { if let failure { throw failure } }
 
-  func stored(_ key: KeyBytes) throws(PreferencesError) -> StoredValue? {
-    let stored = try failing { () throws(PreferencesError) in try database.stored(key) }
+  func stored(_ key: KeyBytes) throws -> StoredValue? {
+    let stored = try failing { try database.stored(key) }
     if stored == nil { try requireKnown(key) }
     return stored
   }
 
   /// Fails if a key may have a value of `UserDefaults` that cannot be imported.
-  private func requireKnown(_ key: KeyBytes) throws(PreferencesError) {
+  private func requireKnown(_ key: KeyBytes) throws {
     guard let importFailure, !isApplying else { return }
-    let hasRow = try failing { () throws(PreferencesError) in try database.hasRow(key) }
+    let hasRow = try failing { try database.hasRow(key) }
     if !hasRow { throw importFailure }
   }
 
-  func value(_ key: KeyBytes) throws(PreferencesError) -> Any? {
+  func value(_ key: KeyBytes) throws -> Any? {
     guard let stored = try stored(key) else { return nil }
     return try stored.decoded(forKey: key)
   }
 
   /// Sets the value of a key; `nil` removes it.
-  func store(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+  func store(_ new: StoredValue?, for key: KeyBytes) throws {
     // Removed in vain: it would be imported later.
     if new == nil { try requireKnown(key) }
-    try failing { () throws(PreferencesError) in
+    try failing {
       let old = try database.stored(key)
       guard old != new else { return }
-      if keepsUnits { try keepUnsentValue(of: key) }
+      if keepsBatches { try keepUnsentValue(of: key) }
       try write(new, for: key)
       changes.append(Change(key: key, old: old, new: new))
     }
   }
 
   /// Sets the value of a key that has never had one.
-  func insert(_ new: StoredValue, for key: KeyBytes) throws(PreferencesError) {
-    try failing { () throws(PreferencesError) in
+  func insert(_ new: StoredValue, for key: KeyBytes) throws {
+    try failing {
       try database.connection.run(
         "INSERT OR IGNORE INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?)",
         .bytes(Array(key.text.utf8)), .integer(generation), .integer(Int64(new.kind.rawValue)),
@@ -297,22 +294,22 @@ final class WriteTransaction {
   }
 
   /// Records that the property list was imported.
-  func setImported() throws(PreferencesError) {
+  func setImported() throws {
     hasUnlistedChanges = true
-    try failing { () throws(PreferencesError) in
+    try failing {
       try database.connection.run("UPDATE state SET imported = 1")
     }
   }
 
-  func removeAll() throws(PreferencesError) {
+  func removeAll() throws {
     if let importFailure { throw importFailure }
-    try failing { () throws(PreferencesError) in
-      if isObserved || keepsUnits {
-        try database.forEach { key, value throws(PreferencesError) in
+    try failing {
+      if isObserved || keepsBatches {
+        try database.forEach { key, value in
           changes.append(Change(key: key, old: value, new: nil))
         }
       }
-      if keepsUnits { for change in changes { try keepUnsentValue(of: change.key) } }
+      if keepsBatches { for change in changes { try keepUnsentValue(of: change.key) } }
       hasUnlistedChanges = true
       try database.connection.run(
         "UPDATE preference SET kind = 0, value = x'', generation = ? WHERE kind != 0",
@@ -322,8 +319,8 @@ final class WriteTransaction {
   }
 
   /// Removes the rows whose key is not text in bytes, also from the log of a shared file.
-  func removeDamagedKeys() throws(PreferencesError) {
-    try failing { () throws(PreferencesError) in
+  func removeDamagedKeys() throws {
+    try failing {
       for table in database.isShared ? ["preference", "log"] : ["preference"] {
         for key in try database.damagedKeys(in: table) {
           hasUnlistedChanges = true
@@ -335,7 +332,7 @@ final class WriteTransaction {
   }
 
   /// Forgets the oldest removals, so that they don't fill the file. Returns `nil` if none is.
-  func forgetRemovals(keeping count: Int64) throws(PreferencesError) -> Int64? {
+  func forgetRemovals(keeping count: Int64) throws -> Int64? {
     var floor: Int64?
     try database.connection.run(
       "SELECT generation FROM preference WHERE kind = 0 ORDER BY generation DESC LIMIT 1 OFFSET ?",
@@ -347,7 +344,7 @@ final class WriteTransaction {
     return floor
   }
 
-  private func write(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+  private func write(_ new: StoredValue?, for key: KeyBytes) throws {
     try database.connection.run(
       """
       INSERT INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?) \
@@ -358,16 +355,15 @@ final class WriteTransaction {
   }
 
   /// After a failure, SQLite may have undone a part.
-  private func failing<Result>(
-    _ body: () throws(PreferencesError) -> Result
-  ) throws(PreferencesError) -> Result {
+  private func failing<Result>(_ body: () throws -> Result) throws -> Result {
     try checkFailure()
-    do throws(PreferencesError) {
+    do {
       return try body()
     } catch {
+      let found = PreferencesError.any(error)
       // A value that is too long, or damaged, leaves the transaction as it is.
-      if error.code != .unstorable, error.code != .damaged || !database.connection.isInTransaction {
-        failure = error
+      if found.code != .unstorable, found.code != .damaged || !database.connection.isInTransaction {
+        failure = found
       }
       throw error
     }
@@ -379,19 +375,16 @@ final class WriteTransaction {
 /// Two transactions that contain each other would wait until they time out. Only those of one
 /// process are found.
 ///
-/// Unchecked because the lock guards the property. It is one that the thread sanitizer knows.
-final class TransactionWaits: @unchecked Sendable {
+/// It is used under a lock that the thread sanitizer knows.
+final class TransactionWaits: Sendable {
   static let shared = TransactionWaits()
 
-  private let lock = NSLock()
-  private var waits: [UInt: Engine] = [:]
+  private let waits = PosixMutex<[UInt: Engine]>([:])
 
   /// Calls a closure that waits for an engine, unless its transaction waits for one of the thread.
   /// Returns `nil` if it was not called.
-  func perform(
-    _ thread: UInt, for engine: Engine, _ wait: () -> Bool
-  ) -> Bool? {
-    let isEndless = lock.withLock {
+  func perform(_ thread: UInt, for engine: Engine, _ wait: () -> Bool) -> Bool? {
+    let isEndless = waits.withLock { waits in
       var next = Optional(engine)
       // At most once for each thread that waits.
       for _ in 0...waits.count {
@@ -403,7 +396,7 @@ final class TransactionWaits: @unchecked Sendable {
       return false
     }
     guard !isEndless else { return nil }
-    defer { lock.withLock { waits[thread] = nil } }
+    defer { waits.withLock { $0[thread] = nil } }
     return wait()
   }
 }

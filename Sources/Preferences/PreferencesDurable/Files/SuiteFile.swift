@@ -15,13 +15,13 @@ struct SuiteFile: Hashable, Sendable {
   let isOnNetwork: Bool
 
   /// How long a call waits for others.
-  let patience: Duration
+  let timeout: Duration
 
   // By bytes, as the file system does: two names that are equal as text, such as a composed and a
   // decomposed letter, are two files.
   static func == (one: SuiteFile, other: SuiteFile) -> Bool {
     one.path.utf8.elementsEqual(other.path.utf8) && one.isOnNetwork == other.isOnNetwork
-      && one.patience == other.patience
+      && one.timeout == other.timeout
   }
 
   func hash(into hasher: inout Hasher) { hasher.combine(Array(path.utf8)) }
@@ -39,13 +39,13 @@ struct SuiteFile: Hashable, Sendable {
   /// `nil` to find out.
   init(
     suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?,
-    patience: Duration = .seconds(10)
+    timeout: Duration = .seconds(10)
   ) throws(PreferencesError) {
     try Self.check(suiteName)
     let trusted = try Self.folder(folder, environment)
     self.folder = trusted
     self.suiteName = suiteName
-    self.patience = patience
+    self.timeout = timeout
     self.isOnNetwork = isOnNetwork ?? FileSystemKind(of: trusted).isNetwork
   }
 
@@ -193,8 +193,8 @@ struct SnapshotCopy: ~Copyable {
     guard let descriptor = try? PrivateFile.open(file.lockPath, flags: O_NONBLOCK) else {
       return nil
     }
-    let patience = min(.seconds(1), file.patience)
-    _ = try? FileLock.lock(descriptor, .shared, Deadline(after: patience))
+    let timeout = min(.seconds(1), file.timeout)
+    _ = try? FileLock.lock(descriptor, .shared, Deadline(after: timeout))
     return descriptor
   }
 

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 public import PreferencesCore
 package import PrephirencesSystem
@@ -23,15 +23,22 @@ package import PrephirencesSystem
 ///
 /// The methods that throw report each failure as ``PreferencesError``. After others, ask for
 /// ``lastError``, or call ``observeFailures(_:)``. It is safe to use from several threads.
-public final class DurablePreferences: FalliblePreferencesType, Sendable {
+public final class DurablePreferences: DurablePreferencesType, Sendable {
   /// The preferences of the program: the suite with the name of its executable.
   public static let standard = DurablePreferences(suiteName: ProcessInfo.processInfo.processName)
 
   /// The name of the suite.
   public let suiteName: String
 
+  /// These preferences.
+  public var durable: DurablePreferences { self }
+
   let failures = Failures()
-  private let location: EngineLocation
+  private let folder: String?
+  private let environment: EnvironmentVariables
+  private let isOnNetwork: Bool?
+  private let timeout: Duration
+  private let foundEngine = PosixMutex<Engine?>(nil)
 
   /// Names the preferences of a suite; the file is opened when it is first used.
   ///
@@ -42,14 +49,17 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     self.init(suiteName: suiteName, folder: nil, environment: .process)
   }
 
-  /// Names the preferences of a suite in a folder. `folder` is `nil` for the user's configuration.
-  /// `isOnNetwork` is `nil` to find out.
+  /// Names the preferences of a suite in a folder, or in the user's configuration; calls wait for
+  /// others for less than a day.
   package init(
     suiteName: String, folder: String?, environment: EnvironmentVariables = .process,
-    isOnNetwork: Bool? = nil, patience: Duration = .seconds(10)
+    isOnNetwork: Bool? = nil, timeout: Duration = .seconds(10)
   ) {
     self.suiteName = suiteName
-    location = EngineLocation(suiteName, folder, environment, isOnNetwork, patience)
+    self.folder = folder
+    self.environment = environment
+    self.isOnNetwork = isOnNetwork
+    self.timeout = timeout
   }
 
   /// Opens the file now, and creates it if it is missing and can be created.
@@ -60,26 +70,25 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     try typed { try engine().open() }
   }
 
-  /// Waits until all values are on the disk, also those that other processes have set.
-  ///
-  /// - Throws: ``PreferencesError``.
-  public func synchronize() throws(PreferencesError) {
-    try typed { try engine().synchronize() }
-  }
-
   /// Where the file is, or will be.
   func suiteFile() throws(PreferencesError) -> SuiteFile { try engine().file }
 
-  func engine() throws(PreferencesError) -> Engine { try location.engine() }
+  func engine() throws(PreferencesError) -> Engine {
+    try ForkMark.preferences.check(PreferencesError.forked)
+    if let engine = foundEngine.withLock({ $0 }) { return engine }
+    let file = try SuiteFile(
+      suiteName: suiteName, folder: folder, environment: environment, isOnNetwork: isOnNetwork,
+      timeout: timeout)
+    let engine = Engines.shared.engine(of: file)
+    return foundEngine.withLock { found in
+      found = found ?? engine
+      return engine
+    }
+  }
 
   /// Performs a call whose errors are all of one type.
   func typed<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
-    do {
-      return try body()
-    } catch {
-      throw error as? PreferencesError
-        ?? PreferencesError(.inputOutput, "the preferences failed: \(type(of: error))")
-    }
+    do { return try body() } catch { throw .any(error) }
   }
 
   // MARK: - Failures
@@ -87,15 +96,6 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
   /// The failure of the last call that does not throw, or of noticing other processes' changes
   /// since; `nil` if there was none.
   public var lastError: PreferencesError? { failures.last }
-
-  /// Records a value that was refused before it reached the file.
-  ///
-  /// - Parameters:
-  ///   - error: Why the value was refused.
-  ///   - key: Its key.
-  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
-    failures.record(error)
-  }
 
   /// Calls a closure with each failure of a call that does not throw, and if the changes of other
   /// processes are no longer noticed for an observer.
@@ -116,31 +116,9 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
       failures.clear()
       return result
     } catch {
-      failures.record(
-        error as? PreferencesError
-          ?? PreferencesError(.inputOutput, "the preferences failed: \(type(of: error))"))
+      failures.record(.any(error))
       return nil
     }
-  }
-
-  // MARK: - Reading
-
-  /// Returns the value of a key.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``lastError`` has
-  ///   the reason.
-  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    recorded { try engine().fetch(key) } ?? nil
-  }
-
-  /// Returns all values.
-  ///
-  /// - Returns: The values by their keys; empty if they cannot be read, and without those that are
-  ///   damaged: then ``lastError`` has the reason. Canonically equivalent keys are one key of a
-  ///   dictionary.
-  public func dictionary() -> PreferencesDictionary {
-    PreferencesDictionary(readablePairs.map { ($0.key, $0.value) }) { _, last in last }
   }
 
   /// What can be read; the first failure is recorded.
@@ -148,25 +126,6 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     let found = recorded { try engine().fetchReadable() }
     if let failure = found?.unreadable.first?.failure { failures.record(failure) }
     return found?.pairs ?? []
-  }
-
-  /// Returns the value of a key.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: ``PreferencesError`` if the value cannot be read.
-  public func fetchObject(
-    forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
-    try typed { try engine().fetch(key) }
-  }
-
-  /// Returns all values.
-  ///
-  /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read, also if only one of them cannot.
-  public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
-    PreferencesDictionary(try fetchPairs()) { _, last in last }
   }
 
   /// Returns all keys with their values, also keys that are canonically equivalent.
@@ -198,14 +157,10 @@ extension DurablePreferences: OwnValuePreferences {
 
 // What `DurableUserDefaults` needs.
 
-extension DurablePreferences: SynchronizingPreferences {}
-
 extension DurablePreferences: CastableNumberPreferences {}
 
 extension DurablePreferences: ChangeReportingPreferences {
-  package func observeChanges(
-    _ handler: @escaping @Sendable () -> Void
-  ) -> PreferenceObservation {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
     guard let engine = try? engine() else { return PreferenceObservation {} }
     let observation = engine.observers.signals.add(handler)
     do throws(PreferencesError) {
@@ -218,20 +173,10 @@ extension DurablePreferences: ChangeReportingPreferences {
       return observation
     }
     return PreferenceObservation { [failures] in
-      guard !ForkGuard.isForked else { return }
+      guard !ForkMark.preferences.isForked else { return }
       observation.cancel()
       engine.watch.end(reportingTo: failures)
     }
-  }
-}
-
-extension DurablePreferences {
-  /// Returns all values; another name for ``fetchAllObjects()``.
-  ///
-  /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read.
-  public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
-    try fetchAllObjects()
   }
 }
 
@@ -274,6 +219,12 @@ extension DurablePreferences {
   /// Returns the file that the suite has, or would have, without looking at it.
   package func expectedPath() throws(PreferencesError) -> String { try suiteFile().path }
 
+  /// Copies the log into the database now, as a writer does when the log is long.
+  @discardableResult
+  package func checkpoint() throws(PreferencesError) -> Int {
+    try typed { try engine().checkpoint() }
+  }
+
   private static func suiteName(ofFile name: String) -> String? {
     let suffix = [SuiteFile.suffix, ".plist"].first(where: name.hasSuffix)
     guard let suffix else { return nil }
@@ -282,46 +233,9 @@ extension DurablePreferences {
   }
 }
 
-extension DurablePreferences {
-  /// Copies the log into the database now, as a writer does when the log is long.
-  @discardableResult
-  package func checkpoint() throws(PreferencesError) -> Int {
-    try typed { try engine().checkpoint() }
-  }
-}
-
-/// Finds the engine of a suite when it is first used.
-///
-/// Unchecked because the lock guards the engine.
-final class EngineLocation: @unchecked Sendable {
-  private let suiteName: String
-  private let folder: String?
-  private let environment: EnvironmentVariables
-  private let isOnNetwork: Bool?
-  private let patience: Duration
-  private let lock = NSLock()
-  private var found: Engine?
-
-  init(
-    _ suiteName: String, _ folder: String?, _ environment: EnvironmentVariables,
-    _ isOnNetwork: Bool?, _ patience: Duration
-  ) {
-    self.suiteName = suiteName
-    self.folder = folder
-    self.environment = environment
-    self.isOnNetwork = isOnNetwork
-    self.patience = patience
-  }
-
-  /// Returns the engine.
-  func engine() throws(PreferencesError) -> Engine {
-    try ForkGuard.check()
-    if let found = lock.withLock({ found }) { return found }
-    let file = try SuiteFile(
-      suiteName: suiteName, folder: folder, environment: environment, isOnNetwork: isOnNetwork,
-      patience: patience)
-    let engine = Engines.shared.engine(of: file)
-    lock.withLock { if found == nil { found = engine } }
-    return engine
+extension PreferencesError {
+  /// The failure of any call of preferences.
+  static func any(_ error: any Error) -> Self {
+    error as? Self ?? Self(.inputOutput, "the preferences failed: \(type(of: error))")
   }
 }

@@ -56,7 +56,9 @@ extension DurablePreferences {
     /// Whether this is the value at the start of the observation, not a change.
     public let isInitial: Bool
   }
+}
 
+extension DurablePreferencesType {
   /// Calls a closure with each change of a key's value, whoever makes it.
   ///
   /// A stored value of another type is reported as the default.
@@ -68,10 +70,10 @@ extension DurablePreferences {
   ///     or on a thread of its own for changes of other processes.
   /// - Returns: The observation; it ends when this object is destroyed.
   public func observe<Value>(
-    _ key: Key<Value>, initial: Bool = false,
-    _ handler: @escaping @Sendable (KeyChange<Value>) -> Void
+    _ key: DurablePreferences.Key<Value>, initial: Bool = false,
+    _ handler: @escaping @Sendable (DurablePreferences.KeyChange<Value>) -> Void
   ) -> PreferenceObservation {
-    observe(forKey: key.name, initial: initial) { handler(KeyChange($0, key)) }
+    observe(forKey: key.name, initial: initial) { handler(DurablePreferences.KeyChange($0, key)) }
   }
 
   /// Returns the future changes of a key's value, as a sequence.
@@ -81,9 +83,9 @@ extension DurablePreferences {
   ///   - initial: Whether the sequence starts with the present value.
   /// - Returns: The sequence; a slow reader gets the last value, not each.
   public func changes<Value>(
-    of key: Key<Value>, initial: Bool = false
-  ) -> some AsyncSequence<KeyChange<Value>, Never> & Sendable {
-    changes(forKey: key.name, initial: initial).map { KeyChange($0, key) }
+    of key: DurablePreferences.Key<Value>, initial: Bool = false
+  ) -> some AsyncSequence<DurablePreferences.KeyChange<Value>, Never> & Sendable {
+    changes(forKey: key.name, initial: initial).map { DurablePreferences.KeyChange($0, key) }
   }
 }
 

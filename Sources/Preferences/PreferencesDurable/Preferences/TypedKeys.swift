@@ -21,7 +21,7 @@ extension DurablePreferences {
     /// The value if none is stored.
     public let defaultValue: Value
 
-    private let form: KeyForm
+    private let encoding: KeyEncoding
 
     /// Names a preference.
     ///
@@ -29,7 +29,7 @@ extension DurablePreferences {
     ///   - name: The name.
     ///   - defaultValue: The value if none is stored.
     public init(_ name: PreferenceKey, default defaultValue: Value) {
-      self.init(name, defaultValue, KeyForm(Value.self))
+      self.init(name, defaultValue, KeyEncoding(of: Value.self))
     }
 
     /// Names a preference that may have no value.
@@ -41,19 +41,19 @@ extension DurablePreferences {
     ///   - defaultValue: The value if none is stored.
     public init<Wrapped: Sendable>(_ name: PreferenceKey, default defaultValue: Value = nil)
     where Value == Wrapped? {
-      self.init(name, defaultValue, KeyForm(Wrapped.self))
+      self.init(name, defaultValue, KeyEncoding(of: Wrapped.self))
     }
 
-    private init(_ name: PreferenceKey, _ defaultValue: Value, _ form: KeyForm) {
+    private init(_ name: PreferenceKey, _ defaultValue: Value, _ encoding: KeyEncoding) {
       self.name = name
       self.defaultValue = defaultValue
-      self.form = form
+      self.encoding = encoding
     }
 
     /// Returns the value of what is stored; the default if nothing is.
     func value(of stored: PreferenceObject?) throws(PreferencesError) -> Value {
       guard let stored = unwrapped(stored) else { return defaultValue }
-      if let value = form.value(of: stored, forKey: name) as? Value { return value }
+      if let value: Value = encoding.decode(stored) { return value }
       throw PreferencesError(
         .typeMismatch,
         "the value of the key '\(name)' is not of type \(Value.self); "
@@ -63,7 +63,7 @@ extension DurablePreferences {
     /// Returns what to store for a value; `nil` to remove the key.
     func stored(_ value: Value) throws(PreferencesError) -> PreferenceObject? {
       guard let value = unwrapped(value) else { return nil }
-      return try form.stored(value, forKey: name)
+      return try encoding.encode(value, forKey: name)
     }
   }
 }
@@ -71,52 +71,45 @@ extension DurablePreferences {
 /// How the values of a key are stored.
 ///
 /// Unchecked because the transformations of types have no state.
-struct KeyForm: @unchecked Sendable {
+private struct KeyEncoding: @unchecked Sendable {
   private let transformation: any PreferenceTransformation
-  private let read:
-    @Sendable (any PreferenceTransformation, SinglePreference, PreferenceKey) -> Any?
 
-  init<Value>(_ type: Value.Type) {
-    transformation = DefaultTransformation.of(type)
-    read = { transformation, store, key in
-      let value: Value? = transformation.get(key, from: store)
-      return value
-    }
+  init<Value>(of type: Value.Type) { transformation = DefaultTransformation.of(type) }
+
+  /// Returns the value of what is stored; `nil` if that is of another type.
+  func decode<Value>(_ stored: Any) -> Value? {
+    PreferenceCast.cast(transformation.reverseTransformedValue(stored))
   }
 
-  func value(of stored: Any, forKey key: PreferenceKey) -> Any? {
-    unwrapped(read(transformation, SinglePreference(stored), key))
-  }
-
-  func stored(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> Any? {
-    let store = SinglePreference(nil)
-    transformation.set(key, value: value, to: store)
-    if let refusal = store.refusal { throw refusal }
-    return store.value
+  func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> Any {
+    if let stored = unwrapped(transformation.transformedValue(value)) { return stored }
+    // Encoded again, to find out why that failed.
+    if let value = value as? any Encodable { _ = try CodableForm.encode(value, forKey: key) }
+    throw .unstorable(type(of: value), forKey: key)
   }
 }
 
-extension DurablePreferences {
+extension DurablePreferencesType {
   /// The value of a key, or its default.
   ///
-  /// A failure, or a stored value of another type, reads as the default, and ``lastError`` has the
+  /// A failure, or a stored value of another type, reads as the default, and ``DurablePreferences/lastError`` has the
   /// reason. A change in place, such as `settings[.count] += 1`, then changes nothing. It is two
   /// steps; for one, call ``update(_:_:)``.
   ///
   /// - Parameter key: The key.
-  public subscript<Value>(key: Key<Value>) -> Value {
-    get { recorded { try value(for: key) } ?? key.defaultValue }
-    set { recorded { try set(newValue, for: key) } }
-    _modify {
+  public subscript<Value>(key: DurablePreferences.Key<Value>) -> Value {
+    get { durable.recorded { try value(for: key) } ?? key.defaultValue }
+    nonmutating set { durable.recorded { try set(newValue, for: key) } }
+    nonmutating _modify {
       do {
         var value = try self.value(for: key)
         yield &value
-        recorded { try set(value, for: key) }
+        durable.recorded { try set(value, for: key) }
       } catch {
         // The default must not replace a value that cannot be read.
         var value = key.defaultValue
         yield &value
-        failures.record(error)
+        durable.failures.record(.any(error))
       }
     }
   }
@@ -127,8 +120,9 @@ extension DurablePreferences {
   /// - Returns: The value.
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/typeMismatch`` if the stored value
   ///   is of another type.
-  public func value<Value>(for key: Key<Value>) throws(PreferencesError) -> Value {
-    try key.value(of: fetchObject(forKey: key.name))
+  public func value<Value>(for key: DurablePreferences.Key<Value>) throws(PreferencesError) -> Value
+  {
+    try key.value(of: durable.fetchObject(forKey: key.name))
   }
 
   /// Sets the value of a key.
@@ -136,17 +130,19 @@ extension DurablePreferences {
   /// - Parameters:
   ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
-  /// - Throws: ``PreferencesError``; the old value then stays.
-  public func set<Value>(_ value: Value, for key: Key<Value>) throws(PreferencesError) {
-    try storeObject(key.stored(value), forKey: key.name)
+  /// - Throws: ``PreferencesError`` as ``storeObject(_:forKey:)``.
+  public func set<Value>(_ value: Value, for key: DurablePreferences.Key<Value>)
+    throws(PreferencesError)
+  {
+    try durable.storeObject(key.stored(value), forKey: key.name)
   }
 
   /// Removes a key, so that it has its default.
   ///
   /// - Parameter key: The key; it may have no value.
   /// - Throws: ``PreferencesError``.
-  public func remove<Value>(_ key: Key<Value>) throws(PreferencesError) {
-    try storeObject(nil, forKey: key.name)
+  public func remove<Value>(_ key: DurablePreferences.Key<Value>) throws(PreferencesError) {
+    try durable.storeObject(nil, forKey: key.name)
   }
 
   /// Returns whether a key has a stored value, of any type.
@@ -154,13 +150,16 @@ extension DurablePreferences {
   /// - Parameter key: The key.
   /// - Returns: `true` if there is a value.
   /// - Throws: ``PreferencesError``.
-  public func hasValue<Value>(for key: Key<Value>) throws(PreferencesError) -> Bool {
-    try fetchObject(forKey: key.name) != nil
+  public func hasValue<Value>(for key: DurablePreferences.Key<Value>) throws(PreferencesError)
+    -> Bool
+  {
+    try durable.fetchObject(forKey: key.name) != nil
   }
 
-  /// Changes the value of a key in one step, so that no other change is lost.
+  /// Changes the value of a key in one step, so that no other change on this machine is lost.
   ///
-  /// Other threads and processes wait to write, so the closure must not take long.
+  /// Other threads and processes wait to write, so the closure must not take long. If the preferences
+  /// are shared, a change that another machine makes at the same time is a conflict.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -170,7 +169,7 @@ extension DurablePreferences {
   ///   ``PreferencesError/Code/typeMismatch`` if the stored value is of another type.
   @discardableResult
   public func update<Value, Result>(
-    _ key: Key<Value>, _ body: (inout Value) throws -> Result
+    _ key: DurablePreferences.Key<Value>, _ body: (inout Value) throws -> Result
   ) throws -> Result {
     try transaction { _ in
       var value = try value(for: key)
@@ -192,9 +191,9 @@ extension DurablePreferences {
     forKey key: PreferenceKey, _ body: (inout PreferenceObject?) throws -> Result
   ) throws -> Result {
     try transaction { _ in
-      var value = try fetchObject(forKey: key)
+      var value = try durable.fetchObject(forKey: key)
       let result = try body(&value)
-      try storeObject(value, forKey: key)
+      try durable.storeObject(value, forKey: key)
       return result
     }
   }
@@ -208,18 +207,16 @@ extension DurablePreferences {
   /// - Returns: Whether the value was set.
   /// - Throws: ``PreferencesError``.
   public func replace<Value>(
-    _ key: Key<Value>, expecting expected: Value?, with value: Value?
+    _ key: DurablePreferences.Key<Value>, expecting expected: Value?, with value: Value?
   ) throws(PreferencesError) -> Bool {
-    let stored = try expected.flatMap { expected throws(PreferencesError) in
-      try key.stored(expected)
-    }
-    let new = try value.flatMap { value throws(PreferencesError) in try key.stored(value) }
-    return try typed {
-      try transaction { _ in
+    try durable.typed {
+      let stored = try expected.flatMap { try key.stored($0) }
+      let new = try value.flatMap { try key.stored($0) }
+      return try transaction { _ in
         if try replaceObject(forKey: key.name, expecting: stored, with: new) { return true }
         // The same value may have several encodings.
         guard let stored, try isSame(stored, key) else { return false }
-        try storeObject(new, forKey: key.name)
+        try durable.storeObject(new, forKey: key.name)
         return true
       }
     }
@@ -240,9 +237,9 @@ extension DurablePreferences {
     forKey key: PreferenceKey, expecting expected: PreferenceObject?,
     with value: PreferenceObject?
   ) throws(PreferencesError) -> Bool {
-    try typed {
+    try durable.typed {
       let (expected, new) = (try stored(expected, key), try stored(value, key))
-      return try engine().write(asOne: false) { transaction in
+      return try durable.engine().write(asOne: false) { transaction in
         guard try transaction.stored(KeyBytes(key)) == expected else { return false }
         try transaction.store(new, for: KeyBytes(key))
         return true
@@ -258,8 +255,10 @@ extension DurablePreferences {
   }
 
   /// Whether the stored value of a key equals the value that another one stores.
-  private func isSame<Value>(_ stored: PreferenceObject, _ key: Key<Value>) throws -> Bool {
-    guard let present = try fetchObject(forKey: key.name),
+  private func isSame<Value>(_ stored: PreferenceObject, _ key: DurablePreferences.Key<Value>)
+    throws -> Bool
+  {
+    guard let present = try durable.fetchObject(forKey: key.name),
       let one = try? key.value(of: present) as? any Equatable
     else { return false }
     return one.isSame(as: try key.value(of: stored))

@@ -1,11 +1,11 @@
-package import Foundation
+package import FoundationEssentials
 package import PreferencesCore
 
 /// A file as it is shared from ``SharedReplica/share(_:clearingDecisions:)`` or
 /// ``SharedReplica/adopt(identity:)`` on, at one place.
 ///
-/// What a session knows of an engine says nothing about another sharing of the same file.
-package struct Sharing: Hashable, Sendable {
+/// What a session knows of a server says nothing about another sharing of the same file.
+package struct SharingEpoch: Hashable, Sendable {
   /// A tag that the file has taken in it.
   let tag: WriterTag
 
@@ -18,7 +18,7 @@ package struct Sharing: Hashable, Sendable {
   }
 
   /// Fails unless the file is still shared so.
-  func check(_ record: SyncRecord, _ connection: SQLiteConnection) throws(PreferencesError) {
+  func check(_ record: SyncRecord, _ connection: SQLiteConnection) throws {
     var isKnown = false
     try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
       isKnown = true
@@ -32,10 +32,10 @@ package struct Sharing: Hashable, Sendable {
 
 extension SharedReplica {
   /// Returns how the file is shared now; `nil` if it is not.
-  package func currentSharing() throws(PreferencesError) -> Sharing? {
+  package func currentEpoch() throws(PreferencesError) -> SharingEpoch? {
     guard try isShared() else { return nil }
     do throws(PreferencesError) {
-      return try inspect { Sharing(try SyncRecord.read($0.connection)) }
+      return try inspect { SharingEpoch(try SyncRecord.read($0.connection)) }
     } catch {
       // It has ended meanwhile.
       guard error.code == .notFound else { throw error }
@@ -44,18 +44,18 @@ extension SharedReplica {
   }
 
   /// Returns the same file, all of whose functions fail once it is shared otherwise.
-  package func during(_ sharing: Sharing) -> SharedReplica {
+  package func during(_ sharing: SharingEpoch) -> SharedReplica {
     SharedReplica(preferences, during: sharing)
   }
 
   /// Fails if the file is shared otherwise than ``during(_:)`` was told.
-  package func checkSharing() throws(PreferencesError) { try inspect { _ in } }
+  package func checkEpoch() throws(PreferencesError) { try inspect { _ in } }
 }
 
 /// Changes that were not acknowledged.
 package struct UnsentChanges: Sendable {
   package var keys: [PreferenceKey]
-  /// Whether one of them is in the unit that is numbered, and may have been performed.
+  /// Whether one of them is in the batch that is numbered, and may have been performed.
   package var mayHaveHappened: Bool
   /// Whether all of them wait for a decision, or were set aside.
   package var areWaiting: Bool
@@ -84,13 +84,13 @@ package struct UnsentChange: Sendable {
   }
 }
 
-/// Why a unit is not sent.
+/// Why a batch is not sent.
 package enum SetAsideReason: Int, Hashable, Sendable, Codable {
   case permission = 1
   case newerForm = 2
   case tooLarge = 3
   case noSpace = 4
-  /// What the engine has of a key is damaged.
+  /// What the server has of a key is damaged.
   case damaged = 5
 }
 
@@ -98,9 +98,9 @@ package struct SharingState: Sendable {
   package var settings: SharingSettings
   package var identity: [UInt8]?
   package var writer: WriterTag
-  /// The row `w/<tag>` as the engine had it last; `nil` if it has none.
+  /// The row `w/<tag>` as the server had it last; `nil` if it has none.
   package var writerRow: [UInt8]?
-  /// The revision up to which the shadow is the engine's; 0 before the first contact.
+  /// The revision up to which the shadow is the server's; 0 before the first contact.
   package var revision: Int64
   package var isReadOnly: Bool
   package var unsentKeys: Int
@@ -121,17 +121,17 @@ struct SyncRecord: Equatable {
   var identity: [UInt8]?
   var writer: WriterTag
 
-  /// The row of the writer as the engine had it last, and since which revision.
+  /// The row of the writer as the server had it last, and since which revision.
   var writerRow: [UInt8]?
   var writtenRevision: Int64 = 0
 
-  /// The number, and the time and random bytes, of the last unit that was numbered.
+  /// The number, and the time and random bytes, of the last batch that was numbered.
   var number: Int64 = 0
   var nonce: [UInt8] = []
   var revision: Int64 = 0
 
   /// The reason of what the next snapshot brings.
-  var arrival: JournalEntry.Reason = .initialSync
+  var arrival: ChangeFeedEntry.Reason = .initialSync
 
   init(settings: SharingSettings, writer: WriterTag) {
     self.settings = settings
@@ -139,10 +139,10 @@ struct SyncRecord: Equatable {
     isReadOnly = false
   }
 
-  /// The row of the writer with the last unit that was numbered.
+  /// The row of the writer with the last batch that was numbered.
   var newWriterRow: [UInt8] { WriterRow.bytes(number: number, nonce: nonce) }
 
-  /// Forgets what the engine has of this writer, which becomes another one.
+  /// Forgets what the server has of this writer, which becomes another one.
   mutating func takeNewTag() {
     writer = .random()
     writerRow = nil
@@ -153,7 +153,7 @@ struct SyncRecord: Equatable {
 
   // MARK: - Table
 
-  static func read(_ connection: SQLiteConnection) throws(PreferencesError) -> Self {
+  static func read(_ connection: SQLiteConnection) throws -> Self {
     var found: Self?
     try connection.run(
       """
@@ -161,7 +161,7 @@ struct SyncRecord: Equatable {
       FROM sync
       """
     ) { row in found = Self(row) }
-    guard let found else { throw .damagedSharing(connection.path) }
+    guard let found else { throw PreferencesError.damagedSharing(connection.path) }
     return found
   }
 
@@ -170,7 +170,7 @@ struct SyncRecord: Equatable {
     guard let settings = try? JSONDecoder().decode(SharingSettings.self, from: settings),
       let closed = row.integer(1), case let tag = row.bytes(3), tag.count == 16,
       let written = row.integer(5), let number = row.integer(6), let revision = row.integer(8),
-      let arrival = row.integer(9).flatMap({ JournalEntry.Reason(rawValue: Int($0)) })
+      let arrival = row.integer(9).flatMap({ ChangeFeedEntry.Reason(rawValue: Int($0)) })
     else { return nil }
     self.settings = settings
     isReadOnly = closed != 0
@@ -184,14 +184,14 @@ struct SyncRecord: Equatable {
     self.arrival = arrival
   }
 
-  private func encodedSettings() throws(PreferencesError) -> [UInt8] {
+  private func encodedSettings() throws -> [UInt8] {
     guard let data = try? JSONEncoder().encode(settings) else {
       throw PreferencesError(.unstorable, "the settings of sharing cannot be stored")
     }
     return Array(data)
   }
 
-  func insert(_ connection: SQLiteConnection) throws(PreferencesError) {
+  func insert(_ connection: SQLiteConnection) throws {
     try connection.run(
       """
       INSERT INTO sync VALUES(1, ?, ?, x'', x'', x'', 0, 0, x'', 0, 0, 0, x'')
@@ -199,7 +199,7 @@ struct SyncRecord: Equatable {
     try save(connection)
   }
 
-  func save(_ connection: SQLiteConnection) throws(PreferencesError) {
+  func save(_ connection: SQLiteConnection) throws {
     try connection.run(
       """
       UPDATE sync SET settings = ?, closed = ?, identity = ?, tag = ?, row = ?, written = ?, \
@@ -210,8 +210,8 @@ struct SyncRecord: Equatable {
   }
 }
 
-/// Changes that are sent together, or a loose one, as ``SharedReplica/unsent(upTo:)`` sees them.
-struct UnsentUnit {
+/// Changes that are sent together, or a unbatched one, as ``SharedReplica/unsent(upTo:)`` sees them.
+struct UnsentBatch {
   let isInFlight: Bool
 
   /// Whether it waits for a decision or was set aside, or another one on which it is based.
@@ -219,8 +219,8 @@ struct UnsentUnit {
   private(set) var changes: [(key: KeyBytes, generation: Int64)] = []
 
   /// Returns all of them, each after those on which it is based.
-  static func all(_ connection: SQLiteConnection) throws(PreferencesError) -> [UnsentUnit] {
-    var units: [UnsentUnit] = []
+  static func all(_ connection: SQLiteConnection) throws -> [UnsentBatch] {
+    var batches: [UnsentBatch] = []
     var last: Int64?
     // Loose changes are the last of their keys.
     try connection.run(
@@ -228,31 +228,31 @@ struct UnsentUnit {
       SELECT log.unit, log.key, log.generation, coalesce(unit.state, 0) FROM log \
       LEFT JOIN unit ON unit.id = log.unit ORDER BY log.unit = 0, log.unit
       """
-    ) { row throws(PreferencesError) in
+    ) { row in
       let (id, state) = (row.integer(0) ?? 0, row.integer(3) ?? 0)
-      if id != last || id == ReplicaTransaction.loose {
-        units.append(
-          UnsentUnit(
-            isInFlight: state == UnitState.inFlight.number,
-            waits: state >= UnitState.conflict.number))
+      if id != last || id == ReplicaTransaction.unbatched {
+        batches.append(
+          UnsentBatch(
+            isInFlight: state == BatchState.inFlight.number,
+            waits: state >= BatchState.conflict.number))
       }
       last = id
-      units[units.count - 1].changes.append((try OpenDatabase.key(row, 1), row.integer(2) ?? 0))
+      batches[batches.count - 1].changes.append((try OpenDatabase.key(row, 1), row.integer(2) ?? 0))
     }
     var waiting: Set<KeyBytes> = []
-    for index in units.indices {
-      let changes = units[index].changes
-      guard units[index].waits || changes.contains(where: { waiting.contains($0.key) }) else {
+    for index in batches.indices {
+      let changes = batches[index].changes
+      guard batches[index].waits || changes.contains(where: { waiting.contains($0.key) }) else {
         continue
       }
-      units[index].waits = true
+      batches[index].waits = true
       waiting.formUnion(changes.map(\.key))
     }
-    return units
+    return batches
   }
 }
 
-/// A unit that waits for a decision, since a key of it was changed elsewhere.
+/// A batch that waits for a decision, since a key of it was changed elsewhere.
 package struct ReplicaConflict: Sendable {
   package struct Value: @unchecked Sendable {
     package let key: PreferenceKey
@@ -264,8 +264,8 @@ package struct ReplicaConflict: Sendable {
   package let isTransaction: Bool
   /// Why an earlier decision failed.
   package let message: String?
-  /// Its first unit.
-  let unit: Int64
+  /// Its first batch.
+  let batch: Int64
   /// What `resolve` compares.
   package let token: [UInt8]
 }

@@ -1,6 +1,6 @@
 internal import PreferencesCore
 
-/// A transaction on a shared file: the shadow, the log and what is known of the engine.
+/// A transaction on a shared file: the shadow, the outbox and what is known of the server.
 ///
 /// The base of the first unsent change of a key is what the shadow has of that: if the shadow
 /// changes, the change goes on, is dropped, or waits for a decision.
@@ -8,12 +8,12 @@ final class ReplicaTransaction {
   let write: WriteTransaction
   private let before: SyncRecord
   var sync: SyncRecord
-  /// Values that the engine has lost, to be sent before what is unsent.
-  var lostValues: [(key: KeyBytes, value: StoredValue?)] = []
-  /// The last entry of the journal, once this transaction has added one.
-  var journalEnd: JournalEnd?
+  /// Values that the server has lost, to be sent before what is unsent.
+  var undoneValues: [(key: KeyBytes, value: StoredValue?)] = []
+  /// The last entry of the change feed, once this transaction has added one.
+  var feedEnd: ChangeFeedEnd?
 
-  init(_ write: WriteTransaction) throws(PreferencesError) {
+  init(_ write: WriteTransaction) throws {
     self.write = write
     before = try SyncRecord.read(write.database.connection)
     sync = before
@@ -22,15 +22,15 @@ final class ReplicaTransaction {
   var connection: SQLiteConnection { write.database.connection }
 
   /// Writes what is kept in memory.
-  func close() throws(PreferencesError) {
-    try shortenJournal()
+  func close() throws {
+    try trimFeed()
     if sync != before { try sync.save(connection) }
   }
 
   // MARK: - Shadow
 
-  /// Returns what the engine had of a key last; `nil` if nothing.
-  func shadow(_ key: KeyBytes) throws(PreferencesError) -> SharedRow? {
+  /// Returns what the server had of a key last; `nil` if nothing.
+  func shadow(_ key: KeyBytes) throws -> SharedRow? {
     var found: SharedRow?
     try connection.run("SELECT revision, row FROM shadow WHERE key = ?", .bytes(key.bytes)) { row in
       found = SharedRow(key: key.text, revision: row.integer(0) ?? 0, bytes: row.bytes(1))
@@ -38,23 +38,21 @@ final class ReplicaTransaction {
     return found
   }
 
-  func allShadows() throws(PreferencesError) -> [KeyBytes: SharedRow] {
+  func allShadows() throws -> [KeyBytes: SharedRow] {
     try Self.shadows(connection)
   }
 
-  static func shadows(
-    _ connection: SQLiteConnection
-  ) throws(PreferencesError) -> [KeyBytes: SharedRow] {
+  static func shadows(_ connection: SQLiteConnection) throws -> [KeyBytes: SharedRow] {
     var all: [KeyBytes: SharedRow] = [:]
-    try connection.run("SELECT key, revision, row FROM shadow") { row throws(PreferencesError) in
+    try connection.run("SELECT key, revision, row FROM shadow") { row in
       let key = try OpenDatabase.key(row)
       all[key] = SharedRow(key: key.text, revision: row.integer(1) ?? 0, bytes: row.bytes(2))
     }
     return all
   }
 
-  /// Records what the engine has of a key; `nil` is nothing.
-  func setShadow(_ row: SharedRow?, of key: KeyBytes) throws(PreferencesError) {
+  /// Records what the server has of a key; `nil` is nothing.
+  func setShadow(_ row: SharedRow?, of key: KeyBytes) throws {
     try retryUnreadable(key)
     guard let row else {
       return try connection.run("DELETE FROM shadow WHERE key = ?", .bytes(key.bytes))
@@ -70,18 +68,18 @@ final class ReplicaTransaction {
       .integer(row.revision), .integer(kind), .bytes(row.bytes))
   }
 
-  /// Lets units be sent again that were set aside because of what the engine had of a key.
-  private func retryUnreadable(_ key: KeyBytes) throws(PreferencesError) {
-    var units: [Int64] = []
+  /// Lets batches be sent again that were set aside because of what the server had of a key.
+  private func retryUnreadable(_ key: KeyBytes) throws {
+    var batches: [Int64] = []
     try connection.run(
       """
       SELECT id FROM unit WHERE state IN (?, ?) AND EXISTS \
       (SELECT 1 FROM log WHERE log.unit = unit.id AND log.key = ?)
-      """, .integer(UnitState.setAside(.newerForm).number),
-      .integer(UnitState.setAside(.damaged).number), .bytes(key.bytes)
-    ) { row in if let unit = row.integer(0) { units.append(unit) } }
-    for unit in units { try set(.waiting, of: unit) }
-    if !units.isEmpty { write.wakesOthers = true }
+      """, .integer(BatchState.setAside(.newerForm).number),
+      .integer(BatchState.setAside(.damaged).number), .bytes(key.bytes)
+    ) { row in if let batch = row.integer(0) { batches.append(batch) } }
+    for batch in batches { try set(.waiting, of: batch) }
+    if !batches.isEmpty { write.wakesOthers = true }
   }
 
   // MARK: - Writers
@@ -93,7 +91,7 @@ final class ReplicaTransaction {
     var isOwn: Bool
   }
 
-  func writers() throws(PreferencesError) -> [WriterTag: Writer] {
+  func writers() throws -> [WriterTag: Writer] {
     var writers: [WriterTag: Writer] = [:]
     try connection.run("SELECT tag, number, own FROM writer") { row in
       writers[WriterTag(row.bytes(0))] = Writer(
@@ -103,7 +101,7 @@ final class ReplicaTransaction {
   }
 
   /// Whether this file writes with a tag, or did.
-  func isOwn(_ tag: WriterTag) throws(PreferencesError) -> Bool {
+  func isOwn(_ tag: WriterTag) throws -> Bool {
     var isOwn = false
     try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
       isOwn = true
@@ -111,8 +109,8 @@ final class ReplicaTransaction {
     return isOwn
   }
 
-  /// Records that a writer has sent a unit.
-  func note(_ number: Int64, of tag: WriterTag) throws(PreferencesError) {
+  /// Records that a writer has sent a batch.
+  func note(_ number: Int64, of tag: WriterTag) throws {
     try connection.run(
       """
       INSERT INTO writer VALUES(?, ?, 0) ON CONFLICT(tag) DO UPDATE SET number = excluded.number \
@@ -121,28 +119,27 @@ final class ReplicaTransaction {
   }
 
   /// Becomes another writer, which has sent nothing yet.
-  func takeNewTag() throws(PreferencesError) {
+  func takeNewTag() throws {
     sync.takeNewTag()
     try connection.run("INSERT INTO writer VALUES(?, 0, 1)", .bytes(sync.writer.bytes))
   }
 
   // MARK: - Values
 
-  /// Changes a value as the engine or a decision has it, and tells observers of all processes.
+  /// Changes a value as the server or a decision has it, and tells observers of all processes.
   func apply(
     _ new: StoredValue?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
-  ) throws(PreferencesError) {
+  ) throws {
     let old = try presentValue(of: key)
     guard try write.apply(new, for: key) else { return }
-    try addToJournal(key, from: old, to: new, conflict: conflict, writer)
+    try addToFeed(key, from: old, to: new, conflict: conflict, writer)
   }
 
   /// Returns the value that the file has; `nil` also if it is damaged, as it may be replaced.
-  func presentValue(of key: KeyBytes) throws(PreferencesError) -> StoredValue? {
-    do throws(PreferencesError) {
+  func presentValue(of key: KeyBytes) throws -> StoredValue? {
+    do {
       return try write.database.stored(key)
-    } catch {
-      guard error.code == .damaged else { throw error }
+    } catch let error as PreferencesError where error.code == .damaged {
       return nil
     }
   }
@@ -150,14 +147,14 @@ final class ReplicaTransaction {
 
 extension ReplicaTransaction {
   /// Applies the changes of one revision that a watch has reported.
-  func apply(_ revision: SharedRevision) throws(PreferencesError) -> Bool {
+  func apply(_ revision: SharedRevision) throws -> Bool {
     guard revision.revision > sync.revision else { return true }
     var rows: [SharedRow] = []
     var writers: [WriterTag: [UInt8]] = [:]
     for change in revision.changes {
       switch change {
       case .writer(let tag, let row) where tag == sync.writer:
-        guard try meet(row, revision.revision) else { return false }
+        guard try merge(row, revision.revision) else { return false }
       case .writer(let tag, let row?):
         if let number = WriterRow.number(row) { try note(number, of: tag) }
         if try isOwn(tag) { writers[tag] = row }
@@ -165,25 +162,25 @@ extension ReplicaTransaction {
       case .writer, .removed, .floor: break
       }
     }
-    if !writers.isEmpty { try acknowledgeLateUnits(rows, writers, revision.revision) }
-    var news: [News] = []
+    if !writers.isEmpty { try acknowledgeLateBatches(rows, writers, revision.revision) }
+    var changes: [RemoteChange] = []
     for row in rows where try isNew(row) {
-      news.append(try take(row, of: KeyBytes(row.key)))
+      changes.append(try receive(row, of: KeyBytes(row.key)))
       if let writer = row.writer, let number = row.number { try note(number, of: writer) }
     }
     for case .removed(let text) in revision.changes {
       let key = KeyBytes(text)
       guard let known = try shadow(key), known.revision < revision.revision else { continue }
-      news.append(try lose(known, key))
+      changes.append(try noteLoss(known, key))
     }
-    try meet(news)
+    try merge(changes)
     sync.revision = revision.revision
     return true
   }
 
   /// The row of this writer was written, in a revision.
-  private func meet(_ row: [UInt8]?, _ revision: Int64) throws(PreferencesError) -> Bool {
-    // The sender may have heard of later units.
+  private func merge(_ row: [UInt8]?, _ revision: Int64) throws -> Bool {
+    // The sender may have heard of later batches.
     guard revision > sync.writtenRevision, row != sync.writerRow else { return true }
     if row == sync.newWriterRow, try isInFlight() {
       try acknowledge(revision: revision)
@@ -194,15 +191,15 @@ extension ReplicaTransaction {
     return true
   }
 
-  /// The engine has an older row of this writer, or none: what was numbered last cannot be performed.
-  func forgetWriterRow(_ row: [UInt8]?, _ revision: Int64) throws(PreferencesError) {
+  /// The server has an older row of this writer, or none: what was numbered last cannot be performed.
+  func forgetWriterRow(_ row: [UInt8]?, _ revision: Int64) throws {
     sync.writerRow = row
     sync.writtenRevision = revision
     try recall()
   }
 
   /// Whether a row is another one than the shadow has.
-  private func isNew(_ row: SharedRow) throws(PreferencesError) -> Bool {
+  private func isNew(_ row: SharedRow) throws -> Bool {
     let key = KeyBytes(row.key)
     guard let known = try shadow(key) else { return true }
     guard known.revision < row.revision else { return false }
@@ -220,32 +217,30 @@ extension ReplicaTransaction {
 }
 
 extension ReplicaTransaction {
-  /// Compares everything that the engine has with the shadow. `known` is `nil` if nothing is sent
+  /// Compares everything that the server has with the shadow. `known` is `nil` if nothing is sent
   /// meanwhile.
-  func apply(
-    _ snapshot: SharedSnapshot, since known: SharingState?
-  ) throws(PreferencesError) -> SnapshotOutcome {
+  func apply(_ snapshot: SharedSnapshot, since known: SharingState?) throws -> SnapshotOutcome {
     guard let identity = snapshot.identity, sync.identity ?? identity == identity else {
       return .foreign
     }
     sync.identity = identity
-    let outcome = try meetWriter(of: snapshot, since: known)
+    let outcome = try mergeWriter(of: snapshot, since: known)
     guard outcome == .applied else { return outcome }
-    try acknowledgeLateUnits(snapshot.rows, snapshot.writers, snapshot.revision)
+    try acknowledgeLateBatches(snapshot.rows, snapshot.writers, snapshot.revision)
     let seen = try writers()
     var shadows = try allShadows()
-    var news: [News] = []
+    var changes: [RemoteChange] = []
     for row in snapshot.rows {
       let key = KeyBytes(row.key)
       let known = shadows.removeValue(forKey: key)
       if let known, known.bytes == row.bytes {
         if known.revision != row.revision { try setShadow(row, of: key) }
       } else {
-        news.append(try compare(row, with: known, key, seen, snapshot))
+        changes.append(try compare(row, with: known, key, seen, snapshot))
       }
     }
-    for (key, known) in shadows { news.append(try miss(known, key, snapshot)) }
-    try meet(news)
+    for (key, known) in shadows { changes.append(try noteMissing(known, key, snapshot)) }
+    try merge(changes)
     for row in snapshot.rows {
       if let writer = row.writer, let number = row.number { try note(number, of: writer) }
     }
@@ -257,30 +252,30 @@ extension ReplicaTransaction {
     return .applied
   }
 
-  /// Finds out what the engine has of this writer.
-  private func meetWriter(
+  /// Finds out what the server has of this writer.
+  private func mergeWriter(
     of snapshot: SharedSnapshot, since known: SharingState?
-  ) throws(PreferencesError) -> SnapshotOutcome {
+  ) throws -> SnapshotOutcome {
     let row = snapshot.writers[sync.writer]
     guard row != sync.writerRow else { return .applied }
     if row == sync.newWriterRow, try isInFlight() {
       try acknowledge(revision: snapshot.revision)
       return .applied
     }
-    // The sender has heard of a later unit since.
+    // The sender has heard of a later batch since.
     if let known, known.writerRow != sync.writerRow { return .outdated }
     let number = sync.writerRow.flatMap(WriterRow.number) ?? 0
     guard row.flatMap(WriterRow.number) ?? 0 < number else { return .cloned }
-    // The engine was restored: units were lost.
+    // The server was restored: batches were lost.
     try forgetWriterRow(row, snapshot.revision)
     return .applied
   }
 
-  /// A row differs from what the engine had.
+  /// A row differs from what the server had.
   private func compare(
     _ row: SharedRow, with known: SharedRow?, _ key: KeyBytes, _ seen: [WriterTag: Writer],
     _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) -> News {
+  ) throws -> RemoteChange {
     let lost = known.flatMap { known in
       Self.isOwn(known, seen) && Self.isLost(known, snapshot) ? known : nil
     }
@@ -293,38 +288,38 @@ extension ReplicaTransaction {
       } else {
         false
       }
-    // An own change that the engine has lost is sent again, before what is unsent; if the key was
+    // An own change that the server has lost is sent again, before what is unsent; if the key was
     // changed since, that is decided as if it had not been sent.
     if let lost, let value = Self.readable(lost) {
-      switch try firstUnit(of: key) {
-      case nil: try log(value.value, for: key)
+      switch try firstBatch(of: key) {
+      case nil: try enqueue(value.value, for: key)
       // What replaces it is based on it alone.
-      case Self.loose: break
-      case .some: try logFirst(value.value, for: key)
+      case Self.unbatched: break
+      case .some: try enqueueFirst(value.value, for: key)
       }
     }
-    return try take(row, of: key, isOlder: isOlder)
+    return try receive(row, of: key, isOlder: isOlder)
   }
 
-  /// The engine has no row any more.
-  private func miss(
+  /// The server has no row any more.
+  private func noteMissing(
     _ known: SharedRow, _ key: KeyBytes, _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) -> News {
+  ) throws -> RemoteChange {
     guard case .value(_?) = known.form, sync.revision < snapshot.floor,
       !Self.isLost(known, snapshot)
-    else { return try lose(known, key) }
+    else { return try noteLoss(known, key) }
     // The removal was collected while this machine was away.
-    return try take(nil, of: key)
+    return try receive(nil, of: key)
   }
 
   private static func isOwn(_ row: SharedRow, _ seen: [WriterTag: Writer]) -> Bool {
     row.writer.flatMap { seen[$0]?.isOwn } ?? false
   }
 
-  /// Whether the engine does not know that this row was ever written.
+  /// Whether the server does not know that this row was ever written.
   private static func isLost(_ row: SharedRow, _ snapshot: SharedSnapshot) -> Bool {
     guard let writer = row.writer, let number = row.number else { return false }
-    // The engine forgets those.
+    // The server forgets those.
     if writer.isForgotten, snapshot.writers[writer] == nil { return false }
     return snapshot.writers[writer].flatMap(WriterRow.number) ?? 0 < number
   }

@@ -1,10 +1,10 @@
-internal import Foundation
+internal import FoundationEssentials
 package import PreferencesCore
 
-/// What keeps a file of preferences in step with an engine.
+/// What keeps a file of preferences in step with a server.
 ///
-/// It is what the engine has (the shadow), what is unsent (the log), and what came from elsewhere
-/// (the journal). It knows no network.
+/// It is what the server has (the shadow), what is unsent (the outbox), and what came from elsewhere
+/// (the change feed). It knows no network.
 ///
 /// Every process that has the file open can use it; those that send and receive hold the lock of the
 /// sender. Every function is one transaction of the file, and throws ``PreferencesError``, with
@@ -13,9 +13,9 @@ package final class SharedReplica: Sendable {
   package let preferences: DurablePreferences
 
   /// How the file must be shared; `nil` if that is all the same.
-  package let sharing: Sharing?
+  package let sharing: SharingEpoch?
 
-  package init(_ preferences: DurablePreferences, during sharing: Sharing? = nil) {
+  package init(_ preferences: DurablePreferences, during sharing: SharingEpoch? = nil) {
     self.preferences = preferences
     self.sharing = sharing
   }
@@ -32,7 +32,7 @@ package final class SharedReplica: Sendable {
 
   /// Begins to share the file, or changes the settings.
   ///
-  /// Its values go into the log, based on nothing.
+  /// Its values go into the outbox, based on nothing.
   package func share(
     _ settings: SharingSettings, clearingDecisions: Bool = false
   ) throws(PreferencesError) {
@@ -49,22 +49,20 @@ package final class SharedReplica: Sendable {
     }
   }
 
-  private static func begin(
-    _ settings: SharingSettings, _ write: WriteTransaction
-  ) throws(PreferencesError) {
+  private static func begin(_ settings: SharingSettings, _ write: WriteTransaction) throws {
     let connection = write.database.connection
     try SharingSchema.create(connection)
     write.database.isShared = true
     let record = SyncRecord(settings: settings, writer: .random())
     try record.insert(connection)
     try connection.run("INSERT INTO writer VALUES(?, 0, 1)", .bytes(record.writer.bytes))
-    try write.logAllValues()
+    try write.enqueueAllValues()
     try write.renewRules()
   }
 
   private static func change(
     _ settings: SharingSettings, _ clearingDecisions: Bool, _ write: WriteTransaction
-  ) throws(PreferencesError) {
+  ) throws {
     let transaction = try ReplicaTransaction(write)
     var settings = settings
     if transaction.sync.settings.programDecides, !clearingDecisions {
@@ -74,7 +72,7 @@ package final class SharedReplica: Sendable {
     transaction.sync.settings = settings
     if !settings.programDecides {
       for conflict in try transaction.conflicts() {
-        try transaction.decideByOrder(conflict.unit.id)
+        try transaction.decideByOrder(conflict.batch.id)
       }
     }
     try transaction.close()
@@ -103,7 +101,7 @@ package final class SharedReplica: Sendable {
   // MARK: - Identity
 
   /// Takes the identity of the store that is there now, as at the first contact: forgets the shadow,
-  /// takes a new tag, and puts every value into the log, based on nothing.
+  /// takes a new tag, and puts every value into the outbox, based on nothing.
   package func adopt(identity: [UInt8]) throws(PreferencesError) {
     try change { transaction in
       for table in ["log", "unit", "shadow", "writer"] {
@@ -113,14 +111,14 @@ package final class SharedReplica: Sendable {
       transaction.sync.identity = identity
       transaction.sync.revision = 0
       transaction.sync.arrival = .accountChange
-      try transaction.write.logAllValues()
+      try transaction.write.enqueueAllValues()
       transaction.write.wakesOthers = true
     }
   }
 
   /// Takes a new tag, because another file writes with this one.
   ///
-  /// The log stays; a unit that was numbered loses its number.
+  /// The log stays; a batch that was numbered loses its number.
   package func renewWriter() throws(PreferencesError) {
     try change { transaction in
       try transaction.recall()
@@ -137,7 +135,7 @@ package final class SharedReplica: Sendable {
     }
   }
 
-  /// Records what the engine said last, for other processes and commands.
+  /// Records what the server said last, for other processes and commands.
   package func record(_ report: SharingReport) throws(PreferencesError) {
     try change { transaction in
       var report = report
@@ -155,7 +153,7 @@ package final class SharedReplica: Sendable {
 
   // MARK: - Transactions
 
-  private func engine() throws(PreferencesError) -> Engine { try preferences.engine() }
+  private func engine() throws -> Engine { try preferences.engine() }
 
   /// Changes a shared file in one transaction.
   func change<Result>(
@@ -197,7 +195,7 @@ package final class SharedReplica: Sendable {
 
 extension WriteTransaction {
   /// Logs all values as if they were set now; what is damaged stays on this machine.
-  fileprivate func logAllValues() throws(PreferencesError) {
+  fileprivate func enqueueAllValues() throws {
     try database.connection.run(
       """
       INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now), generation \
@@ -207,7 +205,7 @@ extension WriteTransaction {
   }
 
   /// Makes all processes read the rules of sharing again.
-  fileprivate func renewRules() throws(PreferencesError) {
+  fileprivate func renewRules() throws {
     // The sign of their number says whether changes are logged.
     try endApplying()
     try database.connection.run("UPDATE state SET sharing = ?", .integer(generation))
@@ -216,45 +214,45 @@ extension WriteTransaction {
 }
 
 extension SharedReplica {
-  /// What came from elsewhere after an entry of the journal; `nil` if older entries are forgotten.
-  package func journal(after entry: Int64) throws(PreferencesError) -> [JournalEntry]? {
+  /// What came from elsewhere after an entry of the change feed; `nil` if older entries are forgotten.
+  package func changeFeed(after entry: Int64) throws(PreferencesError) -> [ChangeFeedEntry]? {
     try inspect { database in
       let last = try database.connection.integer("SELECT max(number) FROM journal") ?? 0
-      // A greater number is one of a journal that was removed when sharing ended.
+      // A greater number is one of a change feed that was removed when sharing ended.
       guard entry <= last else { return nil }
       let entries = try Self.entries(database, "number > ? ORDER BY number", entry)
       return entries.count == last - entry ? entries : nil
     }
   }
 
-  /// The changes of this machine that were given up after an entry of the journal, also if other
+  /// The changes of this machine that were given up after an entry of the change feed, also if other
   /// entries are forgotten.
-  package func losses(after entry: Int64) throws(PreferencesError) -> [JournalEntry] {
+  package func losses(after entry: Int64) throws(PreferencesError) -> [ChangeFeedEntry] {
     try inspect { database in
       try Self.entries(database, "conflict = 1 AND number > ? ORDER BY number", entry)
     }.filter { $0.reason != .decision }
   }
 
   /// The number of the last entry.
-  package func lastJournalEntry() throws(PreferencesError) -> Int64 {
+  package func lastFeedEntry() throws(PreferencesError) -> Int64 {
     try inspect { try $0.connection.integer("SELECT max(number) FROM journal") ?? 0 }
   }
 
   /// The last entries, the oldest first.
-  package func recentJournal(_ limit: Int) throws(PreferencesError) -> [JournalEntry] {
+  package func recentFeed(_ limit: Int) throws(PreferencesError) -> [ChangeFeedEntry] {
     try inspect { database in
       try Self.entries(database, "1 ORDER BY number DESC LIMIT ?", Int64(limit)).reversed()
     }
   }
 
   /// The last change of each key that was given up for one of others, the newest first.
-  package func recentConflicts(_ limit: Int) throws(PreferencesError) -> [JournalEntry] {
+  package func recentConflicts(_ limit: Int) throws(PreferencesError) -> [ChangeFeedEntry] {
     try inspect { database in
       try Self.entries(
         database,
         """
         number IN (SELECT max(number) FROM journal \
-        WHERE conflict = 1 AND reason != \(JournalEntry.Reason.decision.rawValue) GROUP BY key) \
+        WHERE conflict = 1 AND reason != \(ChangeFeedEntry.Reason.decision.rawValue) GROUP BY key) \
         ORDER BY number DESC LIMIT ?
         """, Int64(limit))
     }
@@ -262,21 +260,21 @@ extension SharedReplica {
 
   private static func entries(
     _ database: OpenDatabase, _ condition: String, _ value: Int64
-  ) throws(PreferencesError) -> [JournalEntry] {
-    var entries: [JournalEntry] = []
+  ) throws -> [ChangeFeedEntry] {
+    var entries: [ChangeFeedEntry] = []
     try database.connection.run(
       """
       SELECT number, date, reason, conflict, tag, key, old_kind, old, new_kind, new FROM journal \
       WHERE \(condition)
       """, .integer(value)
-    ) { row throws(PreferencesError) in
+    ) { row in
       let key = try OpenDatabase.key(row, 5)
       let (old, new) = (OpenDatabase.value(row, 6), OpenDatabase.value(row, 8))
       let tag = row.bytes(4)
       entries.append(
-        JournalEntry(
+        ChangeFeedEntry(
           number: row.integer(0) ?? 0, date: Date(milliseconds: row.integer(1) ?? 0),
-          reason: JournalEntry.Reason(rawValue: Int(row.integer(2) ?? 0)) ?? .serverChange,
+          reason: ChangeFeedEntry.Reason(rawValue: Int(row.integer(2) ?? 0)) ?? .serverChange,
           key: key.text, old: old.flatMap(ValueDecoder.decode),
           new: new.flatMap(ValueDecoder.decode), isConflict: row.integer(3) == 1,
           writer: tag.isEmpty ? nil : WriterTag(tag)))
@@ -288,7 +286,7 @@ extension SharedReplica {
 extension SharedReplica {
   // MARK: - Receiving
 
-  /// Compares everything that the engine has, at one revision, with the shadow.
+  /// Compares everything that the server has, at one revision, with the shadow.
   ///
   /// Nothing happens if the identity is not that of the file; the first one is taken. `known` is
   /// `nil` if nothing is sent meanwhile.
@@ -299,9 +297,7 @@ extension SharedReplica {
   }
 
   /// Applies what a watch has reported: each element is one revision.
-  package func apply(
-    _ revisions: [SharedRevision]
-  ) throws(PreferencesError) -> SnapshotOutcome {
+  package func apply(_ revisions: [SharedRevision]) throws(PreferencesError) -> SnapshotOutcome {
     try change { transaction in
       for revision in revisions where try !transaction.apply(revision) { return .cloned }
       return .applied
@@ -310,68 +306,69 @@ extension SharedReplica {
 
   // MARK: - Sending
 
-  /// Returns the unit that was numbered and is not settled, or else numbers the next one.
+  /// Returns the batch that was numbered and is not settled, or else numbers the next one.
   ///
   /// The file is synced then, so that the number is never used again. `nil` if nothing can be sent
   /// now.
-  package func nextUnit() throws(PreferencesError) -> SharedUnit? {
-    let (unit, nonce, database) = try change { transaction in
-      if try !transaction.isInFlight() { try transaction.numberNextUnit() }
-      let unit = try transaction.numberedUnit()
+  package func nextBatch() throws(PreferencesError) -> SharedBatch? {
+    let (batch, nonce, database) = try change { transaction in
+      if try !transaction.isInFlight() { try transaction.numberNextBatch() }
+      let batch = try transaction.numberedBatch()
       let database = transaction.write.database
       // Another process may have been killed before its number was on the disk.
-      let isSynced = unit == nil || database.syncedUnit == transaction.sync.nonce
-      return (unit, isSynced ? nil : transaction.sync.nonce, database)
+      let isSynced = batch == nil || database.syncedBatch == transaction.sync.nonce
+      return (batch, isSynced ? nil : transaction.sync.nonce, database)
     }
-    guard let nonce else { return unit }
+    guard let nonce else { return batch }
     // Outside of all locks: writers don't wait for the disk.
     let engine = try preferences.engine()
     try preferences.typed {
       try engine.syncLog(database)
-      try engine.locked { database.syncedUnit = nonce }
+      try engine.locked { database.syncedBatch = nonce }
     }
-    return unit
+    return batch
   }
 
-  /// The engine has the unit.
+  /// The server has the batch.
   ///
-  /// `apply` does the same when it meets the unit's rows. Nothing happens if the unit is settled already.
-  package func acknowledge(_ unit: SharedUnit, revision: Int64) throws(PreferencesError) {
-    try settle(unit) { try $0.acknowledge(revision: revision) }
+  /// `apply` does the same when it meets the batch's rows. Nothing happens if the batch is settled already.
+  package func acknowledge(_ batch: SharedBatch, revision: Int64) throws(PreferencesError) {
+    try settle(batch) { try $0.acknowledge(revision: revision) }
   }
 
-  /// The engine has refused the unit's compares, and can never perform it.
+  /// The server has refused the batch's compares, and can never perform it.
   ///
-  /// Its changes go back into the log. Those whose key was changed since wait for a decision, once
+  /// Its changes go back into the outbox. Those whose key was changed since wait for a decision, once
   /// that was received.
-  package func reject(_ unit: SharedUnit) throws(PreferencesError) {
-    try settle(unit) { try $0.recall() }
+  package func reject(_ batch: SharedBatch) throws(PreferencesError) {
+    try settle(batch) { try $0.recall() }
   }
 
-  /// The engine refuses the unit for another reason: it waits, and others go on.
+  /// The server refuses the batch for another reason: it waits, and others go on.
   package func setAside(
-    _ unit: SharedUnit, keys: [PreferenceKey]?, because reason: SetAsideReason, _ message: String
+    _ batch: SharedBatch, keys: [PreferenceKey]?, because reason: SetAsideReason, _ message: String
   ) throws(PreferencesError) {
     let named = keys.map { Set($0.map(KeyBytes.init)) }
-    try settle(unit) { transaction in
-      for unit in try transaction.units(in: .inFlight) {
+    try settle(batch) { transaction in
+      for batch in try transaction.batches(in: .inFlight) {
         let waits =
-          try unit.isAtomic
+          try batch.isAtomic
           || named.map { named in
-            try transaction.changes(of: unit.id).contains { named.contains($0.key) }
+            try transaction.changes(of: batch.id).contains { named.contains($0.key) }
           } ?? true
-        try transaction.set(waits ? .setAside(reason) : .waiting, of: unit.id, waits ? message : "")
+        try transaction.set(
+          waits ? .setAside(reason) : .waiting, of: batch.id, waits ? message : "")
       }
     }
   }
 
-  /// Changes the unit that was numbered last, if it is this one.
-  private func settle(
-    _ unit: SharedUnit, _ body: (ReplicaTransaction) throws -> Void
-  ) throws(PreferencesError) {
+  /// Changes the batch that was numbered last, if it is this one.
+  private func settle(_ batch: SharedBatch, _ body: (ReplicaTransaction) throws -> Void)
+    throws(PreferencesError)
+  {
     try change { transaction in
       let sync = transaction.sync
-      guard sync.writer == unit.writer, sync.newWriterRow == unit.newWriterRow,
+      guard sync.writer == batch.writer, sync.newWriterRow == batch.newWriterRow,
         try transaction.isInFlight()
       else { return }
       try body(transaction)
@@ -383,7 +380,7 @@ extension SharedReplica {
     try change { transaction in
       let (least, greatest) =
         reason.map { reason in
-          (UnitState.setAside(reason).number, UnitState.setAside(reason).number)
+          (BatchState.setAside(reason).number, BatchState.setAside(reason).number)
         } ?? (10, .max)
       let count =
         try transaction.connection.integer(

@@ -1,12 +1,12 @@
-package import Foundation
+package import FoundationEssentials
 package import PreferencesCore
 
 /// A writer of shared preferences: a store file, until it is found to be a copy of another.
 package struct WriterTag: Hashable, Sendable {
-  /// 16 random bytes; the first is 0 if the engine forgets the writer after a while.
+  /// 16 random bytes; the first is 0 if the server forgets the writer after a while.
   package let bytes: [UInt8]
 
-  /// Whether the engine forgets the writer after a while, so that its absence says nothing.
+  /// Whether the server forgets the writer after a while, so that its absence says nothing.
   package var isForgotten: Bool { bytes.first == 0 }
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -31,24 +31,24 @@ package struct WriterTag: Hashable, Sendable {
   /// Makes the tag of a file.
   package static func random() -> Self { Self([.random(in: 1...255)] + randomBytes()) }
 
-  /// Makes the tag of a writer that the engine forgets.
+  /// Makes the tag of a writer that the server forgets.
   package static func forgotten() -> Self { Self([0] + randomBytes()) }
 
   private static func randomBytes() -> [UInt8] { (1..<16).map { _ in .random(in: 0...255) } }
 }
 
-/// The row of a key, as the engine has it.
+/// The row of a key, as the server has it.
 ///
 /// | bytes | mean |
 /// | --- | --- |
 /// | 1 | the form, 1 |
 /// | 1 | the kind of the value; 0 is a removal |
 /// | 16 | the tag of the writer |
-/// | 8 | the number of the writer's unit, big-endian |
+/// | 8 | the number of the writer's batch, big-endian |
 /// | rest | the value, as in the file |
 package struct SharedRow: Hashable, Sendable {
   package let key: PreferenceKey
-  /// The revision of the engine in which the row was written; 0 if it is not written yet.
+  /// The revision of the server in which the row was written; 0 if it is not written yet.
   package let revision: Int64
   /// The whole row.
   package let bytes: [UInt8]
@@ -109,7 +109,7 @@ package struct SharedRow: Hashable, Sendable {
   package var number: Int64? { isReadable ? BigEndian.number(bytes[18..<Self.headerCount]) : nil }
 
   private static let form: UInt8 = 1
-  private static let headerCount = UnitLimit.rowHeader
+  private static let headerCount = BatchLimit.rowHeader
 
   private var isReadable: Bool { bytes.first == Self.form && bytes.count >= Self.headerCount }
 
@@ -141,9 +141,9 @@ enum BigEndian {
   }
 }
 
-/// Changes that are sent in one transaction of the engine.
-package struct SharedUnit: Sendable {
-  /// What the row of a key must be, when the unit is performed.
+/// Changes that are sent in one transaction of the server.
+package struct SharedBatch: Sendable {
+  /// What the row of a key must be, when the batch is performed.
   package enum Base: Hashable, Sendable {
     case absent
     case row(SharedRow)
@@ -161,7 +161,7 @@ package struct SharedUnit: Sendable {
   package let writer: WriterTag
   package let number: Int64
   package let changes: [Change]
-  /// The row `w/<tag>` before, and with this unit, as ``WriterRow`` has it.
+  /// The row `w/<tag>` before, and with this batch, as ``WriterRow`` has it.
   package let oldWriterRow: [UInt8]?
   package let newWriterRow: [UInt8]
   /// Whether it is a transaction; otherwise single changes that are sent together.
@@ -179,11 +179,11 @@ package struct SharedUnit: Sendable {
     self.isTransaction = isTransaction
   }
 
-  package static let greatestKeys = UnitLimit.keys
-  package static let greatestBytes = UnitLimit.bytes
+  package static let greatestKeys = BatchLimit.keys
+  package static let greatestBytes = BatchLimit.bytes
 }
 
-/// Everything that the engine has of a store, at one revision.
+/// Everything that the server has of a store, at one revision.
 package struct SharedSnapshot: Sendable {
   package var revision: Int64
   package var identity: [UInt8]?
@@ -207,9 +207,9 @@ package enum SnapshotOutcome: Hashable, Sendable {
   case applied
   /// The identity is missing, or another; nothing was changed.
   case foreign
-  /// Another file writes with this file's tag: call `renewWriter()`, and read anew.
+  /// Another file writes with this file's tag: call `renewWriter()`, and read again.
   case cloned
-  /// A unit was acknowledged after everything was read: nothing was changed; read anew.
+  /// A batch was acknowledged after everything was read: nothing was changed; read again.
   case outdated
 }
 
@@ -236,7 +236,7 @@ package struct SharedRevision: Sendable {
 /// | bytes | mean |
 /// | --- | --- |
 /// | 1 | the form, 1 |
-/// | 8 | the number of the unit, big-endian |
+/// | 8 | the number of the batch, big-endian |
 /// | 8 | when it was numbered by the writer's clock, in milliseconds since 1970, big-endian |
 /// | 8 | random bytes, by which it differs from that of a copied file |
 package enum WriterRow {
@@ -255,12 +255,12 @@ package enum WriterRow {
     [form] + BigEndian.bytes(number) + nonce
   }
 
-  /// The number of the unit; `nil` if the row is damaged, or has a newer form.
+  /// The number of the batch; `nil` if the row is damaged, or has a newer form.
   package static func number(_ row: [UInt8]) -> Int64? {
     isReadable(row) ? BigEndian.number(row[1..<9]) : nil
   }
 
-  /// When the unit was numbered; `nil` if the row is damaged, or has a newer form.
+  /// When the batch was numbered; `nil` if the row is damaged, or has a newer form.
   package static func date(_ row: [UInt8]) -> Date? {
     isReadable(row) ? Date(foreignMilliseconds: BigEndian.number(row[9..<17])) : nil
   }

@@ -25,7 +25,7 @@ final class SQLiteConnection {
   }
 
   /// Opens an existing file.
-  init(path: String, mode: Mode) throws(PreferencesError) {
+  init(path: String, mode: Mode) throws {
     self.path = path
     var opened: OpaquePointer?
     let (name, flags) =
@@ -102,9 +102,7 @@ final class SQLiteConnection {
   // MARK: - Statements
 
   /// Performs a statement, and calls a closure with each row.
-  func run(
-    _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(PreferencesError) -> Void
-  ) throws(PreferencesError) {
+  func run(_ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws -> Void) throws {
     let statement = try prepared(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() {
@@ -120,7 +118,7 @@ final class SQLiteConnection {
   }
 
   /// Performs a statement without rows, or ignores them.
-  func run(_ sql: String, _ values: SQLiteValue...) throws(PreferencesError) {
+  func run(_ sql: String, _ values: SQLiteValue...) throws {
     let statement = try prepared(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() {
@@ -136,14 +134,14 @@ final class SQLiteConnection {
   }
 
   /// Returns the first column of the first row, if it is an integer.
-  func integer(_ sql: String) throws(PreferencesError) -> Int64? {
+  func integer(_ sql: String) throws -> Int64? {
     var result: Int64?
     try run(sql) { row in if result == nil { result = row.integer(0) } }
     return result
   }
 
   /// Returns the first column of the first row as text.
-  func text(_ sql: String) throws(PreferencesError) -> String? {
+  func text(_ sql: String) throws -> String? {
     var result: String?
     try run(sql) { row in
       if result == nil { result = String(decoding: row.bytes(0), as: UTF8.self) }
@@ -158,8 +156,8 @@ final class SQLiteConnection {
   }
 
   /// Performs a commit that changes no value.
-  func commitNothing() throws(PreferencesError) {
-    do throws(PreferencesError) {
+  func commitNothing() throws {
+    do {
       try run("BEGIN IMMEDIATE")
       try run("UPDATE state SET syncs = syncs + 1")
       try run("COMMIT")
@@ -176,7 +174,7 @@ final class SQLiteConnection {
   }
 
   /// Copies the write-ahead log into the database.
-  func checkpoint(_ mode: CheckpointMode) throws(PreferencesError) -> Int {
+  func checkpoint(_ mode: CheckpointMode) throws -> Int {
     var (log, copied): (CInt, CInt) = (0, 0)
     let number =
       switch mode {
@@ -195,7 +193,7 @@ final class SQLiteConnection {
     case truncate
   }
 
-  private func prepared(_ sql: String) throws(PreferencesError) -> SQLiteStatement {
+  private func prepared(_ sql: String) throws -> SQLiteStatement {
     if let statement = statements[sql] { return statement }
     var made: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(

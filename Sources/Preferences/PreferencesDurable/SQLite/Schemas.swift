@@ -31,7 +31,7 @@ enum PreferenceSchema {
   }
 
   /// Sets what protects against a hostile file; nothing is read before.
-  static func protect(_ connection: SQLiteConnection) throws(PreferencesError) {
+  static func protect(_ connection: SQLiteConnection) throws {
     // Triggers, views and functions of the file must not run.
     try connection.run("PRAGMA trusted_schema = OFF")
     try connection.run("PRAGMA cell_size_check = ON")
@@ -40,9 +40,7 @@ enum PreferenceSchema {
 
   /// Sets how a commit is written, and reads it back, because a pragma without effect reports no
   /// error.
-  static func requireDurability(
-    _ connection: SQLiteConnection, onNetwork: Bool
-  ) throws(PreferencesError) {
+  static func requireDurability(_ connection: SQLiteConnection, onNetwork: Bool) throws {
     let (journal, level): (String, Int64) = onNetwork ? ("truncate", 2) : ("wal", 1)
     let actual = try connection.text("PRAGMA journal_mode = \(journal)")
     try connection.run("PRAGMA synchronous = \(level)")
@@ -57,14 +55,14 @@ enum PreferenceSchema {
     if !onNetwork { connection.countFrames() }
   }
 
-  static func check(_ connection: SQLiteConnection) throws(PreferencesError) -> Finding {
+  static func check(_ connection: SQLiteConnection) throws -> Finding {
     try connection.run("BEGIN")
     defer { connection.rollBack() }
     return try inspect(connection)
   }
 
   /// Checks the tables; within a transaction.
-  static func inspect(_ connection: SQLiteConnection) throws(PreferencesError) -> Finding {
+  static func inspect(_ connection: SQLiteConnection) throws -> Finding {
     let application = try connection.integer("PRAGMA application_id") ?? 0
     let version = try connection.integer("PRAGMA user_version") ?? 0
     var objects: Set<String> = []
@@ -93,7 +91,7 @@ enum PreferenceSchema {
   }
 
   /// Creates the tables; within a transaction.
-  static func create(_ connection: SQLiteConnection) throws(PreferencesError) {
+  static func create(_ connection: SQLiteConnection) throws {
     for statement in statements { try connection.run(statement) }
     try connection.run("INSERT INTO state VALUES(1, 1, 0, 0, 0, 0)")
     try connection.run("PRAGMA application_id = \(applicationID)")
@@ -172,13 +170,13 @@ enum SharingSchema {
   }
 
   /// Makes the tables; within a transaction.
-  static func create(_ connection: SQLiteConnection) throws(PreferencesError) {
+  static func create(_ connection: SQLiteConnection) throws {
     for statement in statements { try connection.run(statement) }
     try connection.run("PRAGMA user_version = \(PreferenceSchema.sharedVersion)")
   }
 
   /// Removes the tables; within a transaction.
-  static func remove(_ connection: SQLiteConnection) throws(PreferencesError) {
+  static func remove(_ connection: SQLiteConnection) throws {
     for name in ["logged_insert", "logged_update", "logged_delete"] {
       try connection.run("DROP TRIGGER \(name)")
     }

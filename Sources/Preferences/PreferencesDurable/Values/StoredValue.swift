@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 package import PreferencesCore
 
 /// A value in the form in which the file has it: its kind, and its bytes.
@@ -80,8 +80,8 @@ struct ValueDecoder {
 
   /// Returns the value; `nil` if the bytes are damaged.
   ///
-  /// Truth values are `Bool`, other numbers are `NSNumber`, which casts to each type that holds
-  /// them.
+  /// Truth values are `Bool`; other numbers are `NSNumber` in a program with Foundation's objects,
+  /// which casts to each type that holds them.
   static func decode(_ stored: StoredValue) -> Any? {
     decode(stored.kind, stored.bytes[...], depth: 0)
   }
@@ -98,8 +98,8 @@ struct ValueDecoder {
     switch kind {
     case .removed, .damaged: nil
     case .truth: fixed(UInt8.self).map { $0 != 0 }
-    case .integer: fixed(Int64.self).map { NSNumber(value: $0) }
-    case .unsignedInteger: fixed(UInt64.self).map { NSNumber(value: $0) }
+    case .integer: fixed(Int64.self).map { NumberBoxing.boxed(Int($0)) }
+    case .unsignedInteger: fixed(UInt64.self).map { NumberBoxing.boxed($0) }
     case .float: fixed(UInt32.self).map { number(Float(bitPattern: $0)) }
     case .double: fixed(UInt64.self).map { number(Double(bitPattern: $0)) }
     case .text: remainingText()
@@ -117,10 +117,12 @@ struct ValueDecoder {
 
   // A number object would change the bits of what is not a number, and make an infinite `Float` a
   // `Double`.
-  private func number(_ number: Double) -> Any { number.isNaN ? number : NSNumber(value: number) }
+  private func number(_ number: Double) -> Any {
+    number.isNaN ? number : NumberBoxing.boxed(number)
+  }
 
   private func number(_ number: Float) -> Any {
-    !number.isFinite ? number : NSNumber(value: number)
+    number.isFinite ? NumberBoxing.boxed(number) : number
   }
 
   private mutating func url() -> URL? {

@@ -266,7 +266,7 @@ extension SharingConfiguration {
 }
 
 extension PreferencesError {
-  /// The failure of a call to the engine, as one of preferences.
+  /// The failure of a call to the server, as one of preferences.
   package init(_ error: EtcdError) {
     let suffix = error.mayHaveHappened ? "; the change may have happened" : ""
     self.init(Code(error), error.message + suffix)

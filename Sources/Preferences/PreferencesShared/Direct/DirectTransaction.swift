@@ -4,7 +4,7 @@ package import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// What one revision of the engine has changed in a store.
+/// What one revision of the server has changed in a store.
 package struct StoreTransaction: Sendable {
   package struct Change: Sendable {
     package let key: PreferenceKey
@@ -23,7 +23,7 @@ package struct StoreTransaction: Sendable {
   /// What the machine of the writer was called then, as it says itself.
   package var machine: String?
 
-  /// Whether the engine still has what was there before.
+  /// Whether the server still has what was there before.
   package let hasOld: Bool
 }
 
@@ -170,16 +170,14 @@ final class DirectCommit {
   }
 
   /// Fails as changes would, without making them.
-  func rehearse(
-    _ changes: [DirectTransaction.Change], asOne: Bool
-  ) throws(PreferencesError) {
+  func rehearse(_ changes: [DirectTransaction.Change], asOne: Bool) throws(PreferencesError) {
     guard !changes.isEmpty else { return }
     try check(changes, asOne: asOne)
     _ = try knownIdentity()
     let (client, layout) = (store.client, store.layout)
     // The rights for a piece are those for all, unless a role opens single keys.
     let keys =
-      [layout.writer(writer)] + changes.prefix(SharedUnit.greatestKeys).map { layout.key($0.key) }
+      [layout.writer(writer)] + changes.prefix(SharedBatch.greatestKeys).map { layout.key($0.key) }
     do throws(EtcdError) {
       try client.requireRights(toPut: keys, layout, deadline: deadline)
     } catch {
@@ -189,14 +187,12 @@ final class DirectCommit {
 
   // MARK: - Pieces
 
-  private func check(
-    _ changes: [DirectTransaction.Change], asOne: Bool
-  ) throws(PreferencesError) {
+  private func check(_ changes: [DirectTransaction.Change], asOne: Bool) throws(PreferencesError) {
     for change in changes { try check(change) }
-    guard !asOne || changes.count <= SharedUnit.greatestKeys else {
+    guard !asOne || changes.count <= SharedBatch.greatestKeys else {
       throw PreferencesError(
         .overQuota,
-        "etcd changes at most \(SharedUnit.greatestKeys) keys as one, and these are "
+        "etcd changes at most \(SharedBatch.greatestKeys) keys as one, and these are "
           + "\(changes.count); nothing was changed")
     }
   }
@@ -222,28 +218,28 @@ final class DirectCommit {
   /// Returns the first changes, as many as one transaction takes, or all of them.
   private func piece(
     of changes: ArraySlice<DirectTransaction.Change>, isWhole: Bool
-  ) throws(PreferencesError) -> [SharedUnit.Change] {
-    var piece: [SharedUnit.Change] = []
+  ) throws(PreferencesError) -> [SharedBatch.Change] {
+    var piece: [SharedBatch.Change] = []
     var bytes = 0
     for change in isWhole ? changes : changes.prefix(Self.greatestKeys) {
       let row = try row(of: change)
       bytes += row.bytes.count
       if !isWhole, !piece.isEmpty, bytes > Self.greatestBytes { break }
-      piece.append(SharedUnit.Change(row: row, base: change.base.map { .row($0) } ?? .absent))
+      piece.append(SharedBatch.Change(row: row, base: change.base.map { .row($0) } ?? .absent))
     }
     return piece
   }
 
   private func send(
-    _ changes: [SharedUnit.Change], _ identity: [UInt8]
+    _ changes: [SharedBatch.Change], _ identity: [UInt8]
   ) throws(PreferencesError) -> Bool {
     let newRow = WriterRow.new(number: number + 1)
-    let unit = UnitTransaction(
+    let batch = BatchTransaction(
       layout: store.layout, identity: identity,
-      unit: SharedUnit(
+      batch: SharedBatch(
         writer: writer, number: number + 1, changes: changes, oldWriterRow: writerRow,
         newWriterRow: newRow, isTransaction: true))
-    var transaction = unit.transaction
+    var transaction = batch.transaction
     transaction.success[0] = .put(
       key: store.layout.writer(writer), value: newRow, lease: try grantedLease())
     if namesMachine, let machine = try? MachineRow(name: store.machine).bytes() {
@@ -260,7 +256,7 @@ final class DirectCommit {
       return try send(changes, identity)
     }
     namesMachine = false
-    switch unit.outcome(of: answer) {
+    switch batch.outcome(of: answer) {
     case .committed: break
     case .changed: return false
     case .foreign, .cloned, .restored: throw otherStore

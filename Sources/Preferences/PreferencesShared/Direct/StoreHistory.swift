@@ -3,7 +3,7 @@ package import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Goes back through the changes of a store, as far as the engine keeps them.
+/// Goes back through the changes of a store, as far as the server keeps them.
 ///
 /// A change takes about four calls, and nothing is kept in memory between two. Those of a key follow
 /// its own row, until that was made.
@@ -21,7 +21,7 @@ package struct StoreHistory {
   /// Whether older changes were not looked at.
   package private(set) var isCut = false
 
-  /// Whether the engine has compacted what came before the last change that was returned.
+  /// Whether the server has compacted what came before the last change that was returned.
   package private(set) var isCompacted = false
 
   /// `key` is `nil` for all.
@@ -30,10 +30,10 @@ package struct StoreHistory {
     self.key = key
   }
 
-  private var deadline: Deadline { Deadline(after: store.patience) }
+  private var deadline: Deadline { Deadline(after: store.timeout) }
 
   /// Returns the change before the last one that was returned, beginning with the newest; `nil` if
-  /// there is none, or the engine has compacted it.
+  /// there is none, or the server has compacted it.
   package mutating func next() throws(PreferencesError) -> StoreTransaction? {
     do {
       var rest = Self.greatestSearch
@@ -213,7 +213,7 @@ package struct StoreHistory {
   private func old(_ keys: [PreferenceKey], _ revision: Int64) throws -> [SharedRow?] {
     var found: [SharedRow?] = []
     while found.count < keys.count {
-      let piece = keys.dropFirst(found.count).prefix(SharedUnit.greatestKeys)
+      let piece = keys.dropFirst(found.count).prefix(SharedBatch.greatestKeys)
       found += try ranges(
         piece.map { .range(.one(store.layout.key($0)), revision: revision - 1) }
       ).map { row in row.flatMap(store.sharedRow) }

@@ -5,13 +5,13 @@ package import PreferencesCore
 package import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Where the rows of a store are in the engine.
+/// Where the rows of a store are in the server.
 ///
 /// | key | has |
 /// | --- | --- |
 /// | `PREFIX` `id` | the identity of the store: the form 1 and 16 random bytes |
 /// | `PREFIX` `floor` | the form 1 and the revision of the last removal that was collected, 8 bytes |
-/// | `PREFIX` `w/` tag in hexadecimal | the last unit of a writer, as ``WriterRow`` has it; of one without a copy, whose tag begins with 00, for a day |
+/// | `PREFIX` `w/` tag in hexadecimal | the last batch of a writer, as ``WriterRow`` has it; of one without a copy, whose tag begins with 00, for a day |
 /// | `PREFIX` `k/` key in UTF-8 | the value of a key, as ``SharedRow`` has it |
 /// | `PREFIX` `who/` tag in hexadecimal | what the machine of a writer says of itself, as ``MachineRow`` has it |
 package struct StoreLayout: Hashable, Sendable {
@@ -47,7 +47,7 @@ package struct StoreLayout: Hashable, Sendable {
 
   package func key(_ key: PreferenceKey) -> [UInt8] { prefix + Self.keys + Array(key.utf8) }
 
-  /// What a key of the engine is for.
+  /// What a key of the server is for.
   package enum Name: Hashable, Sendable {
     case identity
     case floor
@@ -126,7 +126,7 @@ package struct MachineRow: Hashable, Sendable, Codable {
   package var name: String
   /// The release of this package that it has.
   package var release: String
-  /// When it was in touch with the engine, by its own clock, in milliseconds since 1970.
+  /// When it was in touch with the server, by its own clock, in milliseconds since 1970.
   package var contact: Int64
   /// How many of its keys are unsent because they wait for a decision, or were refused.
   package var unsent: Int
@@ -190,16 +190,16 @@ package struct MachineRow: Hashable, Sendable, Codable {
   }
 }
 
-/// A unit as a transaction of the engine, which performs it only if nothing has changed meanwhile.
-package struct UnitTransaction: Sendable {
+/// A batch as a transaction of the server, which performs it only if nothing has changed meanwhile.
+package struct BatchTransaction: Sendable {
   package let layout: StoreLayout
   package let identity: [UInt8]
-  package let unit: SharedUnit
+  package let batch: SharedBatch
 
-  package init(layout: StoreLayout, identity: [UInt8], unit: SharedUnit) {
+  package init(layout: StoreLayout, identity: [UInt8], batch: SharedBatch) {
     self.layout = layout
     self.identity = identity
-    self.unit = unit
+    self.batch = batch
   }
 
   /// Rows up to this size are compared whole.
@@ -212,10 +212,10 @@ package struct UnitTransaction: Sendable {
   private static let overhead = 64
 
   package var transaction: EtcdTransaction {
-    let writer = layout.writer(unit.writer)
-    var success = [EtcdOperation.put(key: writer, value: unit.newWriterRow)]
+    let writer = layout.writer(batch.writer)
+    var success = [EtcdOperation.put(key: writer, value: batch.newWriterRow)]
     var failure = [EtcdOperation.range(.one(layout.identity)), .range(.one(writer))]
-    for change in unit.changes {
+    for change in batch.changes {
       let key = layout.key(change.row.key)
       success.append(.put(key: key, value: change.row.bytes))
       failure.append(.range(.one(key), keysOnly: true))
@@ -226,10 +226,10 @@ package struct UnitTransaction: Sendable {
   private func compares(_ writer: [UInt8]) -> [EtcdCompare] {
     var compares: [EtcdCompare] = [
       .value(.one(layout.identity), .equal, identity),
-      unit.oldWriterRow.map { .value(.one(writer), .equal, $0) } ?? .absent(writer),
+      batch.oldWriterRow.map { .value(.one(writer), .equal, $0) } ?? .absent(writer),
     ]
     var large: [SharedRow] = []
-    for change in unit.changes {
+    for change in batch.changes {
       switch change.base {
       case .absent: compares.append(.absent(layout.key(change.row.key)))
       case .row(let row) where row.bytes.count <= Self.greatestWholeRow:
@@ -239,7 +239,7 @@ package struct UnitTransaction: Sendable {
     }
     large.sort { $0.bytes.count > $1.bytes.count }
     // Each key has at least one of the compares.
-    let pairs = max(0, min(large.count, EtcdTransaction.limit - 2 - unit.changes.count))
+    let pairs = max(0, min(large.count, EtcdTransaction.limit - 2 - batch.changes.count))
     for row in large[..<pairs] { compares += headerCompares(row) }
     var rest = EtcdTransaction.greatestSize - size(of: compares)
     for row in large[pairs...] {
@@ -271,8 +271,10 @@ package struct UnitTransaction: Sendable {
   /// About how large the request is with these compares and all puts.
   private func size(of compares: [EtcdCompare]) -> Int {
     // Every key is in a compare, a put and a range.
-    let keys = unit.changes.reduce(0) { $0 + 3 * (layout.prefix.count + $1.row.key.utf8.count + 2) }
-    let rows = unit.changes.reduce(0) { $0 + $1.row.bytes.count }
+    let keys = batch.changes.reduce(0) {
+      $0 + 3 * (layout.prefix.count + $1.row.key.utf8.count + 2)
+    }
+    let rows = batch.changes.reduce(0) { $0 + $1.row.bytes.count }
     let compared = compares.reduce(0) { size, compare in
       if case .value(_, _, let value) = compare { size + value.count } else { size }
     }
@@ -282,9 +284,9 @@ package struct UnitTransaction: Sendable {
 
   // MARK: - Answer
 
-  /// What an answer says of the unit.
+  /// What an answer says of the batch.
   package enum Outcome: Hashable, Sendable {
-    /// The engine has the unit, since this revision.
+    /// The server has the batch, since this revision.
     case committed(Int64)
     /// A key has changed, at the latest in this revision; `nil` if that is not known.
     case changed(Int64?)
@@ -292,7 +294,7 @@ package struct UnitTransaction: Sendable {
     case foreign
     /// Another file writes with this tag.
     case cloned
-    /// The engine has an older state than it had.
+    /// The server has an older state than it had.
     case restored
     /// The answer has not the rows that were asked for.
     case malformed
@@ -300,20 +302,20 @@ package struct UnitTransaction: Sendable {
 
   package func outcome(of answer: EtcdTransactionAnswer) -> Outcome {
     if answer.succeeded { return .committed(answer.header.revision) }
-    guard answer.responses.count == unit.changes.count + 2,
+    guard answer.responses.count == batch.changes.count + 2,
       case .range(let identities) = answer.responses[0],
       case .range(let writers) = answer.responses[1]
     else { return .malformed }
     let writer = writers.first
-    if let writer, writer.value == unit.newWriterRow { return .committed(writer.modRevision) }
+    if let writer, writer.value == batch.newWriterRow { return .committed(writer.modRevision) }
     guard identities.first?.value == identity else { return .foreign }
-    guard writer?.value == unit.oldWriterRow else {
+    guard writer?.value == batch.oldWriterRow else {
       let number = writer.flatMap { WriterRow.number($0.value) } ?? 0
-      let old = unit.oldWriterRow.flatMap { WriterRow.number($0) } ?? 0
+      let old = batch.oldWriterRow.flatMap { WriterRow.number($0) } ?? 0
       return number < old ? .restored : .cloned
     }
     var last: Int64? = 0
-    for (change, response) in zip(unit.changes, answer.responses.dropFirst(2)) {
+    for (change, response) in zip(batch.changes, answer.responses.dropFirst(2)) {
       guard case .range(let rows) = response else { return .malformed }
       if let row = rows.first {
         last = last.map { max($0, row.modRevision) }

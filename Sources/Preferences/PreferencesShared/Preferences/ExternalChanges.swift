@@ -98,7 +98,7 @@ struct GroupedChanges {
   /// The changes in their order.
   var all: [Change] { groups.map(\.change) }
 
-  mutating func add(_ entries: [JournalEntry]) {
+  mutating func add(_ entries: [ChangeFeedEntry]) {
     // A decision is a change of this machine.
     for entry in entries where entry.reason != .decision {
       let index = group(Change.Reason(rawValue: entry.reason.rawValue) ?? .serverChange)

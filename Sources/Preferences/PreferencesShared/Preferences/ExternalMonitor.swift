@@ -134,7 +134,7 @@ final class ExternalMonitor: Sendable {
 
   /// What was there before is not reported.
   private func start() throws -> MonitorRun {
-    let run = MonitorRun(after: try replica.lastJournalEntry())
+    let run = MonitorRun(after: try replica.lastFeedEntry())
     let path = try replica.filePath()
     do throws(Errno) {
       let observation = try FolderWatch.observe(path) { changes in
@@ -152,7 +152,7 @@ final class ExternalMonitor: Sendable {
     } catch {
       run.end()
       throw PreferencesError(
-        .inputOutput, Trouble.noThread(error).message, systemCode: error.rawValue)
+        .inputOutput, SyncProblem.noThread(error).message, systemCode: error.rawValue)
     }
     // What has come since.
     run.signal()
@@ -175,15 +175,15 @@ extension ExternalMonitor {
 
   private func newChanges(_ run: MonitorRun) throws -> [SharedPreferences.ExternalChange] {
     let last = run.lastEntry.load(ordering: .relaxed)
-    if let entries = try replica.journal(after: last) {
+    if let entries = try replica.changeFeed(after: last) {
       run.lastEntry.store(entries.last?.number ?? last, ordering: .relaxed)
       var changes = GroupedChanges()
       changes.add(entries)
       return changes.all
     }
     // So many that the oldest are forgotten: any key may be among them.
-    let newest = try replica.lastJournalEntry()
-    // A smaller number is one of a journal that was begun anew.
+    let newest = try replica.lastFeedEntry()
+    // A smaller number is one of a change feed that was begun again.
     let losses = try replica.losses(after: newest < last ? 0 : last)
     run.lastEntry.store(newest, ordering: .relaxed)
     var changes = GroupedChanges()
@@ -231,7 +231,7 @@ extension PreferencesError {
   }
 }
 
-/// A thread, and how far it has read the journal.
+/// A thread, and how far it has read the change feed.
 final class MonitorRun: Sendable {
   let signals = DispatchSemaphore(value: 0)
   let isEnded = Atomic(false)

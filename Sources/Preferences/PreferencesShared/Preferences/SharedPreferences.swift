@@ -27,7 +27,7 @@ internal import SystemPackage
 ///
 /// The values come from elsewhere, so they are not the user's own: references to credentials are
 /// not resolved in them.
-public final class SharedPreferences: FalliblePreferencesType, Sendable {
+public final class SharedPreferences: DurablePreferencesType, Sendable {
   /// The name of a preference, the type of its value, and the value if none is stored.
   public typealias Key<Value: Sendable> = DurablePreferences.Key<Value>
 
@@ -83,25 +83,11 @@ public final class SharedPreferences: FalliblePreferencesType, Sendable {
 
   deinit { if let resolver { store.remove(resolver) } }
 
-  /// Waits until all values are on the disk of this machine; it sends nothing.
-  ///
-  /// - Throws: ``PreferencesError``.
-  public func synchronize() throws(PreferencesError) { try durable.synchronize() }
-
   // MARK: - Failures
 
   /// The failure of the last call that does not throw, or else why the suite is not shared although
   /// it is configured; `nil` if there is neither.
   public var lastError: PreferencesError? { durable.lastError ?? store.problem }
-
-  /// Records a value that was refused before it reached the file.
-  ///
-  /// - Parameters:
-  ///   - error: Why the value was refused.
-  ///   - key: Its key.
-  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
-    durable.didRefuse(error, forKey: key)
-  }
 
   /// Calls a closure with each failure of a call that does not throw, and within seconds with each
   /// new failure of sending or receiving, by whichever process of this machine.
@@ -120,40 +106,29 @@ public final class SharedPreferences: FalliblePreferencesType, Sendable {
     }
   }
 
-  // MARK: - Reading
+  // MARK: - Observing
 
-  /// Returns the value of a key, as this machine has it.
+  /// Starts notifying an observer of changes: of this program, of others on this machine, and of
+  /// other machines.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``lastError`` has
-  ///   the reason.
-  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    durable.object(forKey: key)
+  /// - Parameter observer: The observer.
+  /// - Returns: The observation; it ends when this object is destroyed.
+  public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
+    store.keeping(durable.addObserver(observer))
   }
+}
 
-  /// Returns all values, as this machine has them.
-  ///
-  /// - Returns: The values by their keys; empty if they cannot be read. Canonically equivalent keys
-  ///   are one key of a dictionary.
-  public func dictionary() -> PreferencesDictionary { durable.dictionary() }
+// What user defaults and commands need.
 
-  /// Returns the value of a key, as this machine has it.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: ``PreferencesError`` if the value cannot be read.
-  public func fetchObject(
-    forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
-    try durable.fetchObject(forKey: key)
-  }
+extension SharedPreferences: CastableNumberPreferences {}
 
-  /// Returns all values, as this machine has them.
-  ///
-  /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read.
-  public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
-    try durable.fetchDictionary()
+extension SharedPreferences: ExactKeyPreferences {
+  package func pairs() -> [(PreferenceKey, PreferenceObject?)] { durable.pairs() }
+}
+
+extension SharedPreferences: ChangeReportingPreferences {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
+    durable.observeChanges(handler)
   }
 }
 

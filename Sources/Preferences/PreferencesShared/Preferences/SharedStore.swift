@@ -96,7 +96,7 @@ final class SharedStore: Sendable {
 
   /// Begins to send and receive, if the suite is configured and this process does not already.
   ///
-  /// A process whose first closure comes later begins anew, so that its worker decides. Nothing is
+  /// A process whose first closure comes later begins again, so that its worker decides. Nothing is
   /// done under the lock, because reading the file can call observers.
   func begin() {
     while let decides = state.withLock({ $0.takeTurn() }) {
@@ -139,7 +139,7 @@ final class SharedStore: Sendable {
     return worker
   }
 
-  /// Begins anew if the suite is configured otherwise than the worker was told.
+  /// Begins again if the suite is configured otherwise than the worker was told.
   ///
   /// If it is not configured any more, or the file is shared otherwise by whoever has another
   /// configuration, the worker waits.
@@ -197,7 +197,7 @@ final class SharedStore: Sendable {
   }
 
   /// An observation keeps the file in step.
-  private func keeping(_ observation: PreferenceObservation) -> PreferenceObservation {
+  func keeping(_ observation: PreferenceObservation) -> PreferenceObservation {
     PreferenceObservation { [self] in
       _ = self
       observation.cancel()

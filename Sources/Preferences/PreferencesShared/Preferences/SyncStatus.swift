@@ -119,10 +119,10 @@ extension SharedPreferences.Waiting.Reason {
 }
 
 extension SharedReplica {
-  /// Records what the engine said to a process that waits for it, unless another one sends, which
+  /// Records what the server said to a process that waits for it, unless another one sends, which
   /// knows better.
   package func recordFailure(_ error: PreferencesError) {
-    guard let code = Trouble.Code(error.code) else { return }
+    guard let code = SyncProblem.Code(error.code) else { return }
     recordUnlessOthersSend(
       SharingReport(
         date: Date(), lastContact: nil, code: code.rawValue, message: error.message,
@@ -145,8 +145,8 @@ extension SharedReplica {
   }
 }
 
-extension Trouble.Code {
-  /// The word of a failure; `nil` if the engine did not say it.
+extension SyncProblem.Code {
+  /// The word of a failure; `nil` if the server did not say it.
   fileprivate init?(_ code: PreferencesError.Code) {
     switch code {
     case .unreachable, .timedOut, .outcomeUnknown: self = .unreachable
@@ -166,7 +166,7 @@ extension Trouble.Code {
 }
 
 extension PreferencesError {
-  /// What the engine said last, unless all is well.
+  /// What the server said last, unless all is well.
   init?(_ report: SharingReport) {
     guard let word = report.code else { return nil }
     self.init(Code(word), report.message ?? "the shared store: \(word)")
@@ -174,14 +174,14 @@ extension PreferencesError {
 }
 
 extension PreferencesError {
-  init(_ trouble: Trouble) { self.init(Code(trouble.code.rawValue), trouble.message) }
+  init(_ problem: SyncProblem) { self.init(Code(problem.code.rawValue), problem.message) }
 }
 
 extension PreferencesError.Code {
   /// The code of a report's word; a newer release may have others.
   fileprivate init(_ word: String) {
     self =
-      switch Trouble.Code(rawValue: word) {
+      switch SyncProblem.Code(rawValue: word) {
       case .unreachable, .noLibrary, nil: .unreachable
       case .certificate: .certificate
       case .wrongPassword: .wrongPassword
@@ -199,11 +199,11 @@ extension PreferencesError.Code {
 }
 
 extension SyncStatus {
-  /// What the engine said last, unless all is well: a store that cannot be reached now is
+  /// What the server said last, unless all is well: a store that cannot be reached now is
   /// ``PreferencesError/Code/timedOut``.
-  package var trouble: PreferencesError? {
+  package var problem: PreferencesError? {
     guard let report = state.report, let error = PreferencesError(report) else { return nil }
-    switch report.code.flatMap(Trouble.Code.init) {
+    switch report.code.flatMap(SyncProblem.Code.init) {
     // Who may only read is in step.
     case .readOnly where state.unsentKeys == 0: return nil
     case .unreachable: return PreferencesError(.timedOut, error.message)
@@ -212,7 +212,7 @@ extension SyncStatus {
   }
 
   /// Whether a process keeps the file in step now.
-  package var isFollowed: Bool { senderFailure == nil && trouble == nil }
+  package var isFollowed: Bool { senderFailure == nil && problem == nil }
 
   /// Why changes wait for a person.
   package var waitingFailures: [PreferencesError] {
@@ -223,7 +223,7 @@ extension SyncStatus {
 /// How a shared file stands, for `prefs sync status`.
 package struct SyncStatus: Sendable {
   package var state: SharingState
-  /// The units that wait for a decision.
+  /// The batches that wait for a decision.
   package var conflicts: [ReplicaConflict]
   /// The process that sends and receives; `nil` if none does.
   package var process: Int32?
@@ -232,7 +232,7 @@ package struct SyncStatus: Sendable {
   /// Why that process cannot record how the file stands; `nil` if it can.
   package var recordFailure: String?
 
-  /// How old the last contact may be while a process sends and receives: it hears from the engine every
+  /// How old the last contact may be while a process sends and receives: it hears from the server every
   /// 30 seconds, and records that at most every 60.
   package static let greatestSilence = Duration.seconds(150)
 

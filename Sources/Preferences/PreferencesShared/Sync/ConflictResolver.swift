@@ -5,7 +5,7 @@ internal import PrephirencesSystem
 internal import SystemPackage
 
 /// Asks the program's closure how conflicts end.
-struct Decider {
+struct ConflictResolver {
   let core: SyncCore
   let resolver: SyncWorker.Resolver
 
@@ -75,14 +75,14 @@ struct Decider {
   }
 }
 
-/// What the engine allows the user to change.
+/// What the server allows the user to change.
 struct WriteRights {
   private let session: SyncSession
   private var known: (isAllowed: Bool, end: ContinuousClock.Instant)?
 
   init(_ session: SyncSession) { self.session = session }
 
-  /// Lets the next call ask the engine.
+  /// Lets the next call ask the server.
   mutating func expire() { known = nil }
 
   /// Returns whether the user may write at all, and records it for all processes.
@@ -103,7 +103,7 @@ struct WriteRights {
         cancellation: session.cancellation)
     } catch {
       guard error.code == .permissionDenied else { throw error }
-      throw session.trouble(error)
+      throw session.problem(error)
     }
   }
 
@@ -142,7 +142,7 @@ extension EtcdClient {
   }
 }
 
-/// Removes from the engine the rows of keys that were removed long ago, if there are too many.
+/// Removes from the server the rows of keys that were removed long ago, if there are too many.
 struct RemovalCollection {
   private let session: SyncSession
 
@@ -177,9 +177,7 @@ struct RemovalCollection {
 
   /// The revision of the collection; `nil` if the rows were changed, or collected by another
   /// machine.
-  private func remove(
-    _ rows: ArraySlice<SharedRow>, _ identity: [UInt8]
-  ) throws -> Int64? {
+  private func remove(_ rows: ArraySlice<SharedRow>, _ identity: [UInt8]) throws -> Int64? {
     let layout = session.layout
     let known = session.floorRow
     let greatest = rows.map(\.revision).max() ?? 0
@@ -215,7 +213,7 @@ extension SharedReplica {
     let other = DurablePreferences(
       suiteName: preferences.suiteName,
       folder: FilePath(try filePath()).removingLastComponent().string,
-      patience: .milliseconds(10_500))
+      timeout: .milliseconds(10_500))
     return SharedReplica(other, during: sharing)
   }
 }

@@ -3,10 +3,10 @@ internal import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Brings what the engine has into the file.
+/// Brings what the server has into the file.
 struct Receiver {
   /// Ends a watch whose events cannot be applied to what the file has.
-  private struct MustReadAnew: Error {}
+  private struct MustReread: Error {}
 
   let session: SyncSession
 
@@ -31,15 +31,15 @@ struct Receiver {
   }
 
   private func recover(from error: any Error, _ backoff: inout Backoff) {
-    if error is MustReadAnew { return session.pause(backoff.delay()) }
+    if error is MustReread { return session.pause(backoff.delay()) }
     if let error = error as? EtcdError, error.code == .cancelled || error.code == .compacted {
-      // Somebody wants everything to be read anew.
+      // Somebody wants everything to be read again.
       return session.pause(backoff.delay())
     }
-    let trouble = session.trouble(error)
-    session.reports.report(trouble, of: .receiver)
-    if trouble.isOfThisProcess { return session.end() }
-    if trouble.code == .foreignStore || trouble.code == .newerForm {
+    let problem = session.problem(error)
+    session.reports.report(problem, of: .receiver)
+    if problem.isOfThisProcess { return session.end() }
+    if problem.code == .foreignStore || problem.code == .newerForm {
       // Until a person decides, in whichever process.
       return awaitAdoption()
     }
@@ -61,7 +61,7 @@ struct Receiver {
 
   // MARK: - Everything
 
-  /// Compares the file with everything that the engine has.
+  /// Compares the file with everything that the server has.
   private func readEverything(_ connection: EtcdCancellation) throws -> Int64 {
     for _ in 0..<5 {
       signals.advance()
@@ -80,7 +80,7 @@ struct Receiver {
       let file = isLarge ? try replica.onOwnConnection() : replica
       switch try file.apply(try contents.snapshot(), since: known) {
       case .outdated: continue
-      case .foreign: throw Trouble.foreign
+      case .foreign: throw SyncProblem.foreign
       case .cloned:
         try replica.renewWriter()
         continue
@@ -94,14 +94,12 @@ struct Receiver {
         return contents.revision
       }
     }
-    throw MustReadAnew()
+    throw MustReread()
   }
 
   /// Gives a store that is not there yet an identity.
-  private func createIdentity(
-    _ contents: StoreContents, _ connection: EtcdCancellation
-  ) throws {
-    guard try replica.state().identity == nil, contents.isEmpty else { throw Trouble.foreign }
+  private func createIdentity(_ contents: StoreContents, _ connection: EtcdCancellation) throws {
+    guard try replica.state().identity == nil, contents.isEmpty else { throw SyncProblem.foreign }
     let key = session.layout.identity
     let transaction = EtcdTransaction(
       compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
@@ -149,8 +147,8 @@ struct Receiver {
     case .applied: break
     case .cloned:
       try replica.renewWriter()
-      throw MustReadAnew()
-    case .foreign, .outdated: throw MustReadAnew()
+      throw MustReread()
+    case .foreign, .outdated: throw MustReread()
     }
     signals.change { $0.received = max($0.received, last) }
     session.reports.contact(of: .receiver)
@@ -162,10 +160,10 @@ struct Receiver {
     let row = event.row
     switch layout.name(of: row.key) {
     case .identity:
-      guard !event.isRemoval, row.value == session.identity else { throw MustReadAnew() }
+      guard !event.isRemoval, row.value == session.identity else { throw MustReread() }
       return nil
     case .floor:
-      guard !event.isRemoval, let floor = StoreRow.floor(row.value) else { throw MustReadAnew() }
+      guard !event.isRemoval, let floor = StoreRow.floor(row.value) else { throw MustReread() }
       session.floorRow = row.value
       return .floor(floor)
     case .writer(let tag): return .writer(tag, event.isRemoval ? nil : row.value)
@@ -177,15 +175,15 @@ struct Receiver {
   }
 }
 
-extension Trouble {
-  static let foreign = Trouble(
+extension SyncProblem {
+  static let foreign = SyncProblem(
     .foreignStore,
     "the engine's store is not the one that this machine was in step with: "
       + "its identity is missing or another; adopt it if that is meant")
 }
 
-/// Takes the identity of the store that the engine has.
-struct Adoption {
+/// Takes the identity of the store that the server has.
+struct StoreAdoption {
   let core: SyncCore
 
   func perform(_ deadline: Deadline) throws(PreferencesError) {
@@ -232,7 +230,7 @@ struct Adoption {
   }
 }
 
-/// Everything that the engine has of a store, at one revision.
+/// Everything that the server has of a store, at one revision.
 struct StoreContents {
   private(set) var revision: Int64 = 0
   private(set) var identity: [UInt8]?
@@ -250,7 +248,7 @@ struct StoreContents {
     revision = header.revision
     if let identity, !StoreRow.isIdentity(identity) {
       throw identity.first == StoreRow.form
-        ? Trouble(.damaged, "the identity of the engine's store is damaged") : .newerStore
+        ? SyncProblem(.damaged, "the identity of the engine's store is damaged") : .newerStore
     }
   }
 
@@ -274,7 +272,7 @@ struct StoreContents {
     var floor: Int64 = 0
     if let floorRow {
       // Without it, a value that is absent could be taken for one that was never sent.
-      guard let number = StoreRow.floor(floorRow) else { throw Trouble.newerStore }
+      guard let number = StoreRow.floor(floorRow) else { throw SyncProblem.newerStore }
       floor = number
     }
     return SharedSnapshot(
@@ -282,7 +280,7 @@ struct StoreContents {
   }
 }
 
-extension Trouble {
-  static let newerStore = Trouble(
+extension SyncProblem {
+  static let newerStore = SyncProblem(
     .newerForm, "a newer release has written the engine's store; install that release here")
 }

@@ -4,24 +4,24 @@ internal import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Brings what was changed on this machine to the engine.
+/// Brings what was changed on this machine to the server.
 struct Sender {
   let session: SyncSession
 
   private var signals: SyncSignals { session.signals }
   private var replica: SharedReplica { session.replica }
 
-  /// How often the engine has refused units since the last one that it took.
+  /// How often the server has refused batches since the last one that it took.
   private var refusals = 0
-  /// How many units were sent one after another.
+  /// How many batches were sent one after another.
   private var busy = 0
-  /// Whether a unit was sent whose acknowledgement nobody was told of.
+  /// Whether a batch was sent whose acknowledgement nobody was told of.
   private var hasSent = false
   private var backoff: Backoff
   private var rights: WriteRights
   private var removals: RemovalCollection
 
-  private static let fullUnit = 50
+  private static let fullBatch = 50
 
   init(_ session: SyncSession) {
     self.session = session
@@ -42,7 +42,7 @@ struct Sender {
       let state = signals.read { $0 }
       looks = state.fileChanges
       do {
-        if !state.isInStep { try replica.checkSharing() }
+        if !state.isInStep { try replica.checkEpoch() }
         if state.wakes != wakes {
           wakes = state.wakes
           try replica.retrySetAside(nil)
@@ -60,26 +60,26 @@ struct Sender {
     }
   }
 
-  /// Sends a unit, or waits until there is one.
+  /// Sends a batch, or waits until there is one.
   private mutating func step(_ state: SyncSignals.State) throws {
     guard !session.isEnding, state.isInStep else { return }
     guard try rights.mayWrite() else {
       session.reports.report(.readOnly, of: .sender)
       return rest(state, atMost: .seconds(60)) { $0.lastReading != state.lastReading }
     }
-    guard let unit = try replica.nextUnit() else {
+    guard let batch = try replica.nextBatch() else {
       busy = 0
       announce()
-      if session.reports.trouble(of: .sender) != nil { session.reports.contact(of: .sender) }
+      if session.reports.problem(of: .sender) != nil { session.reports.contact(of: .sender) }
       try removals.collect()
       session.notice.update(session)
       return rest(state, atMost: session.notice.timeToNext) { $0.fileChanges != state.fileChanges }
     }
-    try send(unit)
+    try send(batch)
     busy += 1
     // Who writes on and on is left some time, and more is sent at once. What waits already, in full
-    // units or in transactions, is sent without a rest.
-    guard busy > 3, unit.changes.count < Self.fullUnit, !unit.isTransaction else { return }
+    // batches or in transactions, is sent without a rest.
+    guard busy > 3, batch.changes.count < Self.fullBatch, !batch.isTransaction else { return }
     rest(state, atMost: .milliseconds(40)) { $0.flushes != state.flushes }
   }
 
@@ -103,17 +103,17 @@ struct Sender {
     if let error = error as? EtcdError, error.code == .cancelled {
       return session.pause(backoff.delay())
     }
-    let trouble = Trouble(error)
-    session.reports.report(trouble, of: .sender)
-    if trouble.isOfThisProcess { return session.end() }
+    let problem = SyncProblem(error)
+    session.reports.report(problem, of: .sender)
+    if problem.isOfThisProcess { return session.end() }
     session.pause(backoff.delay())
   }
 
-  // MARK: - One unit
+  // MARK: - One batch
 
-  private mutating func send(_ unit: SharedUnit) throws {
+  private mutating func send(_ batch: SharedBatch) throws {
     guard let identity = session.identity else { return }
-    let request = UnitTransaction(layout: session.layout, identity: identity, unit: unit)
+    let request = BatchTransaction(layout: session.layout, identity: identity, batch: batch)
     let answer: EtcdTransactionAnswer
     hasSent = true
     do throws(EtcdError) {
@@ -123,28 +123,28 @@ struct Sender {
     } catch {
       // What may have happened is sent again, unchanged, until the answer is definite.
       guard !error.mayHaveHappened else { throw error }
-      return try didFail(unit, error)
+      return try didFail(batch, error)
     }
     switch request.outcome(of: answer) {
     case .committed(let revision):
-      try replica.acknowledge(unit, revision: revision)
+      try replica.acknowledge(batch, revision: revision)
       announce()
       refusals = 0
       backoff.reset()
-      removals.count(unit.changes.count)
+      removals.count(batch.changes.count)
       session.reports.contact(of: .sender)
-    case .changed(let revision): try didChange(unit, revision)
-    case .foreign, .restored: readAnew()
+    case .changed(let revision): try didChange(batch, revision)
+    case .foreign, .restored: reread()
     case .cloned:
       try replica.renewWriter()
-      readAnew()
+      reread()
     case .malformed:
-      throw Trouble(.protocolViolation, "the engine's answer to a transaction is not complete")
+      throw SyncProblem(.protocolViolation, "the engine's answer to a transaction is not complete")
     }
   }
 
-  /// Waits until the receiver knows who has changed a key, and then gives the unit back.
-  private mutating func didChange(_ unit: SharedUnit, _ revision: Int64?) throws {
+  /// Waits until the receiver knows who has changed a key, and then gives the batch back.
+  private mutating func didChange(_ batch: SharedBatch, _ revision: Int64?) throws {
     refusals += 1
     var isKnown = false
     if let revision, refusals < 3 {
@@ -154,56 +154,56 @@ struct Sender {
       guard signals.read({ $0.isInStep }) else { return }
     }
     if !isKnown {
-      guard readAnew() else { return }
+      guard reread() else { return }
       refusals = 0
     }
     guard !session.isEnding else { return }
-    try replica.reject(unit)
+    try replica.reject(batch)
   }
 
   /// Lets the receiver read everything, and waits for it.
   @discardableResult
-  private mutating func readAnew() -> Bool {
+  private mutating func reread() -> Bool {
     session.pause(backoff.delay())
     let number = session.requestReading()
     return signals.wait(.seconds(60)) { $0.isEnding || $0.isStopping || $0.lastReading >= number }
       && !session.isEnding
   }
 
-  private mutating func didFail(_ unit: SharedUnit, _ error: EtcdError) throws {
+  private mutating func didFail(_ batch: SharedBatch, _ error: EtcdError) throws {
     switch error.code {
     case .permissionDenied:
       rights.expire()
       guard try rights.mayWrite() else { return }
-      let denied = try rights.denied(unit.changes.map(\.row.key))
+      let denied = try rights.denied(batch.changes.map(\.row.key))
       guard !denied.isEmpty else { throw error }
-      try replica.setAside(unit, keys: denied, because: .permission, error.message)
+      try replica.setAside(batch, keys: denied, because: .permission, error.message)
     case .tooLarge:
-      let largest = unit.changes.max { $0.row.bytes.count < $1.row.bytes.count }
+      let largest = batch.changes.max { $0.row.bytes.count < $1.row.bytes.count }
       try replica.setAside(
-        unit, keys: largest.map { [$0.row.key] }, because: .tooLarge, error.message)
+        batch, keys: largest.map { [$0.row.key] }, because: .tooLarge, error.message)
     default: throw error
     }
   }
 }
 
-extension Trouble {
-  static let readOnly = Trouble(
+extension SyncProblem {
+  static let readOnly = SyncProblem(
     .readOnly, "the user of the engine may only read this store; changes are not accepted here")
 }
 
-/// Waits until the engine has what was changed on this machine.
+/// Waits until the server has what was changed on this machine.
 struct Flush {
   let core: SyncCore
 
-  /// Whether to end at once if the engine refuses in a way that only a person can mend.
+  /// Whether to end at once if the server refuses in a way that only a person can mend.
   var endsWhenRefused = false
 
   func perform(_ deadline: Deadline) throws(PreferencesError) {
     let replica = core.replica
-    let refusal = Refusal(replica)
-    let lastEntry = try replica.lastJournalEntry()
-    let mark = try replica.logMark()
+    let refusal = RefusalCheck(replica)
+    let lastEntry = try replica.lastFeedEntry()
+    let mark = try replica.outboxMark()
     var unsent = try replica.unsent(upTo: mark)
     guard !unsent.keys.isEmpty else { return }
     let keys = unsent.keys
@@ -235,7 +235,7 @@ struct Flush {
     }
   }
 
-  private func checkRefusal(_ refusal: Refusal) throws(PreferencesError) {
+  private func checkRefusal(_ refusal: RefusalCheck) throws(PreferencesError) {
     do throws(PreferencesError) {
       try refusal.check(isUnsent: true)
     } catch {
@@ -244,9 +244,7 @@ struct Flush {
     }
   }
 
-  private func checkLosses(
-    _ keys: [PreferenceKey], after entry: Int64
-  ) throws(PreferencesError) {
+  private func checkLosses(_ keys: [PreferenceKey], after entry: Int64) throws(PreferencesError) {
     let lost = Set(try core.replica.losses(after: entry).map { Array($0.key.utf8) })
     var given: [PreferenceKey] = []
     for key in keys where lost.contains(Array(key.utf8)) && !given.contains(key) {

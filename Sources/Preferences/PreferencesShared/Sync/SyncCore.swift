@@ -54,11 +54,11 @@ final class SyncCore: Sendable {
     do {
       path = try replica.filePath()
     } catch {
-      return reports.report(Trouble(error), of: .lock)
+      return reports.report(SyncProblem(error), of: .lock)
     }
     run("prefs-sync") { $0.takeTurns(path) }
     guard let resolver else { return }
-    run("prefs-decide") { Decider(core: $0, resolver: resolver).run() }
+    run("prefs-decide") { ConflictResolver(core: $0, resolver: resolver).run() }
   }
 
   /// Lets whoever sends try again at once, in whichever process.
@@ -102,12 +102,12 @@ final class SyncCore: Sendable {
   private func takeTurns(_ path: String) {
     let lock = SenderLock(besides: path)
     defer { lock.release() }
-    var others: Set<Sharing?> = []
+    var others: Set<SharingEpoch?> = []
     while !isStopping {
       do {
         try noticeChanges(path)
         let (fileChanges, lockChanges) = signals.read { ($0.fileChanges, $0.lockChanges) }
-        let sharing = try replica.currentSharing()
+        let sharing = try replica.currentEpoch()
         guard let sharing, sharing.place == options.place else {
           if others.insert(sharing).inserted { options.didLoseFile?() }
           signals.wait(.seconds(60)) { $0.isStopping || $0.fileChanges != fileChanges }
@@ -126,7 +126,7 @@ final class SyncCore: Sendable {
         // Another process may have the password.
         signals.wait(options.pauseWithoutPassword) { $0.isStopping || $0.wakes != wakes }
       } catch {
-        reports.report(Trouble(error), of: .lock)
+        reports.report(SyncProblem(error), of: .lock)
         signals.wait(options.greatestBackoff) { $0.isStopping }
       }
     }
@@ -145,7 +145,7 @@ final class SyncCore: Sendable {
 
 extension SyncCore {
   /// Sends and receives until the session ends.
-  func runSession(_ path: String, _ lock: SenderLock, _ sharing: Sharing) -> Bool {
+  func runSession(_ path: String, _ lock: SenderLock, _ sharing: SharingEpoch) -> Bool {
     reports.expire()
     signals.change { state in
       state.isEnding = false
@@ -205,7 +205,7 @@ extension SyncCore {
         }
       }
       ends.withLock { $0.observation = observation }
-    } catch { throw Trouble.noThread(error) }
+    } catch { throw SyncProblem.noThread(error) }
     if isStopping { end() }
   }
 }
@@ -239,7 +239,7 @@ final class SyncSession: Sendable {
   let signals: SyncSignals
   let reports: SyncReports
 
-  /// Tells all processes that the engine has taken changes.
+  /// Tells all processes that the server has taken changes.
   let announce: @Sendable () -> Void
 
   /// What the store learns about this machine.
@@ -292,9 +292,9 @@ final class SyncSession: Sendable {
   }
 
   /// Why reading the store failed; a refusal names the user and the store.
-  func trouble(_ error: any Error) -> Trouble {
-    guard (error as? EtcdError)?.code == .permissionDenied else { return Trouble(error) }
-    return Trouble(.permissionDenied, layout.noRights(of: client.configuration.user))
+  func problem(_ error: any Error) -> SyncProblem {
+    guard (error as? EtcdError)?.code == .permissionDenied else { return SyncProblem(error) }
+    return SyncProblem(.permissionDenied, layout.noRights(of: client.configuration.user))
   }
 
   /// Waits for the next attempt, or until somebody asks for one.
@@ -328,7 +328,7 @@ final class SyncSession: Sendable {
     }
   }
 
-  /// Lets the receiver read everything anew.
+  /// Lets the receiver read everything again.
   @discardableResult
   func requestReading() -> Int {
     let number = signals.change { state in

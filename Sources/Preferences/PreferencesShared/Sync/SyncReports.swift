@@ -7,14 +7,14 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// Records for all processes how a file stands with the engine, when that changes.
+/// Records for all processes how a file stands with the server, when that changes.
 final class SyncReports: Sendable {
-  /// Who has a trouble.
+  /// Who has a problem.
   enum Place: CaseIterable { case lock, receiver, sender }
 
   private struct State {
-    var troubles: [Place: Trouble] = [:]
-    var recorded: Trouble?
+    var problems: [Place: SyncProblem] = [:]
+    var recorded: SyncProblem?
     var hasRecorded = false
     var lastContact: Date?
     var lastRecord = ContinuousClock.now
@@ -34,15 +34,15 @@ final class SyncReports: Sendable {
     self.didRecord = didRecord
   }
 
-  /// The first trouble now, also one that could not be recorded.
-  var trouble: Trouble? {
-    state.withLock { state in Place.allCases.compactMap { state.troubles[$0] }.first }
+  /// The first problem now, also one that could not be recorded.
+  var problem: SyncProblem? {
+    state.withLock { state in Place.allCases.compactMap { state.problems[$0] }.first }
   }
 
-  /// Whether `place` has a trouble now.
-  func trouble(of place: Place) -> Trouble? { state.withLock { $0.troubles[place] } }
+  /// Whether `place` has a problem now.
+  func problem(of place: Place) -> SyncProblem? { state.withLock { $0.problems[place] } }
 
-  /// Records the next report, also if it is as the last one: the file may be shared anew.
+  /// Records the next report, also if it is as the last one: the file may be shared again.
   func expire() { state.withLock { $0.hasRecorded = false } }
 
   /// Calls a closure, while this process has the lock, with why a report could not be recorded.
@@ -50,14 +50,14 @@ final class SyncReports: Sendable {
     state.withLock { $0.keepFailure = body }
   }
 
-  func report(_ trouble: Trouble, of place: Place) {
-    record { $0.troubles[place] = trouble }
+  func report(_ problem: SyncProblem, of place: Place) {
+    record { $0.problems[place] = problem }
   }
 
-  /// The engine has answered, as it should.
+  /// The server has answered, as it should.
   func contact(of place: Place) {
     record { state in
-      state.troubles[place] = nil
+      state.problems[place] = nil
       state.lastContact = Date()
     }
   }
@@ -65,18 +65,18 @@ final class SyncReports: Sendable {
   private func record(_ change: (inout State) -> Void) {
     let report: SharingReport? = state.withLock { state in
       change(&state)
-      let trouble = Place.allCases.compactMap { state.troubles[$0] }.first
+      let problem = Place.allCases.compactMap { state.problems[$0] }.first
       // The message can be another one with each attempt.
-      let rest: Duration = trouble == state.recorded ? .seconds(60) : .seconds(5)
+      let rest: Duration = problem == state.recorded ? .seconds(60) : .seconds(5)
       let isOld = state.lastRecord.duration(to: .now) > rest
-      guard !state.hasRecorded || trouble?.code != state.recorded?.code || isOld
+      guard !state.hasRecorded || problem?.code != state.recorded?.code || isOld
       else { return nil }
       state.hasRecorded = true
-      state.recorded = trouble
+      state.recorded = problem
       state.lastRecord = .now
       return SharingReport(
-        date: Date(), lastContact: state.lastContact, code: trouble?.code.rawValue,
-        message: trouble?.message, process: getpid())
+        date: Date(), lastContact: state.lastContact, code: problem?.code.rawValue,
+        message: problem?.message, process: getpid())
     }
     guard let report else { return }
     var failure: PreferencesError?
@@ -90,8 +90,8 @@ final class SyncReports: Sendable {
   }
 }
 
-/// Why a file is not in step with the engine.
-struct Trouble: Error, Hashable {
+/// Why a file is not in step with the server.
+struct SyncProblem: Error, Hashable {
   /// A word for programs; released ones are never changed.
   enum Code: String {
     case unreachable, certificate, wrongPassword, passwordUnavailable, permissionDenied, readOnly
@@ -126,7 +126,7 @@ struct Trouble: Error, Hashable {
 
   init(_ error: any Error) {
     switch error {
-    case let error as Trouble: self = error
+    case let error as SyncProblem: self = error
     case let error as EtcdError: self.init(error)
     case let error as PreferencesError: self.init(.file, error.message)
     default: self.init(.file, "the preferences failed: \(type(of: error))")
@@ -137,15 +137,15 @@ struct Trouble: Error, Hashable {
   var isOfThisProcess: Bool { code == .wrongPassword || code == .passwordUnavailable }
 }
 
-extension Trouble {
+extension SyncProblem {
   static func noThread(_ error: Errno) -> Self {
-    Trouble(.file, "no thread can be started: \(error.wordsOfThread)")
+    SyncProblem(.file, "no thread can be started: \(error.wordsOfThread)")
   }
 }
 
-/// Finds out whether the engine refuses a file in a way that only a person can mend, such as a
+/// Finds out whether the server refuses a file in a way that only a person can mend, such as a
 /// password that is not accepted.
-package struct Refusal {
+package struct RefusalCheck {
   private let replica: SharedReplica
   private let begin = Date()
 
@@ -155,11 +155,11 @@ package struct Refusal {
 
   package func check(isUnsent: Bool) throws(PreferencesError) {
     guard let report = try replica.state().report,
-      let code = report.code.flatMap(Trouble.Code.init), code.isForAPerson,
+      let code = report.code.flatMap(SyncProblem.Code.init), code.isForAPerson,
       // What others have changed comes nevertheless.
       isUnsent || code != .readOnly && code != .noSpace,
       // Another process may lack what this one has.
-      report.process == getpid() || !Trouble(code, "").isOfThisProcess,
+      report.process == getpid() || !SyncProblem(code, "").isOfThisProcess,
       report.date >= begin || begin.timeIntervalSinceNow < -3,
       let error = PreferencesError(report)
     else { return }
@@ -167,7 +167,7 @@ package struct Refusal {
   }
 }
 
-extension Trouble.Code {
+extension SyncProblem.Code {
   fileprivate var isForAPerson: Bool {
     switch self {
     case .certificate, .wrongPassword, .passwordUnavailable, .permissionDenied, .readOnly, .noSpace,

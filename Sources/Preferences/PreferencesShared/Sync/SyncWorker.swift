@@ -5,7 +5,7 @@ package import PreferencesCore
 package import PrephirencesEtcd
 package import PrephirencesSystem
 
-/// Keeps one file in step with an engine, on threads of its own, while it has the lock of the sender.
+/// Keeps one file in step with a server, on threads of its own, while it has the lock of the sender.
 ///
 /// Of all workers of a file, in whichever processes, one has the lock; the next takes it when that
 /// ends. While the file is not shared, or at another place, it waits without the lock. A worker that
@@ -53,27 +53,25 @@ package final class SyncWorker: Sendable {
   }
 
   /// Waits until everything that was set before is acknowledged, by whichever process sends.
-  package func flush(
-    _ deadline: Deadline, endsWhenRefused: Bool = false
-  ) throws(PreferencesError) {
+  package func flush(_ deadline: Deadline, endsWhenRefused: Bool = false) throws(PreferencesError) {
     try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline)
   }
 
   /// Why this worker does not get on; `nil` if it does, or if another process sends.
-  package var failure: PreferencesError? { core.reports.trouble.map { PreferencesError($0) } }
+  package var failure: PreferencesError? { core.reports.problem.map { PreferencesError($0) } }
 
   /// Whether one of its threads hangs, in a call that should have ended long ago.
   ///
-  /// A thread that waits for the engine, the file or another process does not.
+  /// A thread that waits for the server, the file or another process does not.
   package func isHung(after limit: Duration) -> Bool {
     !core.isForked && core.signals.isHung(after: limit)
   }
 
-  /// Takes the identity of the store that the engine has now, or gives it a new one.
+  /// Takes the identity of the store that the server has now, or gives it a new one.
   ///
   /// Any process can do that, also if another one sends.
   package func adopt(_ deadline: Deadline) throws(PreferencesError) {
-    try Adoption(core: core).perform(deadline)
+    try StoreAdoption(core: core).perform(deadline)
   }
 }
 
@@ -93,14 +91,14 @@ final class SyncSignals: @unchecked Sendable {
     /// How often somebody began to wait for acknowledgements.
     var flushes = 0
 
-    /// Whether the session with the engine ends.
+    /// Whether the session with the server ends.
     var isEnding = false
     var sessionThreads = 0
     /// The revision that the receiver has applied.
     var received: Int64 = 0
-    /// Whether the file was compared with everything that the engine has, on this connection.
+    /// Whether the file was compared with everything that the server has, on this connection.
     var isInStep = false
-    /// How often everything was asked for anew, and which of these requests was answered last.
+    /// How often everything was asked for again, and which of these requests was answered last.
     var readings = 0
     var lastReading = 0
 
@@ -162,7 +160,7 @@ final class SyncSignals: @unchecked Sendable {
 
 /// How a worker works; the numbers are others in tests.
 package struct SyncOptions: Sendable {
-  /// How many removals the engine keeps.
+  /// How many removals the server keeps.
   package var greatestRemovals = 10_000
   package var leastBackoff = Duration.milliseconds(100)
   package var greatestBackoff = Duration.seconds(30)
@@ -180,7 +178,7 @@ package struct SyncOptions: Sendable {
   /// Called on a thread of the worker when the file is not shared at its place, once for each way in
   /// which it is shared otherwise.
   package var didLoseFile: (@Sendable () -> Void)?
-  /// Called on a thread of the worker when it has recorded how the file stands with the engine, or with
+  /// Called on a thread of the worker when it has recorded how the file stands with the server, or with
   /// the reason why it could not.
   package var didReport: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
   /// Called on a thread of the worker when it has begun, or ended, to send and receive.

@@ -5,16 +5,16 @@ package import PrephirencesSystem
 /// Its calls block: call them on threads of your own, never on those of Swift's tasks. It is safe to
 /// use from several threads. A call tries the endpoints in turn. It retries what cannot have
 /// happened; a change whose outcome is unknown is reported, by ``EtcdError/mayHaveHappened``, for the
-/// caller to settle. The first call loads libcurl.
+/// gateway to settle. The first call loads libcurl.
 package final class EtcdClient: Sendable {
-  let caller: Caller
+  let gateway: GatewayClient
   let hub: WatchHub
 
-  package var configuration: EtcdConfiguration { caller.configuration }
+  package var configuration: EtcdConfiguration { gateway.configuration }
 
   package init(_ configuration: EtcdConfiguration) {
-    caller = Caller(configuration)
-    hub = WatchHub(caller)
+    gateway = GatewayClient(configuration)
+    hub = WatchHub(gateway)
   }
 
   /// Returns the client of this process for a configuration: equal ones share the login, the
@@ -37,13 +37,13 @@ package final class EtcdClient: Sendable {
   private static let clients = PosixMutex<[EtcdConfiguration.Identity: Entry]>([:])
 
   /// Whether the cluster lets everybody in, as known from the last call; `nil` before.
-  package var isWithoutAuthentication: Bool? { caller.login.isWithoutAuthentication }
+  package var isWithoutAuthentication: Bool? { gateway.login.isWithoutAuthentication }
 
   package func range(
     _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0, isSerializable: Bool = false,
     deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    try caller.range(keys, deadline, cancellation) { request in
+    try gateway.range(keys, deadline, cancellation) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
       request.flag("serializable", isSerializable)
@@ -55,7 +55,7 @@ package final class EtcdClient: Sendable {
     cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdHeader {
     let body = JSONWriter.object { $0.put(key, value, lease: lease) }
-    return try caller.call("/v3/kv/put", body, .change, deadline, cancellation) {
+    return try gateway.call("/v3/kv/put", body, .change, deadline, cancellation) {
       answer throws(EtcdError) in try answer.header()
     }
   }
@@ -64,7 +64,7 @@ package final class EtcdClient: Sendable {
     _ keys: EtcdKeys, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> (header: EtcdHeader, count: Int64) {
     let body = JSONWriter.object { $0.keys(keys) }
-    return try caller.call("/v3/kv/deleterange", body, .change, deadline, cancellation) {
+    return try gateway.call("/v3/kv/deleterange", body, .change, deadline, cancellation) {
       answer throws(EtcdError) in (try answer.header(), try answer.number("deleted"))
     }
   }
@@ -73,8 +73,8 @@ package final class EtcdClient: Sendable {
     _ transaction: EtcdTransaction, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdTransactionAnswer {
     let body = JSONWriter.object { $0.transaction(transaction) }
-    let effect: Caller.Effect = transaction.isReadOnly ? .none : .change
-    return try caller.call("/v3/kv/txn", body, effect, deadline, cancellation) {
+    let effect: GatewayClient.Effect = transaction.isReadOnly ? .none : .change
+    return try gateway.call("/v3/kv/txn", body, effect, deadline, cancellation) {
       answer throws(EtcdError) in try answer.answer(to: transaction)
     }
   }
@@ -136,7 +136,7 @@ extension EtcdClient {
   package func newest(
     _ keys: EtcdKeys, revision: Int64, deadline: Deadline
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    try caller.range(keys, deadline, nil) { request in
+    try gateway.range(keys, deadline, nil) { request in
       request.integer("revision", revision)
       request.integer("limit", 1)
       request.word("sort_order", "DESCEND")
@@ -149,7 +149,7 @@ extension EtcdClient {
   package func changed(
     _ keys: EtcdKeys, in revision: Int64, deadline: Deadline
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    try caller.range(keys, deadline, nil) { request in
+    try gateway.range(keys, deadline, nil) { request in
       request.integer("revision", revision)
       request.integer("min_mod_revision", revision)
       request.integer("max_mod_revision", revision)
@@ -160,7 +160,7 @@ extension EtcdClient {
   package func names(
     _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    try caller.range(keys, deadline, nil) { request in
+    try gateway.range(keys, deadline, nil) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
       request.flag("keys_only", true)
@@ -189,7 +189,7 @@ extension EtcdClient {
     _ keys: EtcdKeys, from revision: Int64, cancellation: EtcdCancellation,
     began: (EtcdHeader) throws -> Void = { _ in }, handler: (EtcdEvents) throws -> Void
   ) throws -> Never {
-    var watch = Watch(caller, hub, keys, from: revision, cancellation)
+    var watch = Watch(gateway, hub, keys, from: revision, cancellation)
     try watch.run(began, handler)
   }
 }
@@ -200,7 +200,7 @@ extension EtcdClient {
     seconds: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> Int64 {
     let body = JSONWriter.object { $0.integer("TTL", seconds) }
-    return try caller.call("/v3/lease/grant", body, .change, deadline, cancellation) {
+    return try gateway.call("/v3/lease/grant", body, .change, deadline, cancellation) {
       answer throws(EtcdError) in
       let lease: Int64 = try answer.number("ID")
       guard lease != 0 else { throw .malformed }
@@ -213,7 +213,7 @@ extension EtcdClient {
   ) throws(EtcdError) {
     let body = JSONWriter.object { $0.integer("ID", lease) }
     // Twice does the same as once.
-    let seconds: Int64 = try caller.call(
+    let seconds: Int64 = try gateway.call(
       "/v3/lease/keepalive", body, .none, deadline, cancellation
     ) { answer throws(EtcdError) in
       guard let result = answer["result"] else { throw .malformed }
@@ -226,7 +226,7 @@ extension EtcdClient {
     _ lease: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) {
     let body = JSONWriter.object { $0.integer("ID", lease) }
-    try caller.call("/v3/lease/revoke", body, .change, deadline, cancellation) {
+    try gateway.call("/v3/lease/revoke", body, .change, deadline, cancellation) {
       answer throws(EtcdError) in _ = try answer.header()
     }
   }

@@ -310,3 +310,14 @@ extension EtcdError {
   static let cancelled = EtcdError(.cancelled, "the call was cancelled")
   static let timedOut = EtcdError(.timedOut, "etcd did not answer in time")
 }
+
+extension ForkMark {
+  /// A connection belongs to the parent.
+  static let etcd = ForkMark()
+}
+
+extension EtcdError {
+  static let forked = EtcdError(
+    .forked,
+    "this process was forked from one that uses etcd; use it in a process that was started by exec")
+}

@@ -2,7 +2,7 @@ internal import PrephirencesSystem
 internal import Synchronization
 
 /// Sends requests to the endpoints in turn, with a login.
-final class Caller: Sendable {
+final class GatewayClient: Sendable {
   /// Whether a request may be sent again though it may have been performed.
   enum Effect {
     case none
@@ -27,18 +27,19 @@ final class Caller: Sendable {
     _ cancellation: EtcdCancellation?, read: (JSONValue) throws(EtcdError) -> Answer
   ) throws(EtcdError) -> Answer {
     // Before any lock, which a fork may have left locked.
-    try ForkGuard.check()
-    var attempts = Attempts(configuration.endpoints.count)
+    try ForkMark.etcd.check(EtcdError.forked)
+    var attempts = RetryPolicy(configuration.endpoints.count)
     while true {
       var token: Token?
-      do throws(Refusal) {
+      do throws(GatewayFailure) {
         let endpoint = try endpoint()
         token = try self.token(deadline, cancellation)
         let request = HTTPRequest(
           endpoint: endpoint, path: path, token: token, body: body,
           answerLimit: configuration.answerLimit)
-        let answer = try pool.with(deadline, cancellation, failure: Refusal.init(transport:)) {
-          transfer throws(Refusal) in
+        let answer = try pool.with(deadline, cancellation, failure: GatewayFailure.init(transport:))
+        {
+          transfer throws(GatewayFailure) in
           try self.answer(to: request, on: transfer, deadline, cancellation, read)
         }
         if token == nil { login.isWithoutAuthentication = true }
@@ -53,7 +54,7 @@ final class Caller: Sendable {
         }
         if error.isSilence || attempts.endsRound(error) { login.doubt(token) }
         guard !failure.mayHaveHappened else { throw failure }
-        try attempts.allow(Refusal(failure, error.remedy), deadline, cancellation)
+        try attempts.allow(GatewayFailure(failure, error.remedy), deadline, cancellation)
       }
     }
   }
@@ -61,21 +62,21 @@ final class Caller: Sendable {
   private func answer<Answer>(
     to request: HTTPRequest, on transfer: Transfer, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?, _ read: (JSONValue) throws(EtcdError) -> Answer
-  ) throws(Refusal) -> Answer {
+  ) throws(GatewayFailure) -> Answer {
     let answer: HTTPAnswer
     do throws(EtcdError) {
       answer = try transfer.call(request, configuration, deadline, cancellation)
-    } catch { throw Refusal(transport: error) }
-    guard answer.status == 200 else { throw Refusal(answer, request.endpoint) }
+    } catch { throw GatewayFailure(transport: error) }
+    guard answer.status == 200 else { throw GatewayFailure(answer, request.endpoint) }
     do throws(EtcdError) { return try read(JSONReader.read(answer.body)) } catch {
-      throw Refusal(error.happening(true), .otherEndpoint)
+      throw GatewayFailure(error.happening(true), .otherEndpoint)
     }
   }
 
   /// Returns the endpoint to ask.
-  func endpoint() throws(Refusal) -> EtcdConfiguration.Endpoint {
+  func endpoint() throws(GatewayFailure) -> EtcdConfiguration.Endpoint {
     let endpoints = configuration.endpoints
-    guard !endpoints.isEmpty else { throw Refusal(.address("it names no host")) }
+    guard !endpoints.isEmpty else { throw GatewayFailure(.address("it names no host")) }
     return endpoints[first.load(ordering: .relaxed) % endpoints.count]
   }
 
@@ -88,11 +89,11 @@ final class Caller: Sendable {
   /// Returns the token; `nil` if the cluster lets everybody in, or no name is known.
   func token(
     _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(Refusal) -> Token? {
+  ) throws(GatewayFailure) -> Token? {
     guard let user = configuration.user, configuration.password != nil else { return nil }
     return try login.token(
       keptFor: configuration.timing.keepingToken, deadline, cancellation
-    ) { () throws(Refusal) in
+    ) { () throws(GatewayFailure) in
       try authenticate(user, deadline, cancellation)
     }
   }
@@ -100,7 +101,7 @@ final class Caller: Sendable {
   /// Logs in, on a connection of its own, whose memory had the password.
   private func authenticate(
     _ user: String, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(Refusal) -> Token? {
+  ) throws(GatewayFailure) -> Token? {
     var request = HTTPRequest(
       endpoint: try endpoint(), path: "/v3/auth/authenticate", body: try credentials(user),
       answerLimit: 65536)
@@ -108,13 +109,13 @@ final class Caller: Sendable {
     var answer: HTTPAnswer
     do throws(EtcdError) {
       answer = try Transfer().call(request, configuration, deadline, cancellation)
-    } catch { throw Refusal(transport: error.happening(false)) }
+    } catch { throw GatewayFailure(transport: error.happening(false)) }
     defer { answer.body.wipe() }
     guard answer.status == 200 else {
-      let refusal = Refusal(answer, request.endpoint)
+      let refusal = GatewayFailure(answer, request.endpoint)
       // What comes after the login was not sent.
       guard refusal.remedy == .noLogin else {
-        throw Refusal(refusal.error.happening(false), refusal.remedy)
+        throw GatewayFailure(refusal.error.happening(false), refusal.remedy)
       }
       login.isWithoutAuthentication = true
       return nil
@@ -124,20 +125,21 @@ final class Caller: Sendable {
       let token = try Token(Array(text.string().utf8))
       login.isWithoutAuthentication = false
       return token
-    } catch { throw Refusal(error, .otherEndpoint) }
+    } catch { throw GatewayFailure(error, .otherEndpoint) }
   }
 
-  private func credentials(_ user: String) throws(Refusal) -> [UInt8] {
+  private func credentials(_ user: String) throws(GatewayFailure) -> [UInt8] {
     var password: [UInt8]
     do { password = try configuration.password?() ?? [] } catch let error as EtcdError {
-      throw Refusal(error)
+      throw GatewayFailure(error)
     } catch {
       // Its text could contain the password.
-      throw Refusal(EtcdError(.passwordUnavailable, "the password for etcd cannot be read"))
+      throw GatewayFailure(EtcdError(.passwordUnavailable, "the password for etcd cannot be read"))
     }
     defer { password.wipe() }
     guard !password.isEmpty, String(validating: password, as: UTF8.self) != nil else {
-      throw Refusal(EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8"))
+      throw GatewayFailure(
+        EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8"))
     }
     return JSONWriter.object { writer in
       writer.text("name", user.utf8)
@@ -146,7 +148,7 @@ final class Caller: Sendable {
   }
 }
 
-extension Caller {
+extension GatewayClient {
   /// Reads a range.
   func range(
     _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
@@ -194,7 +196,7 @@ extension Caller {
 final class Login: Sendable {
   private enum State {
     case none
-    case pending([Waiting])
+    case pending([Latch])
     case done(Known)
   }
 
@@ -208,7 +210,7 @@ final class Login: Sendable {
 
   private enum Turn {
     case mine
-    case others(Waiting)
+    case others(Latch)
     case done(Token?)
   }
 
@@ -227,15 +229,15 @@ final class Login: Sendable {
   /// Returns the token, which `logIn` gets if there is none; `nil` if none is needed.
   func token(
     keptFor duration: Duration, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
-    logIn: () throws(Refusal) -> Token?
-  ) throws(Refusal) -> Token? {
+    logIn: () throws(GatewayFailure) -> Token?
+  ) throws(GatewayFailure) -> Token? {
     while true {
       switch turn(keptFor: duration) {
       case .done(let token): return token
       case .others(let waiting):
         do throws(EtcdError) {
           guard try waiting.wait(deadline, cancellation) else { throw EtcdError.timedOut }
-        } catch { throw Refusal(error) }
+        } catch { throw GatewayFailure(error) }
       case .mine:
         var state = State.none
         defer { finish(state) }
@@ -280,9 +282,9 @@ final class Login: Sendable {
   private func turn(keptFor duration: Duration) -> Turn {
     knowledge.withLock { knowledge in
       switch knowledge.state {
-      case .pending(let waitings):
-        let waiting = Waiting()
-        knowledge.state = .pending(waitings + [waiting])
+      case .pending(let latches):
+        let waiting = Latch()
+        knowledge.state = .pending(latches + [waiting])
         return .others(waiting)
       case .done(var known)
       where known.token == nil || known.lastUse.duration(to: .now) < duration:
@@ -297,11 +299,11 @@ final class Login: Sendable {
   }
 
   private func finish(_ state: State) {
-    let waitings = knowledge.withLock { knowledge -> [Waiting] in
+    let latches = knowledge.withLock { knowledge -> [Latch] in
       defer { knowledge.state = state }
-      if case .pending(let waitings) = knowledge.state { return waitings }
+      if case .pending(let latches) = knowledge.state { return latches }
       return []
     }
-    for waiting in waitings { waiting.end() }
+    for waiting in latches { waiting.end() }
   }
 }

@@ -1,18 +1,18 @@
 internal import PrephirencesSystem
 
 /// Decides whether a request is tried again.
-struct Attempts {
+struct RetryPolicy {
   private let endpoints: Int
   private var failures = 0
   private var logins = 0
   /// What the endpoints said last, the newest at the end.
-  private var round: [Refusal] = []
+  private var round: [GatewayFailure] = []
 
   init(_ endpoints: Int) { self.endpoints = max(endpoints, 1) }
 
   /// Returns if the request should be tried again, after a pause if all endpoints failed.
   mutating func allow(
-    _ refusal: Refusal, _ deadline: Deadline, _ cancellation: EtcdCancellation?
+    _ refusal: GatewayFailure, _ deadline: Deadline, _ cancellation: EtcdCancellation?
   ) throws(EtcdError) {
     switch refusal.remedy {
     case .none, .noLogin: throw refusal.error
@@ -31,20 +31,20 @@ struct Attempts {
       // With jitter, so that many machines don't ask at the same time.
       let milliseconds = min(1000, 25 << min(failures / endpoints, 8))
       let pause = Deadline(after: .milliseconds(Int.random(in: milliseconds / 2...milliseconds)))
-      _ = try Waiting().wait(pause.limited(by: deadline), cancellation)
+      _ = try Latch().wait(pause.limited(by: deadline), cancellation)
       // What is sent now, nobody would hear of.
       guard !deadline.hasPassed else { throw failure }
     }
   }
 
   /// Whether all endpoints have failed with this one.
-  func endsRound(_ refusal: Refusal) -> Bool {
+  func endsRound(_ refusal: GatewayFailure) -> Bool {
     (refusal.remedy == .otherEndpoint || refusal.remedy == .later)
       && (failures + 1) % endpoints == 0
   }
 
   /// Whether another round is of no use: a person must mend something, or it was the second.
-  private func isFinal(_ refusal: Refusal) -> Bool {
+  private func isFinal(_ refusal: GatewayFailure) -> Bool {
     guard refusal.remedy == .otherEndpoint else { return false }
     let needsPerson =
       round.contains { $0.error.code == .certificate }
@@ -83,7 +83,7 @@ extension EtcdError.Code {
 }
 
 /// What etcd, or something before it, said instead of an answer.
-struct Refusal: Error {
+struct GatewayFailure: Error {
   /// What may help, if the request certainly wasn't performed.
   enum Remedy: Hashable {
     case none
@@ -119,10 +119,10 @@ struct Refusal: Error {
   }
 }
 
-extension Refusal {
+extension GatewayFailure {
   /// Reads an answer with another status than 200.
   init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
-    guard let body = try? JSONReader.read(answer.body), let refusal = Refusal(body, endpoint)
+    guard let body = try? JSONReader.read(answer.body), let refusal = GatewayFailure(body, endpoint)
     else {
       self = Self.plain(answer, endpoint)
       return
@@ -139,45 +139,46 @@ extension Refusal {
   }
 
   /// The words of gRPC's codes; etcd has several meanings for some.
-  private static func words(_ text: String, code: Int, _ place: String) -> Refusal {
+  private static func words(_ text: String, code: Int, _ place: String) -> GatewayFailure {
     let said = "etcd says: \(text)"
     switch code {
     case 3 where text.contains("authentication failed"):
-      return Refusal(EtcdError(.wrongPassword, "etcd does not accept the name and password"))
+      return GatewayFailure(EtcdError(.wrongPassword, "etcd does not accept the name and password"))
     case 3 where text.contains("user name is empty"):
-      return Refusal(
+      return GatewayFailure(
         EtcdError(.passwordUnavailable, "the cluster asks for a name and a password; name both"),
         .newLogin)
     // The token isn't known any more, or users were changed since. A new one can be behind, too.
     case 16,
       3 where text.contains("auth store is old"):
-      return Refusal(EtcdError(.unreachable, "\(place) does not accept its own login"), .newLogin)
+      return GatewayFailure(
+        EtcdError(.unreachable, "\(place) does not accept its own login"), .newLogin)
     case 3 where text.contains("too large"), 3 where text.contains("too many operations"):
-      return Refusal(EtcdError(.tooLarge, said))
+      return GatewayFailure(EtcdError(.tooLarge, said))
     case 8 where text.contains("database space exceeded"):
-      return Refusal(
+      return GatewayFailure(
         EtcdError(
           .noSpace, "the database of the cluster is full; its operator compacts and defragments it")
       )
-    case 8 where text.contains("larger than max"): return Refusal(EtcdError(.tooLarge, said))
-    case 8: return Refusal(EtcdError(.unreachable, "\(place) is busy: \(text)"), .later)
-    case 7: return Refusal(EtcdError(.permissionDenied, said))
+    case 8 where text.contains("larger than max"): return GatewayFailure(EtcdError(.tooLarge, said))
+    case 8: return GatewayFailure(EtcdError(.unreachable, "\(place) is busy: \(text)"), .later)
+    case 7: return GatewayFailure(EtcdError(.permissionDenied, said))
     case 9 where text.contains("authentication is not enabled"):
-      return Refusal(EtcdError(.protocolViolation, said), .noLogin)
-    case 5: return Refusal(EtcdError(.notFound, said))
-    case 11: return Refusal(EtcdError(.compacted, said))
+      return GatewayFailure(EtcdError(.protocolViolation, said), .noLogin)
+    case 5: return GatewayFailure(EtcdError(.notFound, said))
+    case 11: return GatewayFailure(EtcdError(.compacted, said))
     // Only these two are reported before anything is done.
     case 14 where text == "etcdserver: no leader":
-      return Refusal(EtcdError(.unreachable, "the cluster has no leader"), .later)
+      return GatewayFailure(EtcdError(.unreachable, "the cluster has no leader"), .later)
     case 14 where text.contains("not supported for learner"):
-      return Refusal(EtcdError(.unreachable, "\(place) is a learner"), .otherEndpoint)
+      return GatewayFailure(EtcdError(.unreachable, "\(place) is a learner"), .otherEndpoint)
     case 1, 2, 4, 10, 13, 14, 15:
-      return Refusal(
+      return GatewayFailure(
         EtcdError(.unreachable, "\(place) gave up: \(text)", mayHaveHappened: true), .otherEndpoint)
-    case 3, 6, 9, 12: return Refusal(EtcdError(.protocolViolation, said))
+    case 3, 6, 9, 12: return GatewayFailure(EtcdError(.protocolViolation, said))
     // What a code means that is not known, nobody can say.
     default:
-      return Refusal(
+      return GatewayFailure(
         EtcdError(.protocolViolation, said, mayHaveHappened: true), .otherEndpoint)
     }
   }
@@ -185,11 +186,11 @@ extension Refusal {
   /// An answer without etcd's words: of its gateway, or of something before it.
   private static func plain(
     _ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint
-  ) -> Refusal {
+  ) -> GatewayFailure {
     let text = String(decoding: answer.body.prefix(400), as: UTF8.self).printable
     let place = endpoint.authority
     if answer.status == 400, text.contains("CommonName") {
-      return Refusal(
+      return GatewayFailure(
         EtcdError(
           .certificate,
           "the gateway of etcd refuses client certificates with a common name (CN); "
@@ -197,8 +198,8 @@ extension Refusal {
     }
     let error = EtcdError(
       .unreachable, "\(place) answers with the HTTP status \(answer.status)", mayHaveHappened: true)
-    guard answer.status < 500 else { return Refusal(error, .otherEndpoint) }
-    return Refusal(
+    guard answer.status < 500 else { return GatewayFailure(error, .otherEndpoint) }
+    return GatewayFailure(
       EtcdError(
         .protocolViolation,
         "\(place) answers with the HTTP status \(answer.status), as etcd does not; "

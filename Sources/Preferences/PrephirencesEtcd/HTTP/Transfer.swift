@@ -30,8 +30,8 @@ final class Transfer: @unchecked Sendable {
   var hasWorked = false
 
   init() throws(EtcdError) {
-    ForkGuard.register()
-    try ForkGuard.check()
+    ForkMark.etcd.set()
+    try ForkMark.etcd.check(EtcdError.forked)
     let made = unsafe try ExitGate.shared.pass { () throws(EtcdError) in
       let library = try Libcurl.shared()
       guard let easy = library.functions.curl_easy_init() else { throw .noMemory }
@@ -52,7 +52,7 @@ final class Transfer: @unchecked Sendable {
 
   deinit {
     // The connection of a parent process stays open for it.
-    guard !ForkGuard.isForked else { return }
+    guard !ForkMark.etcd.isForked else { return }
     finish()
     // When the process exits, the system closes the connection.
     try? ExitGate.shared.pass { () throws(EtcdError) in
@@ -73,7 +73,7 @@ final class Transfer: @unchecked Sendable {
   ///
   /// Each is ended by ``finish()``.
   func begin(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws(EtcdError) {
-    try ForkGuard.check()
+    try ForkMark.etcd.check(EtcdError.forked)
     finish()
     self.configuration = configuration
     try ExitGate.shared.pass { () throws(EtcdError) in try prepare(request, configuration) }
@@ -103,7 +103,7 @@ final class Transfer: @unchecked Sendable {
   func next(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws(EtcdError) -> Step {
     while true {
       try cancellation.check()
-      try ForkGuard.check()
+      try ForkMark.etcd.check(EtcdError.forked)
       try ExitGate.shared.pass { () throws(EtcdError) in
         var running: CInt = 0
         guard unsafe library.functions.curl_multi_perform(multi, &running) == 0 else {

@@ -13,7 +13,7 @@ final class TransferPool: Sendable {
     var idle: [Transfer] = []
     /// How many calls have a turn, and who waits for one.
     var turns = 0
-    var waiting: [Waiting] = []
+    var waiting: [Latch] = []
   }
 
   private let state = PosixMutex(State())
@@ -27,7 +27,7 @@ final class TransferPool: Sendable {
   ) throws(Failure) -> Result {
     do throws(EtcdError) {
       // Before the lock, which a fork may have left locked.
-      try ForkGuard.check()
+      try ForkMark.etcd.check(EtcdError.forked)
       try awaitTurn(deadline, cancellation)
     } catch { throw failure(error) }
     var used: Transfer?
@@ -47,12 +47,12 @@ final class TransferPool: Sendable {
   private func awaitTurn(
     _ deadline: Deadline, _ cancellation: EtcdCancellation?
   ) throws(EtcdError) {
-    let waiting: Waiting? = state.withLock { state in
+    let waiting: Latch? = state.withLock { state in
       guard state.turns == Self.greatestCount else {
         state.turns += 1
         return nil
       }
-      let waiting = Waiting()
+      let waiting = Latch()
       state.waiting.append(waiting)
       return waiting
     }
@@ -73,8 +73,8 @@ final class TransferPool: Sendable {
   /// Gives the turn to who waits longest.
   private func endTurn(_ transfer: Transfer?) {
     // A forked child has no other threads, and perhaps a lock that one of them held.
-    guard !ForkGuard.isForked else { return }
-    let next: Waiting? = state.withLock { state in
+    guard !ForkMark.etcd.isForked else { return }
+    let next: Latch? = state.withLock { state in
       if let transfer { state.idle.append(transfer) }
       guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
       state.turns -= 1
@@ -103,7 +103,7 @@ final class ExitGate: Sendable {
   static let shared = ExitGate()
 
   private let state = PosixMutex(State())
-  private let isEmpty = Waiting()
+  private let isEmpty = Latch()
 
   /// Has the gate closed before everything that was registered until now is ended.
   ///
@@ -142,7 +142,7 @@ final class ExitGate: Sendable {
   /// Lets nobody in any more, and waits at most a second until nobody is inside.
   private func close() {
     // The threads of a parent process are not in this one, and one of them may have had the lock.
-    guard !ForkGuard.isForked else { return }
+    guard !ForkMark.etcd.isForked else { return }
     let deadline: Deadline? = state.withLock { state in
       state.isClosed = true
       let deadline = state.deadline ?? Deadline(after: .seconds(1))
@@ -156,7 +156,7 @@ final class ExitGate: Sendable {
 }
 
 /// A wait that another thread, or a cancellation, ends.
-final class Waiting: Sendable {
+final class Latch: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
 
   func end() { semaphore.signal() }

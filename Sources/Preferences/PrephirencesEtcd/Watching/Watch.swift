@@ -2,7 +2,7 @@ internal import PrephirencesSystem
 
 /// A watch, on the thread that has asked for it.
 struct Watch {
-  private let caller: Caller
+  private let gateway: GatewayClient
   private let hub: WatchHub
   private let subscription: WatchSubscription
   private let cancellation: EtcdCancellation
@@ -12,27 +12,27 @@ struct Watch {
   private var missed: (revision: Int64, deadline: Deadline)?
 
   init(
-    _ caller: Caller, _ hub: WatchHub, _ keys: EtcdKeys, from revision: Int64,
+    _ gateway: GatewayClient, _ hub: WatchHub, _ keys: EtcdKeys, from revision: Int64,
     _ cancellation: EtcdCancellation
   ) {
-    self.caller = caller
+    self.gateway = gateway
     self.hub = hub
     self.cancellation = cancellation
     subscription = WatchSubscription(keys, from: revision)
     next = revision
   }
 
-  private var timing: EtcdConfiguration.Timing { caller.configuration.timing }
-  private var patience: Deadline { Deadline(after: timing.silence) }
+  private var timing: EtcdConfiguration.Timing { gateway.configuration.timing }
+  private var timeout: Deadline { Deadline(after: timing.silence) }
 
   /// Watches until it fails.
   mutating func run(
     _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
   ) throws -> Never {
     // Before any lock, which a fork may have left locked.
-    try ForkGuard.check()
+    try ForkMark.etcd.check(EtcdError.forked)
     try hub.add(subscription)
-    defer { if !ForkGuard.isForked { hub.remove(subscription) } }
+    defer { if !ForkMark.etcd.isForked { hub.remove(subscription) } }
     var hasBegun = false
     while true {
       let items = try arrived()
@@ -65,7 +65,7 @@ struct Watch {
       guard error.code == .permissionDenied else { throw error }
       // etcd 3.5 says the same of a token that it has forgotten; a call gets another one.
       _ = try asking { () throws(EtcdError) in
-        try caller.look(subscription.keys, patience, cancellation)
+        try gateway.look(subscription.keys, timeout, cancellation)
       }
       throw EtcdError(.unreachable, "etcd ended the watch")
     }
@@ -78,7 +78,7 @@ struct Watch {
   private func accept(_ header: EtcdHeader) throws(EtcdError) {
     guard header.revision < next - 1 else { return }
     let revision = try asking { () throws(EtcdError) in
-      try caller.look(subscription.keys, patience, cancellation)
+      try gateway.look(subscription.keys, timeout, cancellation)
     }
     guard revision < next - 1 else { return }
     throw EtcdError(
@@ -91,21 +91,19 @@ struct Watch {
   /// token, the connection is renewed.
   private mutating func check() throws(EtcdError) {
     if let missed, missed.revision >= next, missed.deadline.hasPassed {
-      caller.skipEndpoint()
+      gateway.skipEndpoint()
       throw EtcdError(.unreachable, "etcd has changes that the watch does not deliver")
     }
     let change = try asking { () throws(EtcdError) in
-      try caller.change(of: subscription.keys, from: next, patience, cancellation)
+      try gateway.change(of: subscription.keys, from: next, timeout, cancellation)
     }
-    if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, patience) } }
-    do throws(Refusal) {
-      hub.renew(with: try caller.token(patience, cancellation))
+    if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, timeout) } }
+    do throws(GatewayFailure) {
+      hub.renew(with: try gateway.token(timeout, cancellation))
     } catch { throw error.error }
   }
 
-  private func asking<Result>(
-    _ body: () throws(EtcdError) -> Result
-  ) throws(EtcdError) -> Result {
+  private func asking<Result>(_ body: () throws(EtcdError) -> Result) throws(EtcdError) -> Result {
     do throws(EtcdError) { return try body() } catch {
       // A watch has no deadline: what does not answer in time isn't there.
       throw error.code == .timedOut ? EtcdError(.unreachable, error.message) : error
@@ -125,11 +123,11 @@ struct WatchAnswer {
   let end: EtcdError?
   private let result: JSONValue
 
-  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(Refusal) {
+  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(GatewayFailure) {
     do throws(EtcdError) {
       let value = try JSONReader.read(line)
       if let error = value["error"] {
-        throw Refusal(error, endpoint)?.error ?? .malformed
+        throw GatewayFailure(error, endpoint)?.error ?? .malformed
       }
       guard let result = value["result"] else { throw .malformed }
       self.result = result
@@ -139,7 +137,7 @@ struct WatchAnswer {
       isFragment = try result.flag("fragment")
       end = try result.flag("canceled") ? try Self.end(result, endpoint) : nil
     } catch {
-      throw Refusal(error.happening(false))
+      throw GatewayFailure(error.happening(false))
     }
   }
 

@@ -22,10 +22,10 @@ final class WatchHub: Sendable {
     var token: Token?
   }
 
-  private let caller: Caller
+  private let gateway: GatewayClient
   private let state = PosixMutex(State())
 
-  init(_ caller: Caller) { self.caller = caller }
+  init(_ gateway: GatewayClient) { self.gateway = gateway }
 
   // MARK: - Threads that watch
 
@@ -71,10 +71,10 @@ final class WatchHub: Sendable {
   // MARK: - The thread of the connection
 
   private func run() {
-    var attempts = Attempts(caller.configuration.endpoints.count)
+    var attempts = RetryPolicy(gateway.configuration.endpoints.count)
     var rest = Deadline(after: .zero)
     while next() != nil {
-      if !rest.hasPassed { _ = try? Waiting().wait(rest, nil) }
+      if !rest.hasPassed { _ = try? Latch().wait(rest, nil) }
       // With those that have come meanwhile.
       guard let (watches, interruption) = next() else { return }
       rest = Deadline(after: Self.rest)
@@ -104,30 +104,30 @@ final class WatchHub: Sendable {
   }
 
   private func connect(
-    _ watches: [WatchSubscription], _ interruption: EtcdCancellation, _ attempts: inout Attempts
+    _ watches: [WatchSubscription], _ interruption: EtcdCancellation, _ attempts: inout RetryPolicy
   ) {
-    var connection = WatchConnection(caller, watches, interruption)
-    do throws(Refusal) {
+    var connection = WatchConnection(gateway, watches, interruption)
+    do throws(GatewayFailure) {
       return try connection.run(follow)
     } catch {
       guard !interruption.isCancelled else { return }
       if connection.created > 0 {
-        attempts = Attempts(caller.configuration.endpoints.count)
-        caller.login.confirm(connection.token)
+        attempts = RetryPolicy(gateway.configuration.endpoints.count)
+        gateway.login.confirm(connection.token)
       }
       if error.remedy == .newLogin {
-        caller.login.forget(connection.token)
+        gateway.login.forget(connection.token)
       } else {
-        caller.skipEndpoint()
-        caller.login.doubt(connection.token)
+        gateway.skipEndpoint()
+        gateway.login.doubt(connection.token)
         // What was missed is known to their threads only.
         for watch in watches where watch.hasBegun { watch.end(error.error) }
       }
-      let patience = Deadline(after: caller.configuration.timing.silence)
-      do throws(EtcdError) { try attempts.allow(error, patience, interruption) } catch {
+      let timeout = Deadline(after: gateway.configuration.timing.silence)
+      do throws(EtcdError) { try attempts.allow(error, timeout, interruption) } catch {
         guard !interruption.isCancelled else { return }
         for watch in watches { watch.end(error) }
-        attempts = Attempts(caller.configuration.endpoints.count)
+        attempts = RetryPolicy(gateway.configuration.endpoints.count)
       }
     }
   }
@@ -166,7 +166,7 @@ final class WatchSubscription: Sendable {
   }
 
   private let state: PosixMutex<State>
-  private let arrival = Waiting()
+  private let arrival = Latch()
 
   init(_ keys: EtcdKeys, from revision: Int64) {
     self.keys = keys
@@ -176,12 +176,10 @@ final class WatchSubscription: Sendable {
   // MARK: - The thread that watches
 
   /// Waits for what arrives, and takes all of it.
-  func take(
-    _ deadline: Deadline, _ cancellation: EtcdCancellation
-  ) throws(EtcdError) -> [Item] {
+  func take(_ deadline: Deadline, _ cancellation: EtcdCancellation) throws(EtcdError) -> [Item] {
     while true {
       // Before the lock, which a fork may have left locked.
-      try ForkGuard.check()
+      try ForkMark.etcd.check(EtcdError.forked)
       let (items, end) = state.withLock { state in
         defer { (state.items, state.size) = ([], 0) }
         return (state.items, state.end)
@@ -262,7 +260,7 @@ extension WatchSubscription.State {
 
 /// One connection with several watches.
 struct WatchConnection {
-  let caller: Caller
+  let gateway: GatewayClient
   let watches: [WatchSubscription]
   let interruption: EtcdCancellation
 
@@ -272,35 +270,35 @@ struct WatchConnection {
   private var numbered: [Int64: WatchSubscription] = [:]
   private(set) var token: Token?
 
-  init(_ caller: Caller, _ watches: [WatchSubscription], _ interruption: EtcdCancellation) {
-    self.caller = caller
+  init(_ gateway: GatewayClient, _ watches: [WatchSubscription], _ interruption: EtcdCancellation) {
+    self.gateway = gateway
     self.watches = watches
     self.interruption = interruption
   }
 
-  private var patience: Deadline { Deadline(after: caller.configuration.timing.silence) }
+  private var timeout: Deadline { Deadline(after: gateway.configuration.timing.silence) }
 
   /// Watches until the connection should be renewed.
-  mutating func run(_ follow: (Token?) -> Bool) throws(Refusal) {
-    let endpoint = try caller.endpoint()
-    token = try caller.token(patience, interruption)
+  mutating func run(_ follow: (Token?) -> Bool) throws(GatewayFailure) {
+    let endpoint = try gateway.endpoint()
+    token = try gateway.token(timeout, interruption)
     let request = HTTPRequest(
       endpoint: endpoint, path: "/v3/watch", token: token, body: body,
       answerLimit: WatchLines.limit, endsConnection: true)
     let transfer = try refusing { () throws(EtcdError) in try Transfer() }
-    try refusing { () throws(EtcdError) in try transfer.begin(request, caller.configuration) }
+    try refusing { () throws(EtcdError) in try transfer.begin(request, gateway.configuration) }
     defer { transfer.finish() }
-    try transfer.waking(by: interruption) { () throws(Refusal) in
+    try transfer.waking(by: interruption) { () throws(GatewayFailure) in
       try read(transfer, endpoint, follow)
     }
   }
 
   private mutating func read(
     _ transfer: Transfer, _ endpoint: EtcdConfiguration.Endpoint, _ follow: (Token?) -> Bool
-  ) throws(Refusal) {
-    let renewal = Deadline(after: caller.configuration.timing.renewing)
+  ) throws(GatewayFailure) {
+    let renewal = Deadline(after: gateway.configuration.timing.renewing)
     var lines = WatchLines()
-    var answering = patience
+    var answering = timeout
     while true {
       let isComplete = created == watches.count
       let wait = isComplete ? renewal : answering
@@ -310,7 +308,7 @@ struct WatchConnection {
         let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
         if transfer.status == 200 {
           for line in complete { try take(WatchAnswer(line, endpoint)) }
-          if !complete.isEmpty { answering = patience }
+          if !complete.isEmpty { answering = timeout }
           if !isComplete, created == watches.count, !follow(token) { return }
         }
       }
@@ -318,14 +316,14 @@ struct WatchConnection {
       guard wait.hasPassed else { continue }
       if isComplete { return }
       guard answering.hasPassed else { continue }
-      throw Refusal(
+      throw GatewayFailure(
         EtcdError(.unreachable, "\(endpoint.authority) does not answer"), .otherEndpoint)
     }
   }
 
-  private mutating func take(_ answer: WatchAnswer) throws(Refusal) {
+  private mutating func take(_ answer: WatchAnswer) throws(GatewayFailure) {
     if answer.isCreated {
-      guard created < watches.count else { throw Refusal(.malformed) }
+      guard created < watches.count else { throw GatewayFailure(.malformed) }
       let watch = watches[created]
       created += 1
       if let end = answer.end { return watch.end(end) }
@@ -358,25 +356,25 @@ struct WatchConnection {
 
   private func end(
     _ transfer: Transfer, _ result: UInt32, _ endpoint: EtcdConfiguration.Endpoint, _ rest: [UInt8]
-  ) -> Refusal {
+  ) -> GatewayFailure {
     if transfer.status != 0, transfer.status != 200 {
-      let refusal = Refusal(HTTPAnswer(status: transfer.status, body: rest), endpoint)
-      return Refusal(refusal.error.happening(false), refusal.remedy)
+      let refusal = GatewayFailure(HTTPAnswer(status: transfer.status, body: rest), endpoint)
+      return GatewayFailure(refusal.error.happening(false), refusal.remedy)
     }
     guard result != CLIBCURL_OK else {
-      return Refusal(
+      return GatewayFailure(
         EtcdError(.unreachable, "\(endpoint.authority) ended the watch"), .otherEndpoint)
     }
-    return Refusal(transfer.failure(result, endpoint), .otherEndpoint)
+    return GatewayFailure(transfer.failure(result, endpoint), .otherEndpoint)
   }
 
   private func refusing<Result>(
     _ body: () throws(EtcdError) -> Result
-  ) throws(Refusal) -> Result {
+  ) throws(GatewayFailure) -> Result {
     do throws(EtcdError) { return try body() } catch {
       // A watch has no deadline: what does not answer in time isn't there.
-      guard error.code == .timedOut else { throw Refusal(error.happening(false)) }
-      throw Refusal(EtcdError(.unreachable, error.message), .otherEndpoint)
+      guard error.code == .timedOut else { throw GatewayFailure(error.happening(false)) }
+      throw GatewayFailure(EtcdError(.unreachable, error.message), .otherEndpoint)
     }
   }
 }
