@@ -63,36 +63,50 @@ func client(
 let package = Package(
   name: "Prephirences",
   products: [
-    .library(name: "Prephirences", targets: ["Prephirences"]),
+    .library(name: "Prephirences", targets: ["PreferencesCore", "Prephirences"]),
     .library(
       name: "CryptoPrephirences",
-      targets: ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
-    .library(name: "PrephirencesCookies", targets: ["Prephirences", "PrephirencesCookies"]),
-    .library(name: "PrephirencesRecords", targets: ["Prephirences", "PrephirencesRecords"]),
-    .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
+      targets: ["CryptoPrephirences", "KeychainSecrets", "PreferencesCore", "Prephirences"]),
+    .library(
+      name: "PrephirencesCookies",
+      targets: ["PreferencesCore", "Prephirences", "PrephirencesCookies"]),
+    .library(
+      name: "PrephirencesRecords",
+      targets: ["PreferencesCore", "Prephirences", "PrephirencesRecords"]),
+    .library(
+      name: "RemotePrephirences",
+      targets: ["PreferencesCore", "Prephirences", "RemotePrephirences"]),
     .library(
       name: "PrephirencesDurable",
-      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      targets: ["PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     .library(
       name: "PrephirencesShared",
       targets: [
-        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
-        "PrephirencesShared",
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "Prephirences",
+        "PrephirencesDurable", "PrephirencesShared",
       ]),
     .library(
       name: "SwiftyUserDefaults",
-      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
+      targets: [
+        "PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+        "SwiftyUserDefaults",
+      ]),
     .library(
       name: "Palau",
-      targets: ["Palau", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      targets: [
+        "Palau", "PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+      ]),
     .library(
       name: "TypedDefaults",
-      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "TypedDefaults"]),
+      targets: [
+        "PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+        "TypedDefaults",
+      ]),
     .library(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainVault", "Prephirences",
+        "KeychainStores", "KeychainVault", "PreferencesCore", "Prephirences",
       ]),
     .library(
       name: "KeychainHelpers",
@@ -270,6 +284,7 @@ let package = Package(
         "Palau", "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
         "PrephirencesShared", "PrephirencesSystem", "SwiftyUserDefaults", "TypedDefaults",
       ]),
+    client("CoreClient", ["PreferencesCore"]),
     client("PreferencesTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client("DurableTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client(
@@ -418,7 +433,9 @@ let package = Package(
         "Prephirences", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesShared",
         "PrephirencesSystem", "TestPrograms", "UbiquitousSettings",
       ]),
-    tests("PrephirencesTests", ["PreferencesTool", "Prephirences", "TestPrograms"]),
+    tests(
+      "PrephirencesTests",
+      ["CoreClient", "PreferencesCore", "PreferencesTool", "Prephirences", "TestPrograms"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
     tests(
       "SwiftyUserDefaultsTests",

@@ -13,13 +13,17 @@ extension NSNumber: BridgedValue {
     }
   }
 
+  package var exactValue: Any? {
+    unsafe String(cString: objCType) == "f" ? floatValue : swiftValue
+  }
+
   package var numberText: String? { stringValue }
 }
 
 extension NSNull: BridgedNull {}
 
 extension NumberBoxing: NumberBoxer {
-  package static func boxed(_ number: Any) -> Any {
+  package static func object(of number: Any) -> Any {
     if let number = number as? NSNumber { return number }
     return switch number {
     case let number as CGFloat: NSNumber(value: Double(number))
@@ -27,14 +31,15 @@ extension NumberBoxing: NumberBoxer {
       Int(exactly: number).map { NSNumber(value: $0) } ?? UInt64(exactly: number).map {
         NSNumber(value: $0)
       } ?? number
-    case let number as any BinaryFloatingPoint: boxed(number)
+    case let number as any BinaryFloatingPoint: exact(number)
     default: number
     }
   }
 
-  private static func boxed<Number: BinaryFloatingPoint>(_ number: Number) -> Any {
+  private static func exact(_ number: some BinaryFloatingPoint) -> Any {
     let double = Double(number)
-    return number.isNaN || Number(double) == number ? NSNumber(value: double) : number
+    return number.isNaN || type(of: number).init(double) == number
+      ? NSNumber(value: double) : number
   }
 }
 

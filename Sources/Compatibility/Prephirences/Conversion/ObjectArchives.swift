@@ -21,8 +21,7 @@ extension PreferenceArchive: ObjectArchiver {
   /// Returns several values of an archive, or `nil` if the data is not an archive or a value is
   /// missing.
   package static func unarchived(_ data: Data, keys: [String]) -> [Any]? {
-    guard let archive = KeyedArchive(data), archive.isSound,
-      let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+    guard isSound(data), let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
     else { return nil }
     unarchiver.requiresSecureCoding = false
     unarchiver.decodingFailurePolicy = .setErrorAndReturn
@@ -52,7 +51,7 @@ extension PreferenceArchive: ObjectArchiver {
   }
 
   private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {
-    guard depth < KeyedArchive.maximumDepth, let value = unwrapped(value) else { return false }
+    guard depth < maximumDepth, let value = unwrapped(value) else { return false }
     switch value {
     case let array as [Any]:
       return array.allSatisfy { isArchivable($0, depth: depth + 1) }

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 // The wrappers without preferences of their own, as in `@Preference(key: "width")`, use the shared
 // instance.
@@ -56,18 +56,23 @@ extension PreferenceValue {
 }
 
 extension MutablePreference {
+  // The first parameter only tells this initializer from the superclass's, which an extension cannot
+  // override.
+
   /// Creates a preference of ``Prephirences/sharedMutableInstance``, or of `UserDefaults.standard` if
   /// that is read-only.
   ///
   /// - Parameters:
+  ///   - registry: The registry.
   ///   - key: The key.
   ///   - transformation: How the value is stored; see
   ///     ``Preference/init(preferences:key:transformation:)``.
   public convenience init(
-    key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
+    of registry: Prephirences.Type = Prephirences.self, key: PreferenceKey,
+    transformation: (any PreferenceTransformation)? = nil
   ) {
     self.init(
-      preferences: Prephirences.sharedMutableInstance ?? UserDefaults.standard, key: key,
+      preferences: registry.sharedMutableInstance ?? UserDefaults.standard, key: key,
       transformation: transformation)
   }
 }

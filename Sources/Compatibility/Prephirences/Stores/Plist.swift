@@ -15,7 +15,7 @@ internal import PrephirencesSystem
 ///
 /// Values are read back as they were set, numbers as `NSNumber`. Setting a value that a property
 /// list cannot hold changes nothing, and ``lastError`` has the reason until the next write or read.
-open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
+open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Sendable {
   /// The path of the file; `nil` for preferences from a dictionary literal, which have no file.
   public let filePath: String?
 
@@ -125,7 +125,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     state.withLock { $0.lastError = error }
   }
 
-  override func didChange(_ keys: () -> [PreferenceKey]) {
+  package func didChange(_ keys: () -> [PreferenceKey]) {
     if writeImmediately { write() }
   }
 }

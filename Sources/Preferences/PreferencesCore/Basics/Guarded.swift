@@ -5,23 +5,23 @@ internal import PrephirencesSystem
 /// The value need not be `Sendable`; it can be a store or a closure.
 ///
 /// Only code of this module may be called while the lock is held.
-final class Guarded<Value>: @unchecked Sendable {
+package final class Guarded<Value>: @unchecked Sendable {
   private let value: PosixMutex<Unchecked<Value>>
 
-  init(_ value: Value) {
+  package init(_ value: Value) {
     self.value = PosixMutex(Unchecked(value))
   }
 
   /// The value.
   ///
   /// The old value is destroyed outside the lock, because its destruction may run any code.
-  var current: Value {
+  package var current: Value {
     get { withLock { $0 } }
     set { _ = withLock { exchange(&$0, with: newValue) } }
   }
 
   /// Reads or changes the value; other threads wait.
-  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     value.withLock { Unchecked(body(&$0.value)) }.value
   }
 }

@@ -127,7 +127,7 @@ extension PreferencesError: LocalizedError, CustomStringConvertible {
 }
 
 extension PreferencesError {
-  static func system(_ number: Int32, _ what: String) -> Self {
+  package static func system(_ number: Int32, _ what: String) -> Self {
     Self(
       number == ENOENT ? .notFound : .inputOutput,
       "\(what): \(String(cString: strerror(number)))", systemCode: number)

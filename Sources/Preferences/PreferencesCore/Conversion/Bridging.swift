@@ -6,8 +6,15 @@ package protocol BridgedValue {
   /// a dictionary of these or of other objects; `nil` if the object stands for no value.
   var swiftValue: Any? { get }
 
+  /// The same, but a number object of a `Float` stays one.
+  var exactValue: Any? { get }
+
   /// The text of a number; `nil` if the object is none.
   var numberText: String? { get }
+}
+
+extension BridgedValue {
+  package var exactValue: Any? { swiftValue }
 }
 
 /// An object that stands for nothing, as `NSNull` does in an array that was JSON.
@@ -16,7 +23,7 @@ package protocol BridgedNull {}
 /// Puts the numbers that a store returns into objects, which cast to every numeric type that holds them.
 package protocol NumberBoxer: SendableMetatype {
   /// Returns a number of any type as an object; the number itself if no object holds it.
-  static func boxed(_ number: Any) -> Any
+  static func object(of number: Any) -> Any
 }
 
 /// What the numbers are that a store returns for a caller who asks for `Any`.
@@ -26,6 +33,6 @@ package protocol NumberBoxer: SendableMetatype {
 package enum NumberBoxing {
   private static let boxer = NumberBoxing.self as Any as? any NumberBoxer.Type
 
-  /// Returns a number as callers get it; see ``NumberBoxer/boxed(_:)``.
-  package static func boxed(_ number: Any) -> Any { boxer?.boxed(number) ?? number }
+  /// Returns a number as callers get it; see ``NumberBoxer/object(of:)``.
+  package static func boxed(_ number: Any) -> Any { boxer?.object(of: number) ?? number }
 }

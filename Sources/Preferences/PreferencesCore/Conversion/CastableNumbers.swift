@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// Returns a value with each number as ``NumberBoxing`` returns it.
 ///
 /// Numbers in arrays and dictionaries are included. Truth values and all other values stay.
-func withCastableNumbers(_ value: Any, depth: Int = 0) -> Any {
+package func withCastableNumbers(_ value: Any, depth: Int = 0) -> Any {
   let type = type(of: value)
   if type is AnyClass || type == String.self || type == Bool.self || type == Data.self
     || type == Date.self || type == [String].self || depth == PropertyListForm.maximumDepth

@@ -30,6 +30,13 @@ package enum PreferenceArchive {
     archiver?.unarchived(data, keys: keys)
   }
 
+  /// The maximum nesting depth of objects.
+  package static var maximumDepth: Int { KeyedArchive.maximumDepth }
+
+  /// Returns whether `NSKeyedUnarchiver`, which stops the process on many altered archives, can read
+  /// this one.
+  package static func isSound(_ data: Data) -> Bool { KeyedArchive(data)?.isSound ?? false }
+
   /// Returns whether this program has a class of this name whose objects can be read from archives.
   static func isArchivable(className: String) -> Bool {
     archiver?.isArchivable(className: className) ?? false

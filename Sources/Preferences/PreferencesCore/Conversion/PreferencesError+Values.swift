@@ -1,5 +1,5 @@
 extension PreferencesError {
-  static func unstorableValue(_ key: PreferenceKey, _ type: Any.Type) -> Self {
+  package static func unstorableValue(_ key: PreferenceKey, _ type: Any.Type) -> Self {
     Self(
       .unstorable,
       "the value of the key '\(key)' is of type \(type), which cannot be stored"
@@ -14,7 +14,7 @@ extension PreferencesError {
     return nil
   }
 
-  static func unarchivable(_ key: PreferenceKey, _ type: Any.Type) -> Self {
+  package static func unarchivable(_ key: PreferenceKey, _ type: Any.Type) -> Self {
     Self(
       .unstorable, "the value of the key '\(key)' is of type \(type), which cannot be archived")
   }

@@ -31,5 +31,5 @@ extension Optional: AnyOptional {
 
 extension PreferencesDictionary {
   /// Returns the dictionary without keys whose value is a `nil` wrapped in an `Any`.
-  func droppingNil() -> PreferencesDictionary { compactMapValues { unwrapped($0) } }
+  package func droppingNil() -> PreferencesDictionary { compactMapValues { unwrapped($0) } }
 }

@@ -3,14 +3,14 @@ internal import PrephirencesSystem
 /// Finds changes by comparing values, for preferences that only learn which keys may have changed.
 ///
 /// It retains the values of the observed keys, and the preferences themselves.
-final class ComparingObservation: Sendable {
+package final class ComparingObservation: Sendable {
   private let observer: PreferenceObserver
   private let preferences: @Sendable () -> any PreferencesType
   private let known = PosixMutex<[PreferenceKey: PreferenceChange]>([:])
   private let queue = SerialQueue(PendingLooks(), isBusy: true)
 
   /// Creates an observation that starts with ``begin()``; earlier requests to look wait for it.
-  init(_ observer: PreferenceObserver, of preferences: any PreferencesType) {
+  package init(_ observer: PreferenceObserver, of preferences: any PreferencesType) {
     self.observer = observer
     // Preferences need not be `Sendable`; an observer accepts that they are used on the threads
     // that change them.
@@ -18,7 +18,7 @@ final class ComparingObservation: Sendable {
     self.preferences = { preferences }
   }
 
-  func begin() {
+  package func begin() {
     let values = observer.values(in: preferences())
     let changes = values.map { PreferenceChange(initial: $0, value: $1) }
     known.withLock { known in
@@ -31,7 +31,7 @@ final class ComparingObservation: Sendable {
   }
 
   /// Compares the keys that may have changed, or all of them if `nil`.
-  func look(at keys: [PreferenceKey]?) {
+  package func look(at keys: [PreferenceKey]?) {
     guard let keys else {
       queue.add { $0.addAll() }
       return queue.run(look)
@@ -43,7 +43,7 @@ final class ComparingObservation: Sendable {
     queue.run(look)
   }
 
-  func end() { queue.end() }
+  package func end() { queue.end() }
 
   private func look(_ look: PendingLooks.Look) {
     let preferences = preferences()

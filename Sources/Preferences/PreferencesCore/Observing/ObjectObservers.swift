@@ -4,8 +4,8 @@ internal import Synchronization
 /// The observers of objects without ``PreferenceObservers`` of their own.
 ///
 /// An object has an entry only while it is observed.
-final class ObjectObservers: Sendable {
-  static let shared = ObjectObservers()
+package final class ObjectObservers: Sendable {
+  package static let shared = ObjectObservers()
 
   private struct Entry {
     weak var object: AnyObject?
@@ -22,7 +22,7 @@ final class ObjectObservers: Sendable {
   private let count = Atomic(0)
 
   /// Returns the observers of an object; `nil` if there are none.
-  func observers(of object: AnyObject) -> PreferenceObservers? {
+  package func observers(of object: AnyObject) -> PreferenceObservers? {
     guard count.load(ordering: .sequentiallyConsistent) > 0 else { return nil }
     return entries.withLock { [identity = ObjectIdentifier(object)] entries in
       guard let entry = entries.all[identity], entry.object != nil else { return nil }
@@ -30,7 +30,7 @@ final class ObjectObservers: Sendable {
     }
   }
 
-  func add(
+  package func add(
     _ observer: PreferenceObserver, of preferences: some PreferencesType, object: AnyObject
   ) -> PreferenceObservation {
     let identity = ObjectIdentifier(object)

@@ -10,7 +10,7 @@ internal import PrephirencesSystem
 ///
 /// It does not see later changes of the other preferences. Several threads may use it at the same
 /// time, but only one may commit.
-open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable {
+open class BufferPreferences: MutableDictionaryPreferences, ChangeRecording, @unchecked Sendable {
   /// The preferences that a commit changes.
   public let buffered: any MutablePreferencesType
 
@@ -59,7 +59,7 @@ open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable 
 
   // Records a key after its change: a commit between the two leaves the key for the next commit.
   // The other order would lose it.
-  override func didChange(_ keys: () -> [PreferenceKey]) {
+  package func didChange(_ keys: () -> [PreferenceKey]) {
     changedKeys.withLock { [keys = keys()] in $0.formUnion(keys) }
   }
 }

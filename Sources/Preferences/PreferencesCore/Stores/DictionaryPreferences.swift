@@ -20,7 +20,7 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
   /// A preference value, of any type.
   public typealias Value = PreferenceObject
 
-  let storage: SharedDictionary
+  package let storage: SharedDictionary
 
   /// Creates preferences from a dictionary.
   ///

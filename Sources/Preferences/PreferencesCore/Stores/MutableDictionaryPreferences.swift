@@ -85,11 +85,6 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// Does nothing: preferences in memory do not record failures.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
 
-  /// Called after each change that a setter made, before observers are notified.
-  ///
-  /// - Parameter keys: Returns the changed keys; most stores do not need them.
-  func didChange(_ keys: () -> [PreferenceKey]) {}
-
   /// Whether no subclass has setters of its own, which all others must call.
   private var isPlain: Bool { type(of: self) == MutableDictionaryPreferences.self }
 
@@ -101,7 +96,16 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   }
 
   private func notifyChange(_ keys: () -> [PreferenceKey]) {
-    didChange(keys)
+    if !isPlain { (self as? any ChangeRecording)?.didChange(keys) }
     storage.observers.deliverPending()
   }
+}
+
+/// Preferences in memory that store a change elsewhere, too, before it is reported to observers.
+///
+/// A protocol, because a method of a class that only this package knows could not be overridden in
+/// another module.
+package protocol ChangeRecording {
+  /// Records that the values of keys were changed.
+  func didChange(_ keys: () -> [PreferenceKey])
 }

@@ -15,7 +15,7 @@ package struct PropertyListFile {
     return (PropertyListForm.decode(root: root), format)
   }
 
-  func write(
+  package func write(
     _ values: PreferencesDictionary, format: Format, atomically: Bool = true
   ) throws(PreferencesError) {
     let root = try PropertyListForm.encode(root: values, isXML: format == .xml)

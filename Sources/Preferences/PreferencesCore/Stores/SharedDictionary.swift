@@ -5,19 +5,21 @@ internal import PrephirencesSystem
 /// Old values are returned, so that they are destroyed outside the lock. Changes are posted to the
 /// observers; the caller must call ``PreferenceObservers/deliverPending()`` after it has released its
 /// own lock.
-final class SharedDictionary: Sendable {
-  let observers = PreferenceObservers()
+package final class SharedDictionary: Sendable {
+  package let observers = PreferenceObservers()
 
   // Values may be of any type; as with any store of preferences, a program that shares a value
   // between threads is responsible for it.
   private let values: PosixMutex<PreferencesDictionary>
 
-  init(_ values: PreferencesDictionary = [:]) { self.values = PosixMutex(values.droppingNil()) }
+  package init(_ values: PreferencesDictionary = [:]) {
+    self.values = PosixMutex(values.droppingNil())
+  }
 
   /// All values by their keys.
-  var all: PreferencesDictionary { values.withLock { $0 } }
+  package var all: PreferencesDictionary { values.withLock { $0 } }
 
-  subscript(key: PreferenceKey) -> PreferenceObject? { values.withLock { $0[key] } }
+  package subscript(key: PreferenceKey) -> PreferenceObject? { values.withLock { $0[key] } }
 
   /// Returns whether a key has a value, without a copy of it.
   func contains(_ key: PreferenceKey) -> Bool {
@@ -28,7 +30,7 @@ final class SharedDictionary: Sendable {
   ///
   /// - Returns: The value before.
   @discardableResult
-  func replace(_ key: PreferenceKey, with value: PreferenceObject?) -> PreferenceObject? {
+  package func replace(_ key: PreferenceKey, with value: PreferenceObject?) -> PreferenceObject? {
     if let value, isKnownValue(value) {
       return change(key, to: value) { $0.updateValue(value, forKey: key) }
     }
@@ -80,7 +82,7 @@ final class SharedDictionary: Sendable {
   ///
   /// - Returns: All values before.
   @discardableResult
-  func replaceAll(with new: PreferencesDictionary) -> PreferencesDictionary {
+  package func replaceAll(with new: PreferencesDictionary) -> PreferencesDictionary {
     let new = new.droppingNil()
     return update { $0 = new }
   }
@@ -89,7 +91,7 @@ final class SharedDictionary: Sendable {
   ///
   /// - Returns: All values before.
   @discardableResult
-  func merge(_ changes: PreferencesDictionary) -> PreferencesDictionary {
+  package func merge(_ changes: PreferencesDictionary) -> PreferencesDictionary {
     update(Array(changes.keys)) { values in
       for (key, value) in changes { values[key] = unwrapped(value) }
     }

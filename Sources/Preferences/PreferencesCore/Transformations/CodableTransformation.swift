@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 
 /// Stores values as the JSON data of their encoding.
-struct CodableTransformation<Value: Codable>: PreferenceTransformation {
+package struct CodableTransformation<Value: Codable>: PreferenceTransformation {
   /// Whether values are stored as data, or unchanged for a store that encodes them itself.
   private let encodes: Bool
 
-  init(encodes: Bool = true) { self.encodes = encodes }
+  package init(encodes: Bool = true) { self.encodes = encodes }
 
-  func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
+  package func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
     if let value: Value = PreferenceCast.cast(value) { return value }
     guard let value = unwrapped(value) else { return nil }
     return try? CodableForm.decode(Value.self, from: value, decoder: PreferenceCoders.jsonDecoder)
   }
 
-  func transformedValue(_ value: Any?) -> PreferenceObject? {
+  package func transformedValue(_ value: Any?) -> PreferenceObject? {
     guard encodes, let value = value as? Value else { return value }
     return try? PreferenceCoders.jsonEncoder.encode(value)
   }
 
-  func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
+  package func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
     guard let value = unwrapped(value) else { return preferences.removeObject(forKey: key) }
     // A value that is of another type or cannot be encoded must not remove the stored one.
     guard let value = value as? Value else {

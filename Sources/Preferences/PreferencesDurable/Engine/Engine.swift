@@ -3,6 +3,7 @@ internal import Glibc
 internal import Prephirences
 internal import PrephirencesSystem
 internal import Synchronization
+internal import SystemPackage
 
 /// What all preferences of one file share in a process: the connection, the cache, the observers.
 ///
@@ -147,4 +148,114 @@ final class Engine: @unchecked Sendable {
   }
 
   private static var currentThread: UInt { UInt(pthread_self()) }
+}
+
+/// The engines of this process, one for each file.
+///
+/// Unchecked because the lock guards both properties.
+final class Engines: @unchecked Sendable {
+  static let shared = Engines()
+
+  private struct Entry {
+    weak var engine: Engine?
+  }
+
+  private let lock = NSLock()
+  private var entries: [SuiteFile: Entry] = [:]
+
+  /// The engines that were last asked for; they stay open, so that short-lived preferences cost
+  /// little.
+  private var recent: [Engine] = []
+
+  private static let greatestRecentCount = 16
+
+  func engine(of file: SuiteFile) -> Engine {
+    var dropped: [Engine] = []
+    return lock.withLock {
+      let engine = entries[file]?.engine ?? Engine(file)
+      if recent.last !== engine {
+        recent.removeAll { $0 === engine }
+        recent.append(engine)
+        if recent.count > Self.greatestRecentCount { dropped.append(recent.removeFirst()) }
+      }
+      entries[file] = Entry(engine: engine)
+      if entries.count > 64 { entries = entries.filter { $1.engine != nil } }
+      return engine
+    }
+  }
+}
+
+extension Engine {
+  /// Starts notifying an observer of the changes of all processes.
+  func addObserver(
+    _ observer: PreferenceObserver, of preferences: some PreferencesType,
+    reportingTo failures: Failures
+  ) throws -> PreferenceObservation {
+    try watch.begin(self, reportingTo: failures)
+    // What was changed before is not reported, and what is known now is the old value of the next
+    // change. Whoever reads gets the failures.
+    try? refresh()
+    try? learn(observer.keys)
+    let observation = observers.add(observer, of: preferences)
+    return PreferenceObservation { [self] in
+      guard !ForkGuard.isForked else { return }
+      observation.cancel()
+      watch.end(reportingTo: failures)
+    }
+  }
+
+  /// Reads values into the cache.
+  private func learn(_ keys: Set<PreferenceKey>?) throws {
+    if let keys {
+      for key in keys { _ = try fetch(key) }
+    } else {
+      try fetchAllIntoCache()
+    }
+  }
+}
+
+/// The failures of calls that don't throw, and who wants to know them.
+///
+/// Unchecked because the lock guards the properties.
+final class Failures: @unchecked Sendable {
+  private let lock = NSLock()
+  private var error: PreferencesError?
+  private var handlers: [Int: @Sendable (PreferencesError) -> Void] = [:]
+  private var count = 0
+
+  /// Whether there is an error, so that success costs no lock.
+  private let hasError = Atomic(false)
+
+  var last: PreferencesError? { lock.withLock { error } }
+
+  func clear() {
+    guard hasError.load(ordering: .relaxed) else { return }
+    lock.withLock {
+      error = nil
+      hasError.store(false, ordering: .relaxed)
+    }
+  }
+
+  func record(_ error: PreferencesError) {
+    let handlers = lock.withLock {
+      self.error = error
+      hasError.store(true, ordering: .relaxed)
+      return Array(self.handlers.values)
+    }
+    for handler in handlers { handler(error) }
+  }
+
+  func observe(
+    _ handler: @escaping @Sendable (PreferencesError) -> Void
+  ) -> PreferenceObservation {
+    let number = lock.withLock {
+      count += 1
+      handlers[count] = handler
+      return count
+    }
+    return PreferenceObservation { [weak self] in
+      guard let self else { return }
+      _ = lock.withLock { self.handlers.removeValue(forKey: number) }
+    }
+  }
 }

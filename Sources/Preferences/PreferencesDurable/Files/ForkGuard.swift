@@ -13,7 +13,6 @@ enum ForkGuard {
   /// Whether this process must not use preferences.
   static var isForked: Bool { mark.isForked }
 
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/forked``.
   static func check() throws(PreferencesError) {
     guard !isForked else {
       throw PreferencesError(

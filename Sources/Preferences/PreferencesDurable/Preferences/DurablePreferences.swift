@@ -42,14 +42,8 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     self.init(suiteName: suiteName, folder: nil, environment: .process)
   }
 
-  /// Names the preferences of a suite in a folder.
-  ///
-  /// - Parameters:
-  ///   - suiteName: The name of the suite.
-  ///   - folder: The folder; `nil` for the user's configuration.
-  ///   - environment: The variables that name that.
-  ///   - isOnNetwork: Whether to use the file as on a network file system; `nil` to find out.
-  ///   - patience: How long a call waits for others; less than a day.
+  /// Names the preferences of a suite in a folder. `folder` is `nil` for the user's configuration.
+  /// `isOnNetwork` is `nil` to find out.
   package init(
     suiteName: String, folder: String?, environment: EnvironmentVariables = .process,
     isOnNetwork: Bool? = nil, patience: Duration = .seconds(10)
@@ -176,16 +170,158 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
   }
 
   /// Returns all keys with their values, also keys that are canonically equivalent.
-  ///
-  /// - Throws: ``PreferencesError`` if the values cannot be read.
   package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
     try fetchReadablePairs().complete()
   }
 
   /// Returns all keys with their values that can be read, and why others cannot.
-  ///
-  /// - Throws: ``PreferencesError`` if no value can be read.
   package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
     try typed { try engine().fetchReadable() }
+  }
+}
+
+/// The file is one that only its user can write, unless it is shared with other machines.
+extension DurablePreferences: OwnValuePreferences {
+  /// Returns the value of a key, unless the file is shared with other machines.
+  ///
+  /// Whoever writes the shared store writes every value of such a file, in each machine's name.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value; `nil` if there is none, or if the file is shared.
+  /// - Throws: ``PreferencesError``.
+  public func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
+    let value = try fetchObject(forKey: key)
+    // Afterwards, so that sharing that begins meanwhile counts.
+    return try typed { try engine().isShared() } ? nil : value
+  }
+}
+
+// What `DurableUserDefaults` needs.
+
+extension DurablePreferences: SynchronizingPreferences {}
+
+extension DurablePreferences: CastableNumberPreferences {}
+
+extension DurablePreferences: ChangeReportingPreferences {
+  package func observeChanges(
+    _ handler: @escaping @Sendable () -> Void
+  ) -> PreferenceObservation {
+    guard let engine = try? engine() else { return PreferenceObservation {} }
+    let observation = engine.observers.signals.add(handler)
+    do throws(PreferencesError) {
+      try engine.watch.begin(engine, reportingTo: failures)
+      // What was changed while nobody observed.
+      try? engine.refresh()
+    } catch {
+      // The changes of other processes are noticed by the next read.
+      failures.record(error)
+      return observation
+    }
+    return PreferenceObservation { [failures] in
+      guard !ForkGuard.isForked else { return }
+      observation.cancel()
+      engine.watch.end(reportingTo: failures)
+    }
+  }
+}
+
+extension DurablePreferences {
+  /// Returns all values; another name for ``fetchAllObjects()``.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: ``PreferencesError`` if the values cannot be read.
+  public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
+    try fetchAllObjects()
+  }
+}
+
+// What commands need to know before they read or write.
+extension DurablePreferences {
+  /// Returns the names of the suites that have a file, in the order of their bytes. None if the
+  /// folder does not exist.
+  package static func storedSuiteNames(
+    _ environment: EnvironmentVariables = .process
+  ) throws(PreferencesError) -> [String] {
+    let any = DurablePreferences(suiteName: "any", folder: nil, environment: environment)
+    let folder = try any.suiteFile().folder
+    guard let entries = unsafe opendir(folder) else {
+      guard errno != ENOENT else { return [] }
+      throw PreferencesError(
+        .inputOutput, "the folder \(folder) cannot be read; check its permissions",
+        systemCode: errno)
+    }
+    defer { unsafe closedir(entries) }
+    var names: Set<[UInt8]> = []
+    while let entry = unsafe readdir(entries) {
+      let file = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let name = file.flatMap(suiteName(ofFile:)) { names.insert(Array(name.utf8)) }
+    }
+    return names.sorted { $0.lexicographicallyPrecedes($1) }.map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  /// Returns the file with the values of the suite: its own, or else that of `UserDefaults`.
+  /// Returns `nil` if there is neither.
+  package func storedPath() throws(PreferencesError) -> String? {
+    let file = try suiteFile()
+    if try file.inspect() != nil { return file.path }
+    return unsafe access(file.propertyListPath, F_OK) == 0 ? file.propertyListPath : nil
+  }
+
+  /// Returns the file that the suite has, or would have, without looking at it.
+  package func expectedPath() throws(PreferencesError) -> String { try suiteFile().path }
+
+  private static func suiteName(ofFile name: String) -> String? {
+    let suffix = [SuiteFile.suffix, ".plist"].first(where: name.hasSuffix)
+    guard let suffix else { return nil }
+    let suite = String(name.dropLast(suffix.count))
+    return (try? SuiteFile.check(suite)) == nil ? nil : suite
+  }
+}
+
+extension DurablePreferences {
+  /// Copies the log into the database now, as a writer does when the log is long.
+  @discardableResult
+  package func checkpoint() throws(PreferencesError) -> Int {
+    try typed { try engine().checkpoint() }
+  }
+}
+
+/// Finds the engine of a suite when it is first used.
+///
+/// Unchecked because the lock guards the engine.
+final class EngineLocation: @unchecked Sendable {
+  private let suiteName: String
+  private let folder: String?
+  private let environment: EnvironmentVariables
+  private let isOnNetwork: Bool?
+  private let patience: Duration
+  private let lock = NSLock()
+  private var found: Engine?
+
+  init(
+    _ suiteName: String, _ folder: String?, _ environment: EnvironmentVariables,
+    _ isOnNetwork: Bool?, _ patience: Duration
+  ) {
+    self.suiteName = suiteName
+    self.folder = folder
+    self.environment = environment
+    self.isOnNetwork = isOnNetwork
+    self.patience = patience
+  }
+
+  /// Returns the engine.
+  func engine() throws(PreferencesError) -> Engine {
+    try ForkGuard.check()
+    if let found = lock.withLock({ found }) { return found }
+    let file = try SuiteFile(
+      suiteName: suiteName, folder: folder, environment: environment, isOnNetwork: isOnNetwork,
+      patience: patience)
+    let engine = Engines.shared.engine(of: file)
+    lock.withLock { if found == nil { found = engine } }
+    return engine
   }
 }

@@ -14,8 +14,6 @@ struct ValueEncoder {
   private var bytes: [UInt8] = []
 
   /// Returns the stored form of a value.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
   static func encode(
     _ value: Any, forKey key: PreferenceKey
   ) throws(PreferencesError) -> StoredValue {

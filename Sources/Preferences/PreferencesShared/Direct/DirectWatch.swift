@@ -15,18 +15,7 @@ package final class DirectWatch: Sendable {
   private let unreadable: @Sendable (PreferenceKey, PreferencesError) -> Void
   private let cancellation = EtcdCancellation()
 
-  /// Begins to watch, after the first reading.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - keys: The keys, which are compared by their bytes; `nil` for all.
-  ///   - initial: Whether to report the present values first.
-  ///   - end: When to give up the first reading, at most.
-  ///   - failed: Called when changes are no longer noticed, on the watch's thread.
-  ///   - unreadable: Called with each value that cannot be read, as `changed`.
-  ///   - changed: Called with each change, on the watch's thread, and with the present values before
-  ///     this returns.
-  /// - Throws: ``PreferencesError``, if the store cannot be read.
+  /// Begins to watch, after the first reading. `keys` is `nil` for all.
   package init(
     _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool, until end: Deadline? = nil,
     failed: @escaping @Sendable (PreferencesError) -> Void,

@@ -24,9 +24,7 @@ package struct StoreHistory {
   /// Whether the engine has compacted what came before the last change that was returned.
   package private(set) var isCompacted = false
 
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - key: The key whose changes are asked for; `nil` for all.
+  /// `key` is `nil` for all.
   package init(_ store: DirectStore, key: PreferenceKey? = nil) {
     self.store = store
     self.key = key
@@ -63,9 +61,8 @@ package struct StoreHistory {
       && key?.utf8.elementsEqual(change.key.utf8) ?? true
   }
 
-  /// Goes back to the last change before a revision.
-  ///
-  /// - Returns: The change; `nil` if there is none, or if it has no values.
+  /// Goes back to the last change before a revision. Returns `nil` if there is none, or if it has
+  /// no values.
   private mutating func step() throws -> StoreTransaction? {
     let now = try revision ?? newestRevision()
     revision = now
@@ -148,9 +145,6 @@ package struct StoreHistory {
   // MARK: - Transactions
 
   /// Returns what a revision has changed in a store; `nil` if nothing.
-  ///
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/notFound`` if the engine does not
-  ///   have the revision, or not what was there before it.
   package static func transaction(
     _ revision: Int64, of store: DirectStore
   ) throws(PreferencesError) -> StoreTransaction? {

@@ -62,8 +62,6 @@ struct Receiver {
   // MARK: - Everything
 
   /// Compares the file with everything that the engine has.
-  ///
-  /// - Returns: The revision that the file has now.
   private func readEverything(_ connection: EtcdCancellation) throws -> Int64 {
     for _ in 0..<5 {
       signals.advance()
@@ -184,4 +182,107 @@ extension Trouble {
     .foreignStore,
     "the engine's store is not the one that this machine was in step with: "
       + "its identity is missing or another; adopt it if that is meant")
+}
+
+/// Takes the identity of the store that the engine has.
+struct Adoption {
+  let core: SyncCore
+
+  func perform(_ deadline: Deadline) throws(PreferencesError) {
+    do {
+      while true {
+        if let identity = try readIdentity(deadline) {
+          guard try core.replica.state().identity != identity else { return }
+          try core.replica.adopt(identity: identity)
+          // Whoever sends waits for this.
+          return SenderLock.requestRetry(besides: try core.replica.filePath())
+        }
+        try createIdentity(deadline)
+      }
+    } catch let error as EtcdError {
+      throw PreferencesError(error)
+    } catch {
+      throw error as? PreferencesError
+        ?? PreferencesError(.inputOutput, "the store was not adopted: \(type(of: error))")
+    }
+  }
+
+  private func readIdentity(_ deadline: Deadline) throws -> [UInt8]? {
+    let answer = try core.client.range(.one(core.layout.identity), deadline: deadline)
+    guard let row = answer.rows.first else { return nil }
+    guard StoreRow.isIdentity(row.value) else {
+      throw PreferencesError(
+        .unsupportedFormat,
+        "the identity of the engine's store is damaged, or was written by a newer release")
+    }
+    return row.value
+  }
+
+  /// Gives the store an identity, unless another machine does so first.
+  private func createIdentity(_ deadline: Deadline) throws {
+    let key = core.layout.identity
+    let transaction = EtcdTransaction(
+      compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
+    do throws(EtcdError) {
+      _ = try core.client.perform(transaction, deadline: deadline)
+    } catch {
+      // Whether it happened is seen by the next look, unless the deadline has passed.
+      guard error.mayHaveHappened, !deadline.hasPassed else { throw error }
+    }
+  }
+}
+
+/// Everything that the engine has of a store, at one revision.
+struct StoreContents {
+  private(set) var revision: Int64 = 0
+  private(set) var identity: [UInt8]?
+  private(set) var floorRow: [UInt8]?
+  private var writers: [WriterTag: [UInt8]] = [:]
+  private var rows: [SharedRow] = []
+
+  init(_ session: SyncSession, _ cancellation: EtcdCancellation) throws {
+    let layout = session.layout
+    let header = try session.client.snapshot(
+      layout.all, deadline: Deadline(after: .seconds(120)), cancellation: cancellation
+    ) { page in
+      for row in page { add(row, layout) }
+    }
+    revision = header.revision
+    if let identity, !StoreRow.isIdentity(identity) {
+      throw identity.first == StoreRow.form
+        ? Trouble(.damaged, "the identity of the engine's store is damaged") : .newerStore
+    }
+  }
+
+  private mutating func add(_ row: EtcdRow, _ layout: StoreLayout) {
+    switch layout.name(of: row.key) {
+    case .identity: identity = row.value
+    case .floor: floorRow = row.value
+    case .writer(let tag): writers[tag] = row.value
+    case .key(let key):
+      rows.append(SharedRow(key: key, revision: row.modRevision, bytes: row.value))
+    case .machine, .unknown: break
+    }
+  }
+
+  /// Whether nobody has used the store.
+  var isEmpty: Bool { writers.isEmpty && rows.isEmpty && floorRow == nil }
+
+  var rowCount: Int { rows.count }
+
+  func snapshot() throws -> SharedSnapshot {
+    var floor: Int64 = 0
+    if let floorRow {
+      // Without it, a value that is absent could be taken for one that was never sent.
+      guard let number = StoreRow.floor(floorRow) else { throw Trouble.newerStore }
+      floor = number
+    }
+    return SharedSnapshot(
+      revision: revision, identity: identity, floor: floor, writers: writers, rows: rows)
+  }
+}
+
+extension Trouble {
+  static let newerStore = Trouble(
+    .newerForm, "a newer release has written the engine's store; install that release here")
 }

@@ -12,7 +12,6 @@ enum ForkGuard {
   /// Whether this process must not use clients of its parent.
   static var isForked: Bool { mark.isForked }
 
-  /// - Throws: ``EtcdError`` with ``EtcdError/Code/forked``.
   static func check() throws(EtcdError) {
     guard !isForked else {
       throw EtcdError(

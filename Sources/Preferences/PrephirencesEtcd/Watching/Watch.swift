@@ -112,3 +112,85 @@ struct Watch {
     }
   }
 }
+
+/// What a line says of one of the watches of a connection.
+struct WatchAnswer {
+  /// The server's number of the watch.
+  let number: Int64
+  let header: EtcdHeader
+  let isCreated: Bool
+  /// Whether more of the last revision may follow.
+  let isFragment: Bool
+  /// Why the server has ended the watch.
+  let end: EtcdError?
+  private let result: JSONValue
+
+  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(Refusal) {
+    do throws(EtcdError) {
+      let value = try JSONReader.read(line)
+      if let error = value["error"] {
+        throw Refusal(error, endpoint)?.error ?? .malformed
+      }
+      guard let result = value["result"] else { throw .malformed }
+      self.result = result
+      number = try result.number("watch_id")
+      header = try result.header()
+      isCreated = try result.flag("created")
+      isFragment = try result.flag("fragment")
+      end = try result.flag("canceled") ? try Self.end(result, endpoint) : nil
+    } catch {
+      throw Refusal(error.happening(false))
+    }
+  }
+
+  /// The changes of the keys, none in a progress notice.
+  func events(of keys: EtcdKeys) throws(EtcdError) -> EtcdEvents {
+    var events: [EtcdEvents.Event] = []
+    for event in try result.listed("events") { events.append(try event.event(of: keys)) }
+    return EtcdEvents(header: header, events: events)
+  }
+
+  /// Why a watch was cancelled.
+  private static func end(
+    _ result: JSONValue, _ endpoint: EtcdConfiguration.Endpoint
+  ) throws(EtcdError) -> EtcdError {
+    let reason = try result["cancel_reason"]?.string() ?? ""
+    let compacted: Int64 = try result.number("compact_revision")
+    if compacted > 0 || reason.contains("compacted") {
+      return EtcdError(.compacted, "the revision to watch from was compacted")
+    }
+    if reason.contains("permission denied") {
+      return EtcdError(.permissionDenied, "etcd says: permission denied")
+    }
+    return EtcdError(.unreachable, "\(endpoint.authority) ended the watch")
+  }
+}
+
+/// Divides the answer to a watch, which never ends, into its lines.
+struct WatchLines {
+  /// The longest line: a revision is at most 1.5 MiB, which base64 and the keys enlarge.
+  static let limit = 16 << 20
+
+  private var bytes: [UInt8] = []
+  /// Up to here, there is no end of a line.
+  private var searched = 0
+
+  /// Adds bytes, and returns the lines that are complete.
+  mutating func add(_ data: [UInt8]) throws(EtcdError) -> [[UInt8]] {
+    var lines: [[UInt8]] = []
+    bytes += data
+    var start = 0
+    while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      if end > start { lines.append(Array(bytes[start..<end])) }
+      start = end + 1
+      searched = start
+    }
+    bytes.removeFirst(start)
+    searched = bytes.count
+    guard bytes.count <= Self.limit else { throw .malformed }
+    return lines
+  }
+
+  /// What is not a complete line.
+  var rest: [UInt8] { bytes }
+}

@@ -1,3 +1,4 @@
+internal import CLibcurl
 internal import PrephirencesSystem
 internal import SystemPackage
 
@@ -135,5 +136,247 @@ final class WatchHub: Sendable {
 extension EtcdError {
   fileprivate static func noThread(_ error: Errno) -> EtcdError {
     EtcdError(.unreachable, "no thread can be started for the watch: \(error.wordsOfThread)")
+  }
+}
+
+/// One watch of a connection: what has arrived for it, until its thread takes it.
+final class WatchSubscription: Sendable {
+  enum Item {
+    /// The server has accepted the watch on a connection.
+    case created(EtcdHeader)
+    case events(EtcdEvents)
+  }
+
+  let keys: EtcdKeys
+
+  /// How much may wait, in bytes.
+  ///
+  /// With more, it is cheaper to read everything again.
+  static let greatestSize = 8 << 20
+
+  fileprivate struct State {
+    var items: [Item] = []
+    var size = 0
+    /// The first revision that has not arrived.
+    var next: Int64
+    /// The beginning of a revision whose rest follows.
+    var held: [EtcdEvents.Event] = []
+    var hasBegun = false
+    var end: EtcdError?
+  }
+
+  private let state: PosixMutex<State>
+  private let arrival = Waiting()
+
+  init(_ keys: EtcdKeys, from revision: Int64) {
+    self.keys = keys
+    state = PosixMutex(State(next: revision))
+  }
+
+  // MARK: - The thread that watches
+
+  /// Waits for what arrives, and takes all of it.
+  func take(
+    _ deadline: Deadline, _ cancellation: EtcdCancellation
+  ) throws(EtcdError) -> [Item] {
+    while true {
+      // Before the lock, which a fork may have left locked.
+      try ForkGuard.check()
+      let (items, end) = state.withLock { state in
+        defer { (state.items, state.size) = ([], 0) }
+        return (state.items, state.end)
+      }
+      if !items.isEmpty { return items }
+      if let end { throw end }
+      guard try arrival.wait(deadline, cancellation) else { return [] }
+    }
+  }
+
+  // MARK: - The thread of the connection
+
+  /// Whether the server has ever accepted the watch: what it misses from then on, only its thread
+  /// can know.
+  var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+  var hasEnded: Bool { state.withLock { $0.end != nil } }
+
+  /// Returns the revision from which a new connection watches.
+  func restart() -> Int64 {
+    state.withLock { state in
+      state.held = []
+      return state.next
+    }
+  }
+
+  func begin(_ header: EtcdHeader) {
+    state.withLock { state in
+      state.hasBegun = true
+      state.items.append(.created(header))
+    }
+    arrival.end()
+  }
+
+  func end(_ error: EtcdError) {
+    state.withLock { state in
+      if state.end == nil { state.end = error }
+    }
+    arrival.end()
+  }
+
+  func add(_ answer: EtcdEvents, isFragment: Bool) {
+    let isNew = state.withLock { state in
+      guard state.end == nil, let answer = state.complete(answer, isFragment) else { return false }
+      let size = answer.events.reduce(0) { $0 + $1.row.key.count + $1.row.value.count + 100 }
+      if !state.items.isEmpty, state.size + size > Self.greatestSize {
+        (state.items, state.size) = ([], 0)
+        state.end = EtcdError(.compacted, "changes came faster than they were taken")
+        return true
+      }
+      state.items.append(.events(answer))
+      state.size += size
+      return true
+    }
+    if isNew { arrival.end() }
+  }
+}
+
+extension WatchSubscription.State {
+  /// Returns the revisions that are complete with an answer.
+  fileprivate mutating func complete(_ answer: EtcdEvents, _ isFragment: Bool) -> EtcdEvents? {
+    guard !answer.events.isEmpty else {
+      next = max(next, answer.header.revision + 1)
+      return answer
+    }
+    var events = held + answer.events.filter { $0.row.modRevision >= next }
+    held = []
+    if isFragment, let last = events.last?.row.modRevision {
+      let start = events.firstIndex { $0.row.modRevision == last } ?? 0
+      held = Array(events[start...])
+      events.removeSubrange(start...)
+    }
+    guard let last = events.last?.row.modRevision else { return nil }
+    next = last + 1
+    return EtcdEvents(header: answer.header, events: events)
+  }
+}
+
+/// One connection with several watches.
+struct WatchConnection {
+  let caller: Caller
+  let watches: [WatchSubscription]
+  let interruption: EtcdCancellation
+
+  /// How many watches the server has answered: it does so in the order of the requests.
+  private(set) var created = 0
+  /// By the server's numbers; a proxy does not use those that a client asks for.
+  private var numbered: [Int64: WatchSubscription] = [:]
+  private(set) var token: Token?
+
+  init(_ caller: Caller, _ watches: [WatchSubscription], _ interruption: EtcdCancellation) {
+    self.caller = caller
+    self.watches = watches
+    self.interruption = interruption
+  }
+
+  private var patience: Deadline { Deadline(after: caller.configuration.timing.silence) }
+
+  /// Watches until the connection should be renewed.
+  mutating func run(_ follow: (Token?) -> Bool) throws(Refusal) {
+    let endpoint = try caller.endpoint()
+    token = try caller.token(patience, interruption)
+    let request = HTTPRequest(
+      endpoint: endpoint, path: "/v3/watch", token: token, body: body,
+      answerLimit: WatchLines.limit, endsConnection: true)
+    let transfer = try refusing { () throws(EtcdError) in try Transfer() }
+    try refusing { () throws(EtcdError) in try transfer.begin(request, caller.configuration) }
+    defer { transfer.finish() }
+    try transfer.waking(by: interruption) { () throws(Refusal) in
+      try read(transfer, endpoint, follow)
+    }
+  }
+
+  private mutating func read(
+    _ transfer: Transfer, _ endpoint: EtcdConfiguration.Endpoint, _ follow: (Token?) -> Bool
+  ) throws(Refusal) {
+    let renewal = Deadline(after: caller.configuration.timing.renewing)
+    var lines = WatchLines()
+    var answering = patience
+    while true {
+      let isComplete = created == watches.count
+      let wait = isComplete ? renewal : answering
+      let step = try refusing { () throws(EtcdError) in try transfer.next(wait, interruption) }
+      if case .ended(let result) = step { throw end(transfer, result, endpoint, lines.rest) }
+      if case .data = step {
+        let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
+        if transfer.status == 200 {
+          for line in complete { try take(WatchAnswer(line, endpoint)) }
+          if !complete.isEmpty { answering = patience }
+          if !isComplete, created == watches.count, !follow(token) { return }
+        }
+      }
+      // Bytes without an answer are no sign of life.
+      guard wait.hasPassed else { continue }
+      if isComplete { return }
+      guard answering.hasPassed else { continue }
+      throw Refusal(
+        EtcdError(.unreachable, "\(endpoint.authority) does not answer"), .otherEndpoint)
+    }
+  }
+
+  private mutating func take(_ answer: WatchAnswer) throws(Refusal) {
+    if answer.isCreated {
+      guard created < watches.count else { throw Refusal(.malformed) }
+      let watch = watches[created]
+      created += 1
+      if let end = answer.end { return watch.end(end) }
+      numbered[answer.number] = watch
+      watch.begin(answer.header)
+    }
+    // Others have ended on this side: they go with the connection.
+    guard let watch = numbered[answer.number] else { return }
+    if let end = answer.end { return watch.end(end) }
+    do throws(EtcdError) {
+      let events = try answer.events(of: watch.keys)
+      if !answer.isCreated || !events.events.isEmpty {
+        watch.add(events, isFragment: answer.isFragment)
+      }
+    } catch { watch.end(error) }
+  }
+
+  private var body: [UInt8] {
+    watches.flatMap { watch in
+      JSONWriter.object { writer in
+        writer.object("create_request") { request in
+          request.keys(watch.keys)
+          request.integer("start_revision", watch.restart())
+          request.flag("progress_notify", true)
+          request.flag("fragment", true)
+        }
+      }
+    }
+  }
+
+  private func end(
+    _ transfer: Transfer, _ result: UInt32, _ endpoint: EtcdConfiguration.Endpoint, _ rest: [UInt8]
+  ) -> Refusal {
+    if transfer.status != 0, transfer.status != 200 {
+      let refusal = Refusal(HTTPAnswer(status: transfer.status, body: rest), endpoint)
+      return Refusal(refusal.error.happening(false), refusal.remedy)
+    }
+    guard result != CLIBCURL_OK else {
+      return Refusal(
+        EtcdError(.unreachable, "\(endpoint.authority) ended the watch"), .otherEndpoint)
+    }
+    return Refusal(transfer.failure(result, endpoint), .otherEndpoint)
+  }
+
+  private func refusing<Result>(
+    _ body: () throws(EtcdError) -> Result
+  ) throws(Refusal) -> Result {
+    do throws(EtcdError) { return try body() } catch {
+      // A watch has no deadline: what does not answer in time isn't there.
+      guard error.code == .timedOut else { throw Refusal(error.happening(false)) }
+      throw Refusal(EtcdError(.unreachable, error.message), .otherEndpoint)
+    }
   }
 }

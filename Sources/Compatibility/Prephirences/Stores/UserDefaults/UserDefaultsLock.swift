@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PrephirencesSystem
 
 /// Prevents two processes from saving user defaults at the same time.
 ///
