@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The options that show changes instead of making them.
 struct DryRunOptions: QuickArguments {

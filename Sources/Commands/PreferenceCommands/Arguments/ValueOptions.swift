@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The options that give the value to write, and its type.
 struct ValueOptions: QuickArguments {

@@ -1,7 +1,8 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Sets the preferences that a file has.
 struct ImportCommand: RehearsableSubcommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Lists domains, or the preferences of one.
 struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Prints preferences.
 struct ReadCommand: PreferenceSubcommand, QuickCommand {

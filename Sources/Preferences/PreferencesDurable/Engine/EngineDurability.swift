@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 

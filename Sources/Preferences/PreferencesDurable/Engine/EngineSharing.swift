@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 

@@ -1,4 +1,4 @@
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// Notices that this process was forked from one that used preferences.

@@ -1,5 +1,5 @@
 internal import Glibc
-package import Prephirences
+package import PreferencesCore
 package import PrephirencesSystem
 internal import SystemPackage
 

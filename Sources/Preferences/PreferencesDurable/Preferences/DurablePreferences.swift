@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-public import Prephirences
+public import PreferencesCore
 package import PrephirencesSystem
 
 /// Preferences in a file of their own, which several processes can use at the same time.

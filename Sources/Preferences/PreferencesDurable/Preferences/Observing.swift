@@ -1,4 +1,4 @@
-public import Prephirences
+public import PreferencesCore
 
 extension DurablePreferences {
   /// Starts notifying an observer of changes, also of those that other processes make.

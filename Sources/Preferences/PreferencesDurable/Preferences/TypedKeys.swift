@@ -1,4 +1,4 @@
-public import Prephirences
+public import PreferencesCore
 
 extension DurablePreferences {
   /// The name of a preference, the type of its value, and the value if none is stored.

@@ -1,4 +1,4 @@
-public import Prephirences
+public import PreferencesCore
 
 extension DurablePreferences {
   /// Sets the value of a key; `nil` removes it.

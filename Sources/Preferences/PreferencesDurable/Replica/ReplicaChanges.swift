@@ -1,5 +1,5 @@
 package import Foundation
-package import Prephirences
+package import PreferencesCore
 
 /// A key of which the engine has another row than the shadow had.
 struct News {

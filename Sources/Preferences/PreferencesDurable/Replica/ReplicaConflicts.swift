@@ -1,4 +1,4 @@
-internal import Prephirences
+internal import PreferencesCore
 
 /// Decisions of programs.
 extension ReplicaTransaction {

@@ -1,4 +1,4 @@
-internal import Prephirences
+internal import PreferencesCore
 
 /// What becomes of a unit.
 enum UnitState: Equatable {

@@ -1,5 +1,5 @@
 package import Foundation
-package import Prephirences
+package import PreferencesCore
 
 /// A file as it is shared from ``SharedReplica/share(_:clearingDecisions:)`` or
 /// ``SharedReplica/adopt(identity:)`` on, at one place.

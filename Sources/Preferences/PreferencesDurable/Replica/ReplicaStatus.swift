@@ -1,5 +1,5 @@
 package import Foundation
-package import Prephirences
+package import PreferencesCore
 
 extension SharedReplica {
   /// The units that wait for a decision, the oldest first.

@@ -1,4 +1,4 @@
-internal import Prephirences
+internal import PreferencesCore
 
 /// A transaction on a shared file: the shadow, the log and what is known of the engine.
 ///

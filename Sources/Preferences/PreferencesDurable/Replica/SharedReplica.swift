@@ -1,5 +1,5 @@
 internal import Foundation
-package import Prephirences
+package import PreferencesCore
 
 /// What keeps a file of preferences in step with an engine.
 ///

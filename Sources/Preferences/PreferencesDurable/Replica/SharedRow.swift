@@ -1,5 +1,5 @@
 package import Foundation
-package import Prephirences
+package import PreferencesCore
 
 /// A writer of shared preferences: a store file, until it is found to be a copy of another.
 package struct WriterTag: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-package import Prephirences
+package import PreferencesCore
 
 /// A value in the form in which the file has it: its kind, and its bytes.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Prephirences
+internal import PreferencesCore
 
 /// Converts values to their stored form.
 struct ValueEncoder {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 package import PrephirencesEtcd
 package import PrephirencesSystem
 internal import SystemPackage

@@ -1,6 +1,6 @@
 package import Foundation
 package import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 

@@ -1,5 +1,5 @@
 internal import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 

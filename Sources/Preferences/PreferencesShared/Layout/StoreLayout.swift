@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
 package import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 package import PrephirencesEtcd
 internal import PrephirencesSystem
 

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage

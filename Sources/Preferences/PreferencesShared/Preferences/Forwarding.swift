@@ -1,5 +1,5 @@
 public import PreferencesDurable
-public import Prephirences
+public import PreferencesCore
 
 extension SharedPreferences {
   /// Sets the value of a key; `nil` removes it.

@@ -1,6 +1,6 @@
 internal import Foundation
 public import PreferencesDurable
-public import Prephirences
+public import PreferencesCore
 package import PrephirencesSystem
 internal import SystemPackage
 

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Glibc
 package import PreferencesDurable
-public import Prephirences
+public import PreferencesCore
 internal import PrephirencesSystem
 
 extension SharedPreferences {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 internal import SystemPackage

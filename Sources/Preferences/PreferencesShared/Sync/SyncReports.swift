@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 package import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 internal import Synchronization
