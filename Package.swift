@@ -252,7 +252,6 @@ let package = Package(
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesSystem"]),
-    support("QuickPathTesting", ["PrephirencesCommandLine", argumentParser]),
     support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
 
@@ -261,7 +260,6 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
-    client("ParsedPrefs", ["KeychainCommands", "PreferenceCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
       "PreferencesStress",
@@ -302,7 +300,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "PrephirencesCommandLine", "QuickPathTesting", argumentParser,
+        "PrephirencesCommandLine", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -375,7 +373,7 @@ let package = Package(
       "PreferenceCommandsTests",
       [
         "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", "QuickPathTesting", argumentParser,
+        "PrephirencesDurable", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",
