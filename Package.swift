@@ -269,7 +269,6 @@ let package = Package(
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesSystem"]),
-    support("QuickPathTesting", ["PrephirencesCommandLine", argumentParser]),
     support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
 
@@ -278,7 +277,6 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
-    client("ParsedPrefs", ["KeychainCommands", "PreferenceCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
       "PreferencesStress",
@@ -320,7 +318,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "PrephirencesCommandLine", "QuickPathTesting", argumentParser,
+        "PrephirencesCommandLine", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -393,7 +391,7 @@ let package = Package(
       "PreferenceCommandsTests",
       [
         "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", "QuickPathTesting", argumentParser,
+        "PrephirencesDurable", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",

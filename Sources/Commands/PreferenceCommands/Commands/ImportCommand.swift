@@ -6,8 +6,6 @@ internal import PrephirencesSystem
 
 /// Sets the preferences that a file has.
 struct ImportCommand: RehearsableSubcommand {
-  static let spellings = ["import"]
-
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Set the preferences that a file has",

@@ -7,8 +7,6 @@ internal import PrephirencesSystem
 
 /// Prints changes of preferences as they happen.
 struct WatchCommand: PreferenceSubcommand {
-  static let spellings = ["watch"]
-
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Print changes of preferences as they happen",
