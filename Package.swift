@@ -63,36 +63,50 @@ func client(
 let package = Package(
   name: "Prephirences",
   products: [
-    .library(name: "Prephirences", targets: ["Prephirences"]),
+    .library(name: "Prephirences", targets: ["PreferencesCore", "Prephirences"]),
     .library(
       name: "CryptoPrephirences",
-      targets: ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
-    .library(name: "PrephirencesCookies", targets: ["Prephirences", "PrephirencesCookies"]),
-    .library(name: "PrephirencesRecords", targets: ["Prephirences", "PrephirencesRecords"]),
-    .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
+      targets: ["CryptoPrephirences", "KeychainSecrets", "PreferencesCore", "Prephirences"]),
+    .library(
+      name: "PrephirencesCookies",
+      targets: ["PreferencesCore", "Prephirences", "PrephirencesCookies"]),
+    .library(
+      name: "PrephirencesRecords",
+      targets: ["PreferencesCore", "Prephirences", "PrephirencesRecords"]),
+    .library(
+      name: "RemotePrephirences",
+      targets: ["PreferencesCore", "Prephirences", "RemotePrephirences"]),
     .library(
       name: "PrephirencesDurable",
-      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      targets: ["PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     .library(
       name: "PrephirencesShared",
       targets: [
-        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
-        "PrephirencesShared",
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "Prephirences",
+        "PrephirencesDurable", "PrephirencesShared",
       ]),
     .library(
       name: "SwiftyUserDefaults",
-      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
+      targets: [
+        "PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+        "SwiftyUserDefaults",
+      ]),
     .library(
       name: "Palau",
-      targets: ["Palau", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      targets: [
+        "Palau", "PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+      ]),
     .library(
       name: "TypedDefaults",
-      targets: ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "TypedDefaults"]),
+      targets: [
+        "PreferencesCore", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+        "TypedDefaults",
+      ]),
     .library(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainVault", "Prephirences",
+        "KeychainStores", "KeychainVault", "PreferencesCore",
       ]),
     .library(
       name: "KeychainHelpers",
@@ -171,27 +185,30 @@ let package = Package(
       .keychain, "Keychain",
       [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainVault", "KeychainVaultFormat", "Prephirences", "PrephirencesSystem",
+        "KeychainVault", "KeychainVaultFormat", "PreferencesCore", "PrephirencesSystem",
         systemPackage,
       ]),
     target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
 
     // Preferences: values, durable on this machine, and in step on many
+    target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesDurable",
-      ["CSQLite", "Prephirences", "PrephirencesSystem", systemPackage]),
+      ["CSQLite", "PreferencesCore", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesShared",
       [
-        "PreferencesDurable", "Prephirences", "PrephirencesEtcd", "PrephirencesSystem",
+        "PreferencesCore", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
         systemPackage,
       ]),
 
     // Compatibility: the APIs of other libraries, and Foundation's
-    target(.compatibility, "Prephirences"),
-    target(.compatibility, "PrephirencesDurable", ["PreferencesDurable", "Prephirences"]),
+    target(.compatibility, "Prephirences", ["PreferencesCore", "PrephirencesSystem"]),
+    target(
+      .compatibility, "PrephirencesDurable",
+      ["PreferencesCore", "PreferencesDurable", "Prephirences"]),
     target(
       .compatibility, "PrephirencesShared",
       [
@@ -226,7 +243,7 @@ let package = Package(
     target(
       .commands, "PreferenceCommands",
       [
-        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesCommandLine",
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "PrephirencesCommandLine",
         "PrephirencesEtcd", "PrephirencesSystem", argumentParser, systemPackage,
       ]),
     target(
@@ -240,7 +257,7 @@ let package = Package(
       name: "prefs",
       dependencies: [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "PreferenceCommands",
-        "PreferencesShared", "Prephirences", argumentParser,
+        "PreferencesCore", "PreferencesShared", argumentParser,
       ],
       path: "Sources/Commands/prefs"),
 
@@ -252,7 +269,6 @@ let package = Package(
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesSystem"]),
-    support("QuickPathTesting", ["PrephirencesCommandLine", argumentParser]),
     support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
 
@@ -261,7 +277,6 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
-    client("ParsedPrefs", ["KeychainCommands", "PreferenceCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
       "PreferencesStress",
@@ -269,6 +284,7 @@ let package = Package(
         "Palau", "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
         "PrephirencesShared", "PrephirencesSystem", "SwiftyUserDefaults", "TypedDefaults",
       ]),
+    client("CoreClient", ["PreferencesCore"]),
     client("PreferencesTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client("DurableTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client(
@@ -302,7 +318,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "PrephirencesCommandLine", "QuickPathTesting", argumentParser,
+        "PrephirencesCommandLine", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -375,7 +391,7 @@ let package = Package(
       "PreferenceCommandsTests",
       [
         "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", "QuickPathTesting", argumentParser,
+        "PrephirencesDurable", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",
@@ -417,7 +433,9 @@ let package = Package(
         "Prephirences", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesShared",
         "PrephirencesSystem", "TestPrograms", "UbiquitousSettings",
       ]),
-    tests("PrephirencesTests", ["PreferencesTool", "Prephirences", "TestPrograms"]),
+    tests(
+      "PrephirencesTests",
+      ["CoreClient", "PreferencesCore", "PreferencesTool", "Prephirences", "TestPrograms"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
     tests(
       "SwiftyUserDefaultsTests",

@@ -13,7 +13,7 @@ struct EncryptedFile {
   let cipher: any Cipher
 
   func read() throws -> (
-    values: PreferencesDictionary, format: PropertyListSerialization.PropertyListFormat?
+    values: PreferencesDictionary, format: PropertyListReader.Format?
   ) {
     let plain = try decrypt(contents())
     if plain.starts(with: PlainForm.file.magic) {

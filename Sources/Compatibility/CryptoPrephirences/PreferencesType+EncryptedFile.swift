@@ -61,7 +61,7 @@ extension Plist {
     readOptionsMask: Data.ReadingOptions = []
   ) throws -> PreferencesDictionary {
     let file = try EncryptedFile(path: filePath, cipher: cipher).read()
-    if let found = file.format { unsafe format?.pointee = found }
+    if let found = file.format { unsafe format?.pointee = found.foundationFormat }
     return file.values
   }
 

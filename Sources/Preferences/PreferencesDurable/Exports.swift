@@ -1,2 +1,2 @@
 // Keys, values, errors and observers are those of preferences.
-@_exported public import Prephirences
+@_exported public import PreferencesCore

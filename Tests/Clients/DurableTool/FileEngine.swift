@@ -40,12 +40,12 @@ struct FileEngine {
 
   func events(after known: Int64) -> [SharedRevision] { events.filter { $0.revision > known } }
 
-  /// Performs a unit if its compares hold.
+  /// Performs a batch if its compares hold.
   ///
   /// - Returns: Whether they do.
-  mutating func perform(_ unit: SharedUnit) throws -> Bool {
-    guard writers[unit.writer] == unit.oldWriterRow else { return false }
-    for change in unit.changes {
+  mutating func perform(_ batch: SharedBatch) throws -> Bool {
+    guard writers[batch.writer] == batch.oldWriterRow else { return false }
+    for change in batch.changes {
       let present = rows[change.row.key]?.bytes
       switch change.base {
       case .absent: guard present == nil else { return false }
@@ -54,8 +54,8 @@ struct FileEngine {
     }
     try append(
       Line(
-        writer: unit.writer.bytes, writerRow: unit.newWriterRow,
-        keys: unit.changes.map(\.row.key), rows: unit.changes.map(\.row.bytes)))
+        writer: batch.writer.bytes, writerRow: batch.newWriterRow,
+        keys: batch.changes.map(\.row.key), rows: batch.changes.map(\.row.bytes)))
     return true
   }
 

@@ -13,7 +13,7 @@ extension Session {
     case ("unshare", 0): try replica.unshare()
     case ("connect", 0): try connect()
     case ("receive", 3): try receive(words[0], words[1], Int64(words[2]) ?? 0)
-    case ("next-unit", 0): report(try replica.nextUnit().map(Self.text) ?? "none")
+    case ("next-unit", 0): report(try replica.nextBatch().map(Self.text) ?? "none")
     case ("acknowledge", 1): try acknowledge(Int64(words[0]) ?? 0)
     case ("state", 0): try reportState()
     case ("exchange", 2): try exchange(words[0], from: Int(words[1]) ?? 0)
@@ -23,10 +23,10 @@ extension Session {
     }
   }
 
-  /// The number, the random bytes and the contents of a unit.
-  private static func text(_ unit: SharedUnit) -> String {
-    let rows = unit.changes.map { "\($0.row.key)=\(hexadecimal($0.row.bytes))" }.sorted()
-    return "unit \(unit.number) \(hexadecimal(unit.newWriterRow)) \(rows.joined(separator: ","))"
+  /// The number, the random bytes and the contents of a batch.
+  private static func text(_ batch: SharedBatch) -> String {
+    let rows = batch.changes.map { "\($0.row.key)=\(hexadecimal($0.row.bytes))" }.sorted()
+    return "unit \(batch.number) \(hexadecimal(batch.newWriterRow)) \(rows.joined(separator: ","))"
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
@@ -51,8 +51,8 @@ extension Session {
   }
 
   private func acknowledge(_ revision: Int64) throws {
-    guard let unit = try replica.nextUnit() else { return report("none") }
-    try replica.acknowledge(unit, revision: revision)
+    guard let batch = try replica.nextBatch() else { return report("none") }
+    try replica.acknowledge(batch, revision: revision)
   }
 
   private func reportState() throws {
@@ -82,40 +82,40 @@ extension Session {
     }
   }
 
-  /// Goes on where a process was killed: first with the unit that was numbered.
+  /// Goes on where a process was killed: first with the batch that was numbered.
   private func join(_ path: String) throws -> FileEngine {
     let engine = try FileEngine(path)
     if try !replica.isShared() {
       try replica.share(SharingSettings())
-    } else if let unit = try replica.nextUnit() {
-      let row = engine.writers[unit.writer].map(Self.hexadecimal) ?? "none"
+    } else if let batch = try replica.nextBatch() {
+      let row = engine.writers[batch.writer].map(Self.hexadecimal) ?? "none"
       report("engine \(row)")
-      report(Self.text(unit))
+      report(Self.text(batch))
     }
     guard try replica.apply(engine.snapshot) == .applied else {
       throw PreferencesError(.conflict, "the snapshot was not applied")
     }
-    // The engine may have shown that the unit can never be performed.
+    // The engine may have shown that the batch can never be performed.
     report("joined")
     return engine
   }
 
-  /// Sends the next unit; before it arrives, another machine may change a key.
+  /// Sends the next batch; before it arrives, another machine may change a key.
   ///
   /// - Returns: Whether there is one.
   @discardableResult
   private func send(_ engine: inout FileEngine, isContended: Bool = false) throws -> Bool {
-    guard let unit = try replica.nextUnit() else { return false }
-    report(Self.text(unit))
+    guard let batch = try replica.nextBatch() else { return false }
+    report(Self.text(batch))
     if isContended { try engine.write(-1, forKey: "contended") }
-    if try engine.perform(unit) {
-      try replica.acknowledge(unit, revision: engine.revision)
+    if try engine.perform(batch) {
+      try replica.acknowledge(batch, revision: engine.revision)
     } else {
-      report("refused \(unit.number)")
+      report("refused \(batch.number)")
       try receive(engine)
-      try replica.reject(unit)
+      try replica.reject(batch)
     }
-    report("settled \(unit.number)")
+    report("settled \(batch.number)")
     return true
   }
 
@@ -143,22 +143,22 @@ extension Session {
     typealias Fork = @convention(c) () -> pid_t
     guard let symbol = dlsym(nil, "fork") else { exit(70) }
     let replica = replica
-    let unit = try replica.nextUnit()
+    let batch = try replica.nextBatch()
     let child = unsafeBitCast(symbol, to: Fork.self)()
     if child == 0 {
       attempt("isShared") { _ = try replica.isShared() }
       attempt("share") { try replica.share(SharingSettings()) }
       attempt("state") { _ = try replica.state() }
-      attempt("next-unit") { _ = try replica.nextUnit() }
+      attempt("next-unit") { _ = try replica.nextBatch() }
       attempt("apply") { _ = try replica.apply([]) }
-      attempt("acknowledge") { if let unit { try replica.acknowledge(unit, revision: 2) } }
+      attempt("acknowledge") { if let batch { try replica.acknowledge(batch, revision: 2) } }
       attempt("conflicts") { _ = try replica.conflicts() }
-      attempt("journal") { _ = try replica.journal(after: 0) }
+      attempt("journal") { _ = try replica.changeFeed(after: 0) }
       attempt("unshare") { try replica.unshare() }
       _exit(0)
     }
     waitpid(child, nil, 0)
-    report("parent \(try replica.nextUnit().map(Self.text) == unit.map(Self.text))")
+    report("parent \(try replica.nextBatch().map(Self.text) == batch.map(Self.text))")
   }
 
   private func attempt(_ name: String, _ body: () throws -> Void) {

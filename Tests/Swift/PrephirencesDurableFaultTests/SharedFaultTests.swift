@@ -99,20 +99,20 @@ private struct SharedRun {
   private func checkNumber(
     _ subject: SharedOperation.Subject, _ home: TestHome, _ place: Comment
   ) throws {
-    let unit = try subject.replica.nextUnit()
-    if let unit, let earlier = subject.unit, unit.writer == earlier.writer,
-      unit.number <= earlier.number
+    let batch = try subject.replica.nextBatch()
+    if let batch, let earlier = subject.batch, batch.writer == earlier.writer,
+      batch.number <= earlier.number
     {
-      #expect(unit.contents == earlier.contents, place)
+      #expect(batch.contents == earlier.contents, place)
     }
     if try !subject.replica.state().isReadOnly {
       try subject.store.storeObject("after", forKey: "k1")
       #expect(try subject.store.fetchObject(forKey: "k1") as? String == "after", place)
     }
-    guard let unit else { return }
-    #expect(try subject.replica.nextUnit()?.contents == unit.contents, place)
+    guard let batch else { return }
+    #expect(try subject.replica.nextBatch()?.contents == batch.contents, place)
     let copy = try TestHome(with: home.files())
-    #expect(try SharedReplica(copy.store()).nextUnit()?.contents == unit.contents, place)
+    #expect(try SharedReplica(copy.store()).nextBatch()?.contents == batch.contents, place)
   }
 }
 

@@ -47,8 +47,8 @@ private struct History {
   var acknowledged: [String: Int] = [:]
   var last = 0
   var settled: Set<String> = []
-  private var units: [String: String] = [:]
-  private var open: (number: String, unit: String)?
+  private var batches: [String: String] = [:]
+  private var open: (number: String, batch: String)?
   private var said: [String] = []
 
   var tail: ArraySlice<String> { said.suffix(12) }
@@ -74,14 +74,14 @@ private struct History {
     }
   }
 
-  /// A unit that was numbered, and is not known to be settled, is the next one, too.
-  private mutating func add(_ number: String, _ unit: String, _ row: String) {
-    #expect(units[number, default: unit] == unit)
-    units[number] = unit
-    if let open, open.unit != unit {
+  /// A batch that was numbered, and is not known to be settled, is the next one, too.
+  private mutating func add(_ number: String, _ batch: String, _ row: String) {
+    #expect(batches[number, default: batch] == batch)
+    batches[number] = batch
+    if let open, open.batch != batch {
       // It was performed and acknowledged, before the process could say so.
-      #expect(open.unit.contains(row) && row != "none", "\(tail)")
+      #expect(open.batch.contains(row) && row != "none", "\(tail)")
     }
-    open = (number, unit)
+    open = (number, batch)
   }
 }

@@ -8,7 +8,7 @@ struct SharedOperation: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let sample: SharedSample
 
-  /// Whether the file is open, and the unit or the conflict known, before calls fail.
+  /// Whether the file is open, and the batch or the conflict known, before calls fail.
   let isWarm: Bool
 
   let run: @Sendable (Subject) throws -> Void
@@ -17,7 +17,7 @@ struct SharedOperation: Sendable, CustomTestStringConvertible {
   struct Subject {
     let store: DurablePreferences
     let replica: SharedReplica
-    let unit: SharedUnit?
+    let batch: SharedBatch?
     let conflict: ReplicaConflict?
   }
 
@@ -37,22 +37,22 @@ struct SharedOperation: Sendable, CustomTestStringConvertible {
   func subject(_ store: DurablePreferences) throws -> Subject {
     let replica = SharedReplica(store)
     guard isWarm else {
-      return Subject(store: store, replica: replica, unit: nil, conflict: nil)
+      return Subject(store: store, replica: replica, batch: nil, conflict: nil)
     }
     _ = try store.fetchObject(forKey: "k5")
     return Subject(
       store: store, replica: replica,
-      unit: sample == .numbered ? try replica.nextUnit() : nil,
+      batch: sample == .numbered ? try replica.nextBatch() : nil,
       conflict: sample == .conflicting ? try replica.conflicts().last : nil)
   }
 
   private static func settling(
     _ description: String,
-    _ settle: @escaping @Sendable (SharedReplica, SharedUnit) throws -> Void
+    _ settle: @escaping @Sendable (SharedReplica, SharedBatch) throws -> Void
   ) -> Self {
     Self(description, .numbered) { subject in
-      guard let unit = subject.unit else { throw Failed() }
-      try settle(subject.replica, unit)
+      guard let batch = subject.batch else { throw Failed() }
+      try settle(subject.replica, batch)
     }
   }
 
@@ -100,19 +100,19 @@ struct SharedOperation: Sendable, CustomTestStringConvertible {
     Self("snapshot", .unsent, warm: false, snapshot),
     Self("revisions", .unsent, arrivals),
     Self("revisions while a unit is numbered", .numbered, arrivals),
-    settling("meet the numbered unit") { replica, unit in
-      let rows = unit.changes.map { change in
+    settling("meet the numbered unit") { replica, batch in
+      let rows = batch.changes.map { change in
         SharedRow(key: change.row.key, revision: 30, bytes: change.row.bytes)
       }
       let revision = SharedRevision(
         revision: 30,
-        changes: [.writer(unit.writer, unit.newWriterRow)] + rows.map { .row($0) })
+        changes: [.writer(batch.writer, batch.newWriterRow)] + rows.map { .row($0) })
       try applied(replica.apply([revision]))
     },
-    Self("next unit", .unsent) { _ = try $0.replica.nextUnit() },
-    Self("next unit, and open", .unsent, warm: false) { _ = try $0.replica.nextUnit() },
-    settling("next unit again") { replica, unit in
-      guard try replica.nextUnit()?.contents == unit.contents else { throw Failed() }
+    Self("next unit", .unsent) { _ = try $0.replica.nextBatch() },
+    Self("next unit, and open", .unsent, warm: false) { _ = try $0.replica.nextBatch() },
+    settling("next unit again") { replica, batch in
+      guard try replica.nextBatch()?.contents == batch.contents else { throw Failed() }
     },
     settling("acknowledge") { try $0.acknowledge($1, revision: 30) },
     settling("reject") { try $0.reject($1) },

@@ -17,7 +17,7 @@ struct SharedPicture: Equatable, CustomStringConvertible {
     let state = try replica.state()
     let unsent = try replica.unsent()
     let numbered = try replica.unsent(upTo: .max)
-    let journal = try replica.journal(after: 0) ?? []
+    let journal = try replica.changeFeed(after: 0) ?? []
     return [
       "settings \(state.settings)", "identity \(state.identity ?? [])",
       "row \(state.writerRow.map { Array($0[..<9]) } ?? [])", "revision \(state.revision)",
@@ -31,7 +31,7 @@ struct SharedPicture: Equatable, CustomStringConvertible {
     ]
   }
 
-  private static func text(_ entry: JournalEntry) -> String {
+  private static func text(_ entry: ChangeFeedEntry) -> String {
     "\(entry.key) \(text(entry.old)) \(text(entry.new)) \(entry.isConflict) \(entry.reason)"
   }
 
@@ -43,7 +43,7 @@ struct SharedPicture: Equatable, CustomStringConvertible {
   private static func text(_ value: PreferenceObject?) -> String { value.map { "\($0)" } ?? "-" }
 }
 
-extension SharedUnit {
+extension SharedBatch {
   /// Everything that is sent; equal only if the number is used for the same contents.
   var contents: [String] {
     ["\(writer.bytes) \(number) \(oldWriterRow ?? []) \(newWriterRow)"]

@@ -12,7 +12,7 @@ struct SharedPlaceTests {
     let home = try TestHome()
     func store() -> DurablePreferences {
       DurablePreferences(
-        suiteName: home.suite, folder: home.config, isOnNetwork: true, patience: .seconds(1))
+        suiteName: home.suite, folder: home.config, isOnNetwork: true, timeout: .seconds(1))
     }
     let one = store()
     let replica = SharedReplica(one)
@@ -20,15 +20,15 @@ struct SharedPlaceTests {
     try replica.share(SharingSettings())
     let rows = [try SharedSample.row("b", "there", 5)]
     #expect(try replica.apply(SharedSample.snapshot(5, rows)) == .applied)
-    let unit = try #require(try replica.nextUnit())
-    #expect(unit.changes.map(\.row.key) == ["a"])
+    let batch = try #require(try replica.nextBatch())
+    #expect(batch.changes.map(\.row.key) == ["a"])
     try one.storeObject("later", forKey: "a")
-    #expect(try SharedReplica(store()).nextUnit()?.contents == unit.contents)
-    try replica.acknowledge(unit, revision: 6)
+    #expect(try SharedReplica(store()).nextBatch()?.contents == batch.contents)
+    try replica.acknowledge(batch, revision: 6)
     #expect(try replica.apply([SharedSample.conflicts(at: 7)]) == .applied)
     #expect(try store().fetchObject(forKey: "b") as? String == "there")
     #expect(try store().fetchObject(forKey: "k1") as? String == "there")
-    #expect(try replica.nextUnit()?.number == unit.number + 1)
+    #expect(try replica.nextBatch()?.number == batch.number + 1)
     #expect(home.disagreements() == "ok")
     try replica.unshare()
     #expect(try store().fetchObject(forKey: "a") as? String == "later")

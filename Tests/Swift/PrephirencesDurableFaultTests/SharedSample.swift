@@ -12,7 +12,7 @@ enum SharedSample: String, CaseIterable {
   case fresh
   /// It is in step but for unsent changes, also of a transaction and a removal.
   case unsent
-  /// Besides, a unit is numbered.
+  /// Besides, a batch is numbered.
   case numbered
   /// Besides, a single change and a transaction wait for a decision.
   case conflicting
@@ -47,9 +47,9 @@ enum SharedSample: String, CaseIterable {
     guard self != .fresh else { return }
     _ = try replica.apply(Self.snapshot(1, [try Self.row("shared", 1, 1)]))
     var revision: Int64 = 1
-    while let unit = try replica.nextUnit() {
+    while let batch = try replica.nextBatch() {
       revision += 1
-      try replica.acknowledge(unit, revision: revision)
+      try replica.acknowledge(batch, revision: revision)
     }
     try store.storeObject("changed", forKey: "k1")
     try store.storeObject(nil, forKey: "k2")
@@ -57,7 +57,7 @@ enum SharedSample: String, CaseIterable {
     try store.transaction { _ in
       for key in ["k2", "k3", "k4"] { try store.storeObject("unit", forKey: key) }
     }
-    if self == .numbered { _ = try replica.nextUnit() }
+    if self == .numbered { _ = try replica.nextBatch() }
     if self == .conflicting { _ = try replica.apply([Self.conflicts(at: 20)]) }
   }
 

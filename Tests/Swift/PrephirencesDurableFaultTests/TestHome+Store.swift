@@ -16,7 +16,7 @@ extension TestHome {
   ) -> DurablePreferences {
     DurablePreferences(
       suiteName: suiteName, folder: home.config, isOnNetwork: isOnNetwork,
-      patience: .milliseconds(30))
+      timeout: .milliseconds(30))
   }
 
   /// Creates a file of the suite's folder.

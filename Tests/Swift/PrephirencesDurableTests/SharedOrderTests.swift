@@ -25,12 +25,12 @@ import Testing
     }
   }
 
-  /// The keys of all units, as they are sent.
+  /// The keys of all batches, as they are sent.
   private func sent() throws -> [[String]] {
     var sent: [[String]] = []
-    while let unit = try replica.nextUnit() {
-      sent.append(unit.changes.map(\.row.key))
-      try replica.acknowledge(unit, revision: Int64(sent.count + 100))
+    while let batch = try replica.nextBatch() {
+      sent.append(batch.changes.map(\.row.key))
+      try replica.acknowledge(batch, revision: Int64(sent.count + 100))
     }
     return sent
   }
@@ -42,11 +42,11 @@ import Testing
     store["x0"] = "again"
     try transact(1, "t1", "t2")
     store["late"] = 1
-    let units = try sent()
-    #expect(units.map(\.count) == [64, 37, 2, 1])
-    #expect(units[0] == (1...64).map { "x\($0)" })
-    #expect(Array(units[1].suffix(2)) == ["a ready", "x0"])
-    #expect(Set(units[2]) == ["t1", "t2"] && units[3] == ["late"])
+    let batches = try sent()
+    #expect(batches.map(\.count) == [64, 37, 2, 1])
+    #expect(batches[0] == (1...64).map { "x\($0)" })
+    #expect(Array(batches[1].suffix(2)) == ["a ready", "x0"])
+    #expect(Set(batches[2]) == ["t1", "t2"] && batches[3] == ["late"])
   }
 
   @Test func whatFollowsATransactionDoesNotOvertakeIt() throws {
@@ -64,13 +64,13 @@ import Testing
     try transact(2, "a", "b")
     try transact(3, "b", "c")
     store["c"] = 4
-    let mark = try replica.logMark()
+    let mark = try replica.outboxMark()
     #expect(try sent().isEmpty)
     let unsent = try replica.unsent(upTo: mark)
     #expect(unsent.keys.sorted() == ["a", "b", "c"])
     #expect(unsent.areWaiting && !unsent.mayHaveHappened)
     store["free"] = 1
-    #expect(try !replica.unsent(upTo: replica.logMark()).areWaiting)
+    #expect(try !replica.unsent(upTo: replica.outboxMark()).areWaiting)
     #expect(try sent() == [["free"]])
   }
 
@@ -117,32 +117,32 @@ import Testing
   @Test func aSessionEndsWithItsSharing() throws {
     try connect()
     store["a"] = 1
-    let session = replica.during(try #require(try replica.currentSharing()))
-    #expect(try session.nextUnit() != nil)
+    let session = replica.during(try #require(try replica.currentEpoch()))
+    #expect(try session.nextBatch() != nil)
     try session.renewWriter()
-    try session.checkSharing()
+    try session.checkEpoch()
     try replica.unshare()
-    #expect(try replica.currentSharing() == nil)
+    #expect(try replica.currentEpoch() == nil)
     try connect()
     let revisions = [SharedRevision(revision: 2, changes: [.row(try row("b", 1, revision: 2))])]
     let error = #expect(throws: PreferencesError.self) { try session.apply(revisions) }
     #expect(error?.code == .notFound)
-    #expect(throws: PreferencesError.self) { try session.nextUnit() }
+    #expect(throws: PreferencesError.self) { try session.nextBatch() }
     #expect(store["b"] == nil)
-    let next = replica.during(try #require(try replica.currentSharing()))
-    #expect(try next.nextUnit() != nil)
+    let next = replica.during(try #require(try replica.currentEpoch()))
+    #expect(try next.nextBatch() != nil)
     try replica.adopt(identity: [2])
     #expect(throws: PreferencesError.self) { try next.state() }
   }
 
   @Test func aSessionEndsWithItsPlace() throws {
     try connect()
-    let session = replica.during(try #require(try replica.currentSharing()))
+    let session = replica.during(try #require(try replica.currentEpoch()))
     var settings = SharingSettings()
     settings.place = "elsewhere"
     try replica.share(settings)
-    #expect(throws: PreferencesError.self) { try session.nextUnit() }
+    #expect(throws: PreferencesError.self) { try session.nextBatch() }
     try replica.share(SharingSettings())
-    #expect(try session.nextUnit() == nil)
+    #expect(try session.nextBatch() == nil)
   }
 }

@@ -52,7 +52,7 @@ import Testing
     try connect()
     #expect(try replica.unshare(losesUnsent: false) == 1)
     #expect(try replica.isShared())
-    try replica.acknowledge(#require(try replica.nextUnit()), revision: 2)
+    try replica.acknowledge(#require(try replica.nextBatch()), revision: 2)
     #expect(try replica.unshare(losesUnsent: false) == 0)
     #expect(try !replica.isShared())
   }
@@ -66,31 +66,31 @@ import Testing
     #expect(store["a"] as? String == "shared")
     #expect(try folder.otherStore().fetchObject(forKey: "a") as? String == "shared")
     store["a"] = "later"
-    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+    #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
   @Test func anotherProcessLogsWithoutKnowing() throws {
     let other = folder.otherStore()
     other["a"] = 1
     try connect()
-    let unit = try #require(try replica.nextUnit())
-    try replica.acknowledge(unit, revision: 2)
+    let batch = try #require(try replica.nextBatch())
+    try replica.acknowledge(batch, revision: 2)
     other["a"] = 2
-    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+    #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
   @Test func aNumberedUnitStaysTheSame() throws {
     try connect()
     store["a"] = 1
-    let unit = try #require(try replica.nextUnit())
+    let batch = try #require(try replica.nextBatch())
     store["a"] = 2
-    let again = try #require(try SharedReplica(folder.otherStore()).nextUnit())
-    #expect(again.newWriterRow == unit.newWriterRow)
-    #expect(again.changes.map(\.row) == unit.changes.map(\.row))
-    try replica.acknowledge(unit, revision: 2)
-    let next = try #require(try replica.nextUnit())
-    #expect(next.number == unit.number + 1)
-    #expect(next.oldWriterRow == unit.newWriterRow)
+    let again = try #require(try SharedReplica(folder.otherStore()).nextBatch())
+    #expect(again.newWriterRow == batch.newWriterRow)
+    #expect(again.changes.map(\.row) == batch.changes.map(\.row))
+    try replica.acknowledge(batch, revision: 2)
+    let next = try #require(try replica.nextBatch())
+    #expect(next.number == batch.number + 1)
+    #expect(next.oldWriterRow == batch.newWriterRow)
   }
 
   @Test func aTransactionIsOneUnit() throws {
@@ -101,9 +101,9 @@ import Testing
       try transaction.set(1, forKey: "b")
     }
     var sent: [[String]] = []
-    while let unit = try replica.nextUnit() {
-      sent.append(unit.changes.map(\.row.key).sorted())
-      try replica.acknowledge(unit, revision: Int64(sent.count + 1))
+    while let batch = try replica.nextBatch() {
+      sent.append(batch.changes.map(\.row.key).sorted())
+      try replica.acknowledge(batch, revision: Int64(sent.count + 1))
     }
     #expect(sent == [["a"], ["a", "b"]])
   }
@@ -113,8 +113,8 @@ import Testing
     try store.transactionInPieces { transaction in
       for number in 0...120 { try transaction.set(1, forKey: "k\(number)") }
     }
-    let unit = try #require(try replica.nextUnit())
-    #expect(!unit.isTransaction)
+    let batch = try #require(try replica.nextBatch())
+    #expect(!batch.isTransaction)
     try receive(row("k0", 2, 1, revision: 2), row("k120", 2, 1, revision: 2), revision: 2)
     #expect(store["k0"] as? Int == 2)
     #expect(try replica.state().unsentKeys == 119)
@@ -161,11 +161,11 @@ import Testing
     store["a"] = "here"
     try receive(row("a", "there", 1, revision: 2), revision: 2)
     #expect(store["a"] as? String == "there")
-    let entry = try #require(try replica.journal(after: 0)?.last)
+    let entry = try #require(try replica.changeFeed(after: 0)?.last)
     #expect(entry.isConflict)
     #expect(entry.old as? String == "here")
     #expect(entry.new as? String == "there")
-    #expect(try replica.nextUnit() == nil)
+    #expect(try replica.nextBatch() == nil)
   }
 
   @Test func aProgramDecides() throws {
@@ -174,7 +174,7 @@ import Testing
     store["b"] = 1
     try receive(row("a", "there", 1, revision: 2), revision: 2)
     #expect(store["a"] as? String == "here")
-    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["b"])
+    #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["b"])
     let conflict = try #require(try replica.conflicts().first)
     #expect(conflict.values.first?.shared as? String == "there")
     store["a"] = "later"
@@ -217,7 +217,7 @@ import Testing
     #expect(code([("a", 1)]) == .readOnly)
     try replica.setReadOnly(false)
     #expect(try replica.resolve(conflict, .set([("a", 1), ("b", 2), ("c", 3)])))
-    #expect(try replica.nextUnit()?.changes.count == 3)
+    #expect(try replica.nextBatch()?.changes.count == 3)
   }
 
   @Test func aDecisionOfATransactionIsOneUnitAtMost() throws {
@@ -234,7 +234,7 @@ import Testing
 
   @Test func aDecisionIsAsOldAsWhatItReplaces() throws {
     let conflict = try conflict()
-    let mark = try replica.logMark()
+    let mark = try replica.outboxMark()
     store["later"] = 1
     #expect(try replica.resolve(conflict, .set([("a", "both"), ("c", 1)])))
     #expect(try Set(replica.unsent(upTo: mark).keys) == ["a", "c"])
@@ -243,7 +243,7 @@ import Testing
   @Test func aDecisionIsNoChangeOfAnotherMachine() throws {
     let conflict = try conflict()
     #expect(try replica.resolve(conflict, .set([("a", "both"), ("c", 1)])))
-    let entries = try #require(try replica.journal(after: 0))
+    let entries = try #require(try replica.changeFeed(after: 0))
     #expect(entries.map(\.key) == ["a", "b"] || entries.map(\.key) == ["b", "a"])
     let (decided, taken) = (entries.first { $0.key == "a" }, entries.first { $0.key == "b" })
     #expect(decided?.reason == .decision && decided?.old as? String == "here")
@@ -265,7 +265,7 @@ import Testing
     store["a"] = 1
     try receive(SharedRow(key: "a", revision: 2, bytes: [7, 1, 2]), revision: 2)
     #expect(store["a"] as? Int == 1)
-    #expect(try replica.nextUnit() == nil)
+    #expect(try replica.nextBatch() == nil)
     let state = try replica.state()
     #expect(state.newerKeys == ["a"])
     #expect(state.setAside.map(\.reason) == [.newerForm])
@@ -277,35 +277,35 @@ import Testing
     let writers = [Self.other: [1, 0, 0, 0, 0, 0, 0, 0, 2] + [UInt8](repeating: 0, count: 16)]
     _ = try replica.apply(snapshot(3, [], floor: 2, writers: writers))
     #expect(store["a"] as? Int == 1)
-    let unit = try #require(try replica.nextUnit())
-    #expect(unit.changes.map(\.base) == [.absent])
-    try replica.acknowledge(unit, revision: 4)
+    let batch = try #require(try replica.nextBatch())
+    #expect(batch.changes.map(\.base) == [.absent])
+    try replica.acknowledge(batch, revision: 4)
     var later = writers
-    later[unit.writer] = unit.newWriterRow
+    later[batch.writer] = batch.newWriterRow
     _ = try replica.apply(snapshot(9, [], floor: 8, writers: later))
     #expect(store["a"] == nil)
   }
 
-  /// A copy of the file has given the same number to another unit.
+  /// A copy of the file has given the same number to another batch.
   @Test func theNumberAloneNamesNoUnit() throws {
     try connect()
     try store.transaction { transaction in
       try transaction.set("here", forKey: "a")
       try transaction.set("here", forKey: "b")
     }
-    let unit = try #require(try replica.nextUnit())
-    let copied = try SharedRow(key: "a", value: "copy", writer: unit.writer, number: unit.number)
+    let batch = try #require(try replica.nextBatch())
+    let copied = try SharedRow(key: "a", value: "copy", writer: batch.writer, number: batch.number)
     let row = SharedRow(key: "a", revision: 2, bytes: copied.bytes)
-    var writer = unit.newWriterRow
+    var writer = batch.newWriterRow
     writer[24] ^= 1
-    let change = [SharedRevision.Change.writer(unit.writer, writer), .row(row)]
+    let change = [SharedRevision.Change.writer(batch.writer, writer), .row(row)]
     #expect(
       try replica.apply([SharedRevision(revision: 2, changes: change)]) == .cloned)
     try replica.renewWriter()
-    #expect(try replica.apply(snapshot(2, [row], writers: [unit.writer: writer])) == .applied)
+    #expect(try replica.apply(snapshot(2, [row], writers: [batch.writer: writer])) == .applied)
     #expect(store["a"] as? String == "copy")
     #expect(store["b"] == nil)
-    let lost = try #require(try replica.journal(after: 0)).filter(\.isConflict)
+    let lost = try #require(try replica.changeFeed(after: 0)).filter(\.isConflict)
     #expect(Set(lost.map(\.key)) == ["a", "b"])
     #expect(lost.allSatisfy { $0.old as? String == "here" })
   }
@@ -316,15 +316,15 @@ import Testing
       try transaction.set(1, forKey: "a")
       try transaction.set(1, forKey: "b")
     }
-    let unit = try #require(try replica.nextUnit())
+    let batch = try #require(try replica.nextBatch())
     try replica.renewWriter()
-    let rows = unit.changes.map {
+    let rows = batch.changes.map {
       SharedRow(key: $0.row.key, revision: 2, bytes: $0.row.bytes)
     }
-    let writers = [unit.writer: unit.newWriterRow]
+    let writers = [batch.writer: batch.newWriterRow]
     #expect(try replica.apply(snapshot(2, rows, writers: writers)) == .applied)
     #expect(try replica.state().unsentKeys == 0)
-    #expect(try replica.journal(after: 0)?.isEmpty == true)
+    #expect(try replica.changeFeed(after: 0)?.isEmpty == true)
   }
 
   @Test func anOlderRowOfARestoredEngineIsNoConflict() throws {
@@ -335,28 +335,28 @@ import Testing
     let older = try row("a", "first", 2, revision: 3)
     #expect(try replica.apply(snapshot(4, [older])) == .applied)
     #expect(store["a"] as? String == "here")
-    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+    #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
-  /// The sender heard of a unit between the reading and the snapshot.
+  /// The sender heard of a batch between the reading and the snapshot.
   @Test func aReadingFromBeforeAnAcknowledgementIsNoRestoredEngine() throws {
     try connect()
     store["a"] = 1
-    let unit = try #require(try replica.nextUnit())
+    let batch = try #require(try replica.nextBatch())
     let known = try replica.state()
     let reading = snapshot(1, [])
-    try replica.acknowledge(unit, revision: 2)
+    try replica.acknowledge(batch, revision: 2)
     store["b"] = 1
     #expect(try replica.apply(reading, since: known) == .outdated)
-    let next = try #require(try replica.nextUnit())
+    let next = try #require(try replica.nextBatch())
     #expect(next.changes.map(\.row.key) == ["b"])
-    #expect(next.oldWriterRow == unit.newWriterRow)
-    let rows = unit.changes.map {
+    #expect(next.oldWriterRow == batch.newWriterRow)
+    let rows = batch.changes.map {
       SharedRow(key: $0.row.key, revision: 2, bytes: $0.row.bytes)
     }
-    let later = snapshot(2, rows, writers: [unit.writer: unit.newWriterRow])
+    let later = snapshot(2, rows, writers: [batch.writer: batch.newWriterRow])
     #expect(try replica.apply(later, since: replica.state()) == .applied)
-    #expect(try replica.nextUnit()?.newWriterRow == next.newWriterRow)
+    #expect(try replica.nextBatch()?.newWriterRow == next.newWriterRow)
   }
 
   /// A machine that was restored together with the engine gives its numbers again.
@@ -368,7 +368,7 @@ import Testing
     let new = try row("a", "there", 2, revision: 3)
     #expect(try replica.apply(snapshot(4, [new])) == .applied)
     #expect(store["a"] as? String == "there")
-    let lost = try #require(try replica.journal(after: 0)).filter(\.isConflict)
+    let lost = try #require(try replica.changeFeed(after: 0)).filter(\.isConflict)
     #expect(lost.map(\.key) == ["a"])
   }
 
@@ -380,7 +380,7 @@ import Testing
     #expect(store["a"] as? String == "there")
     let other = folder.otherStore()
     try other.storeObject("later", forKey: "a")
-    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+    #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
   @Test func anotherStoreChangesNothing() throws {
@@ -391,7 +391,7 @@ import Testing
     #expect(try replica.apply(foreign) == .foreign)
     #expect(store["a"] as? Int == 1)
     try replica.adopt(identity: [1, 2])
-    #expect(try replica.nextUnit() == nil)
+    #expect(try replica.nextBatch() == nil)
     #expect(try replica.apply(foreign) == .applied)
     #expect(store["a"] as? Int == 2)
   }

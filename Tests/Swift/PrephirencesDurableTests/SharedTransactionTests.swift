@@ -48,7 +48,7 @@ import Testing
     try receive(.row(row("a", "1", 2, revision: 3)), revision: 3)
     #expect(store["a"] as? String == "1" && store["b"] as? String == "5")
     #expect(try losses()["b"] == "5")
-    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["b"])
+    #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["b"])
   }
 
   @Test func aLossSaysWhatTheOtherTransactionHasSet() throws {
@@ -70,7 +70,7 @@ import Testing
       .row(SharedRow(key: "b", revision: 2, bytes: [7, 1, 2])), revision: 2)
     #expect(store["a"] as? String == "here" && store["b"] as? String == "here")
     #expect(try replica.conflicts().first?.message?.contains("'b' cannot be read") == true)
-    #expect(try replica.nextUnit() == nil)
+    #expect(try replica.nextBatch() == nil)
     // Somebody removes the row.
     try receive(.removed("b"), revision: 3)
     #expect(store["a"] as? String == "there" && store["b"] == nil)
@@ -119,8 +119,8 @@ import Testing
   func anAcknowledgedValueThatIsReplacedIsReported(_ key: String) throws {
     try connect()
     store[key] = "acknowledged"
-    let unit = try #require(try replica.nextUnit())
-    try replica.acknowledge(unit, revision: 2)
+    let batch = try #require(try replica.nextBatch())
+    try replica.acknowledge(batch, revision: 2)
     try store.transaction { transaction in
       try transaction.set("here", forKey: key)
       try transaction.set("here", forKey: "b")
@@ -138,28 +138,28 @@ import Testing
     try connect()
     try receive(.row(row("a", "old", 1, revision: 2)), revision: 2)
     store["a"] = "acknowledged"
-    let unit = try #require(try replica.nextUnit())
-    try replica.acknowledge(unit, revision: 3)
+    let batch = try #require(try replica.nextBatch())
+    try replica.acknowledge(batch, revision: 3)
     try transact("here", "here")
     let old = try row("a", "old", 1, revision: 2)
     let there = try row("b", "there", 2, revision: 3)
     #expect(try replica.apply(snapshot(3, [old, there])) == .applied)
     #expect(store["a"] as? String == "acknowledged")
     #expect(store["b"] as? String == "there")
-    let again = try #require(try replica.nextUnit())
+    let again = try #require(try replica.nextBatch())
     #expect(again.changes.map(\.row.key) == ["a"])
   }
 
   @Test func aValueWhoseRowIsGoneIsSentAgainIfATransactionOnItIsGivenUp() throws {
     try connect()
     store["a"] = "acknowledged"
-    let unit = try #require(try replica.nextUnit())
-    try replica.acknowledge(unit, revision: 2)
+    let batch = try #require(try replica.nextBatch())
+    try replica.acknowledge(batch, revision: 2)
     try transact("here", "here")
     let there = try row("b", "there", 1, revision: 2)
     #expect(try replica.apply(snapshot(2, [there])) == .applied)
     #expect(store["a"] as? String == "acknowledged" && store["b"] as? String == "there")
-    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+    #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
   /// The writer is new, so its missing row does not say that the engine was restored.
@@ -167,16 +167,16 @@ import Testing
     try connect()
     try receive(.row(row("a", "old", 1, revision: 2)), revision: 2)
     store["a"] = "acknowledged"
-    let unit = try #require(try replica.nextUnit())
-    try replica.acknowledge(unit, revision: 3)
+    let batch = try #require(try replica.nextBatch())
+    try replica.acknowledge(batch, revision: 3)
     try replica.renewWriter()
     try transact("here", "here")
-    #expect(try replica.nextUnit()?.changes.count == 2)
+    #expect(try replica.nextBatch()?.changes.count == 2)
     #expect(try replica.apply(snapshot(3, [try row("a", "old", 1, revision: 2)])) == .applied)
-    let first = try #require(try replica.nextUnit())
+    let first = try #require(try replica.nextBatch())
     #expect(first.changes.map(\.row.key) == ["a"])
     try replica.acknowledge(first, revision: 4)
-    #expect(try replica.nextUnit()?.changes.count == 2)
+    #expect(try replica.nextBatch()?.changes.count == 2)
     #expect(store["a"] as? String == "here" && store["b"] as? String == "here")
   }
 
@@ -187,7 +187,7 @@ import Testing
     try receive(.row(row("a", 1, 1, revision: 2, by: command)), revision: 2)
     #expect(try replica.apply(snapshot(9, [], floor: 8)) == .applied)
     #expect(store["a"] == nil)
-    #expect(try replica.nextUnit() == nil)
+    #expect(try replica.nextBatch() == nil)
   }
 
   // MARK: - The journal
@@ -212,8 +212,8 @@ import Testing
     let first = SharedRevision.Change.row(try row("a", "there", 1, revision: 2))
     #expect(
       try replica.apply([SharedRevision(revision: 2, changes: [first] + rows)]) == .applied)
-    #expect(try replica.journal(after: 0) == nil)
+    #expect(try replica.changeFeed(after: 0) == nil)
     #expect(try losses() == ["a": "there"])
-    #expect(try replica.journal(after: 501)?.count == 10_000)
+    #expect(try replica.changeFeed(after: 501)?.count == 10_000)
   }
 }

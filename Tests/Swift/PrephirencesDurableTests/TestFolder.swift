@@ -21,7 +21,7 @@ final class TestFolder: Sendable {
   /// Returns preferences with a connection and a cache of their own, as another process has.
   func otherStore(_ suiteName: String = "suite", isOnNetwork: Bool? = nil) -> DurablePreferences {
     DurablePreferences(
-      suiteName: suiteName, folder: path, isOnNetwork: isOnNetwork, patience: .seconds(11))
+      suiteName: suiteName, folder: path, isOnNetwork: isOnNetwork, timeout: .seconds(11))
   }
 
   var names: [String] {

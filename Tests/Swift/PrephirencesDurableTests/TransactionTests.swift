@@ -137,7 +137,7 @@ import Testing
   @Test func processThatHoldsTheLockIsNamed() throws {
     let folder = try TestFolder()
     let store = DurablePreferences(
-      suiteName: "suite", folder: folder.path, patience: .milliseconds(50))
+      suiteName: "suite", folder: folder.path, timeout: .milliseconds(50))
     try store.storeObject(1, forKey: "key")
     let holder = Process()
     holder.executableURL = URL(filePath: "/usr/bin/env")

@@ -38,7 +38,7 @@ struct SyncConflictTests {
     try two.waitFor("one", "key")
     try two.flush()
     #expect(one.text("key") == "one")
-    let lost = try two.replica.journal(after: 0)?.first { $0.isConflict }
+    let lost = try two.replica.changeFeed(after: 0)?.first { $0.isConflict }
     #expect(lost?.old as? String == "two" && lost?.new as? String == "one")
   }
 

@@ -43,7 +43,7 @@ struct SyncConvergenceTests {
     try one.set("new", "key")
     try two.wait("the notification") { seen.withLock { $0 == ["new"] } }
     observation.cancel()
-    let entries = try two.replica.journal(after: 0)?.filter { $0.key == "key" }
+    let entries = try two.replica.changeFeed(after: 0)?.filter { $0.key == "key" }
     #expect(entries?.map(\.reason) == [.serverChange])
   }
 
@@ -51,7 +51,7 @@ struct SyncConvergenceTests {
     let one = try SyncMachine(cluster, prefix)
     let two = try SyncMachine(cluster, prefix)
     let other = DurablePreferences(
-      suiteName: "suite", folder: one.folder.path, patience: .seconds(11))
+      suiteName: "suite", folder: one.folder.path, timeout: .seconds(11))
     try other.storeObject("from another process", forKey: "key")
     try two.waitFor("from another process", "key")
   }
@@ -99,7 +99,7 @@ struct SyncConvergenceTests {
     try one.waitFor("two", "yours")
     try two.waitFor("one", "both")
     try two.flush()
-    let entries = try two.replica.journal(after: 0) ?? []
+    let entries = try two.replica.changeFeed(after: 0) ?? []
     let lost = entries.first { $0.isConflict }
     #expect(lost?.key == "both" && lost?.old as? String == "two" && lost?.new as? String == "one")
     #expect(entries.first { $0.key == "mine" }?.reason == .initialSync)

@@ -31,7 +31,7 @@ final class SyncMachine: Sendable {
   ) throws {
     self.folder = try folder ?? SyncFolder()
     preferences = DurablePreferences(
-      suiteName: "suite", folder: self.folder.path, patience: .seconds(isOther ? 11 : 10))
+      suiteName: "suite", folder: self.folder.path, timeout: .seconds(isOther ? 11 : 10))
     try prepare(preferences)
     replica = SharedReplica(preferences)
     var settings = SharingSettings()

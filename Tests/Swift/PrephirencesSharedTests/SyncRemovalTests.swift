@@ -48,7 +48,7 @@ struct SyncRemovalTests {
     try two.wait("the removals") { two.preferences.dictionary().count == 1 }
     try two.flush()
     #expect(two.text("kept") == "old" && two.text("key 0") == nil)
-    let lost = try two.replica.journal(after: 0)?.first { $0.isConflict }
+    let lost = try two.replica.changeFeed(after: 0)?.first { $0.isConflict }
     #expect(lost?.key == "key 0" && lost?.old as? String == "changed" && lost?.new == nil)
     #expect(one.preferences.dictionary().count == 1)
   }

@@ -26,11 +26,11 @@ struct SyncTransactionTests {
   }
 
   private static func request(
-    _ changes: [SharedUnit.Change], old: [UInt8]? = writerRow(4)
-  ) -> UnitTransaction {
-    UnitTransaction(
+    _ changes: [SharedBatch.Change], old: [UInt8]? = writerRow(4)
+  ) -> BatchTransaction {
+    BatchTransaction(
       layout: layout, identity: identity,
-      unit: SharedUnit(
+      batch: SharedBatch(
         writer: tag, number: 5, changes: changes, oldWriterRow: old, newWriterRow: writerRow(5),
         isTransaction: true))
   }
@@ -101,7 +101,7 @@ struct SyncTransactionTests {
   func greatestUnitsFit(_ count: Int, _ size: Int) {
     let changes = (0..<count).map { index in
       let row = Self.row("key \(index)", size)
-      return SharedUnit.Change(row: row, base: .row(row))
+      return SharedBatch.Change(row: row, base: .row(row))
     }
     let transaction = Self.request(changes).transaction
     #expect(transaction.compares.count <= EtcdTransaction.limit)
@@ -158,7 +158,7 @@ struct SyncTransactionTests {
       .init(row: Self.row("a", 2), base: .row(base)), .init(row: Self.row("b", 2), base: .absent),
     ])
     let old = (row: Self.writerRow(4), revision: Int64(40))
-    func outcome(_ answer: EtcdTransactionAnswer) -> UnitTransaction.Outcome {
+    func outcome(_ answer: EtcdTransactionAnswer) -> BatchTransaction.Outcome {
       request.outcome(of: answer)
     }
     let performed = EtcdTransactionAnswer(
@@ -181,7 +181,7 @@ struct SyncTransactionTests {
     #expect(outcome(Self.answer(writer: old, keys: [1])) == .malformed)
   }
 
-  /// The same number with other random bytes is the unit of another file.
+  /// The same number with other random bytes is the batch of another file.
   @Test func sameNumberOfAnotherFileIsClone() {
     var forged = Self.writerRow(5)
     forged[24] ^= 1

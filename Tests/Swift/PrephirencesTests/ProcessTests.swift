@@ -14,8 +14,14 @@ struct ProcessTests {
   private func run(
     _ arguments: String..., environment: [String: String] = [:]
   ) async throws -> String {
+    try await run(program: "PreferencesTool", arguments, environment)
+  }
+
+  private func run(
+    program: String, _ arguments: [String] = [], _ environment: [String: String] = [:]
+  ) async throws -> String {
     let process = Process()
-    process.executableURL = try TestPrograms.url("PreferencesTool")
+    process.executableURL = try TestPrograms.url(program)
     process.arguments = arguments
     process.environment = [
       "HOME": folder.path, "XDG_CONFIG_HOME": folder("config"), "SWIFT_BACKTRACE": "enable=no",
@@ -34,6 +40,10 @@ struct ProcessTests {
       return "\(process.terminationReason) \(process.terminationStatus): \(text)"
     }
     return ""
+  }
+
+  @Test func theCoreWorksWithoutFoundation() async throws {
+    #expect(try await run(program: "CoreClient") == "")
   }
 
   @Test(arguments: ["defaults", "suite", "durable", "backed", "xml", "binary"])

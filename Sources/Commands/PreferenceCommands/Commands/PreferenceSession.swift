@@ -1,5 +1,5 @@
-internal import Foundation
-internal import Prephirences
+internal import FoundationEssentials
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 /// What a command works with.

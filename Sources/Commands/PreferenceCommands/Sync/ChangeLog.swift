@@ -1,8 +1,9 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// What was changed in a suite, by whom, and what is unsent.
 struct ChangeLog {
@@ -15,7 +16,7 @@ struct ChangeLog {
   private let key: String?
   /// The oldest first.
   private var transactions: [LoggedTransaction] = []
-  private var lost: [JournalEntry] = []
+  private var lost: [ChangeFeedEntry] = []
   private var unsent: [UnsentChange] = []
   private var isOfStore = false
 
@@ -54,7 +55,7 @@ struct ChangeLog {
 
   /// Reads what the copy noted of changes that came from elsewhere.
   mutating func readJournal(_ replica: SharedReplica, last: Int) throws(PreferencesError) {
-    transactions = try replica.recentJournal(searched(last))
+    transactions = try replica.recentFeed(searched(last))
       .filter { !$0.isConflict && isMeant($0.key) }.suffix(last).map(LoggedTransaction.init)
   }
 

@@ -1,7 +1,8 @@
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// What a machine finds before it shares a suite.
 struct FirstContact {

@@ -1,8 +1,9 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 extension ShownValue {
   init(_ row: SharedRow?) {
@@ -46,7 +47,7 @@ struct LoggedTransaction {
   }
 
   /// Takes what the copy noted when it came from elsewhere.
-  init(_ entry: JournalEntry) {
+  init(_ entry: ChangeFeedEntry) {
     revision = nil
     date = entry.date
     writer = entry.writer

@@ -1,5 +1,5 @@
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 
 /// The changes of this machine that were given up for those of others, from now on.
 struct LostChanges {
@@ -9,7 +9,7 @@ struct LostChanges {
   init(_ replica: SharedReplica) {
     self.replica = replica
     // A file that is not shared yet has none.
-    start = (try? replica.lastJournalEntry()) ?? 0
+    start = (try? replica.lastFeedEntry()) ?? 0
   }
 
   /// Their keys, without repetition, the oldest first.

@@ -1,6 +1,6 @@
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 
 /// A suite that this machine shares.
 struct SharedSuite {
@@ -20,12 +20,12 @@ struct SharedSuite {
 
   /// Returns where the engine has it.
   func direct(
-    patience: Duration = DirectStore.patience
+    timeout: Duration = DirectStore.timeout
   ) throws(PreferencesError) -> DirectStore {
     let (cluster, prefix) = try configuration.cluster(suiteName: name)
     return DirectStore(
       cluster: cluster, layout: StoreLayout(prefix: prefix), machine: configuration.machineName,
-      patience: patience)
+      timeout: timeout)
   }
 
   /// Returns the names of all; none if they cannot be found out.

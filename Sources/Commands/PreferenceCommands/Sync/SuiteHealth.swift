@@ -1,6 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 /// What is not well with a suite, as this machine knows it.
@@ -29,7 +29,7 @@ struct SuiteHealth {
       return
     }
     let state = status.state
-    if let trouble = status.trouble { add(trouble) }
+    if let trouble = status.problem { add(trouble) }
     if let failure = status.senderFailure {
       let since = state.report?.lastContact.map { ", last in step \(DateText.text($0))" } ?? ""
       let hint = status.process == nil ? "; '\(path) run' does" : ""

@@ -1,8 +1,9 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// How a suite stands, in words and in JSON.
 struct SuiteReport {
@@ -11,7 +12,7 @@ struct SuiteReport {
   /// `nil` as long as no program has begun to share it.
   private let status: SyncStatus?
   /// The newest changes that were given up, the newest first.
-  private let lost: [JournalEntry]
+  private let lost: [ChangeFeedEntry]
 
   init(
     _ suite: SharedSuite, unsentWithin limit: Duration, path: String
@@ -60,7 +61,7 @@ struct SuiteReport {
       facts.append(("read-only", "this user may not change the store"))
     }
     // Who may only read has no trouble with that.
-    if let report = state.report, status.trouble != nil {
+    if let report = state.report, status.problem != nil {
       let since = DateText.text(report.date)
       facts.append(("trouble", "\(report.message ?? "unknown"), since \(since)"))
     }
@@ -155,12 +156,6 @@ extension SuiteHealth {
 }
 
 extension JSONValue {
-  static func object(_ members: [(String, JSONValue)]) -> JSONValue {
-    .object(members.map { Member(name: $0.0, value: $0.1) })
-  }
-
-  static func texts(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
-
   /// A date in ISO 8601; null if there is none.
   static func date(_ date: Date?) -> JSONValue {
     date.map { .string(DateText.text($0)) } ?? .null

@@ -1,6 +1,6 @@
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
@@ -22,14 +22,14 @@ struct SyncWaiting {
       let worker = try worker()
       worker.wake()
       var comparison = try CopyComparison(suite, shared.replica, deadline)
-      var mark = try shared.replica.logMark()
+      var mark = try shared.replica.outboxMark()
       var hasAll = false
-      let refusal = Refusal(shared.replica)
+      let refusal = RefusalCheck(shared.replica)
       while true {
         if !hasAll, try comparison.isInStep(deadline) {
           hasAll = true
           // What an engine that was restored has lost is sent again.
-          mark = try shared.replica.logMark()
+          mark = try shared.replica.outboxMark()
         }
         let isUnsent = try isUnsent(upTo: mark, worker)
         if hasAll, !isUnsent { return shared.replica.recordContact() }

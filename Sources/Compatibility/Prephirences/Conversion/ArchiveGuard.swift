@@ -8,7 +8,7 @@ final class ArchiveGuard: NSObject, NSKeyedArchiverDelegate {
   func archiver(_ archiver: NSKeyedArchiver, willEncode object: Any) -> Any? {
     depth += 1
     let object = object as AnyObject
-    if depth <= KeyedArchive.maximumDepth, Self.accepts(object) { return object }
+    if depth <= PreferenceArchive.maximumDepth, Self.accepts(object) { return object }
     hasRefused = true
     return NSNull()
   }

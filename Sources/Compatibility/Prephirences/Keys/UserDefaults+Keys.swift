@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 extension UserDefaults {
   /// Keys that Apple's systems use in user defaults.
@@ -20,7 +20,7 @@ extension MutablePreferencesType {
   }
 }
 
-private let userDefaultsKeySeparator = Mutex(".")
+private let userDefaultsKeySeparator = PosixMutex(".")
 
 /// The separator between the parts of a compound key; a dot by default.
 public var UserDefaultsKeySeparator: String {

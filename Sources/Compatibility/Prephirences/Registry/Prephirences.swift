@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import PreferencesCore
 
 /// The process-wide preferences: instances that are found without passing them around, and the
 /// coders for values.
@@ -12,7 +12,6 @@ internal import Synchronization
 ///
 /// It is safe to use from several threads.
 open class Prephirences {
-  private static let coders = Mutex((decoder: JSONDecoder(), encoder: JSONEncoder()))
   private static let registered = Guarded<[InstanceName: any PreferencesType]>([:])
   private static let shared = Guarded<any PreferencesType>(MutableDictionaryPreferences())
 
@@ -31,14 +30,14 @@ open class Prephirences {
 
   /// The default decoder of values.
   public static var jsonDecoder: JSONDecoder {
-    get { coders.withLock(\.decoder) }
-    set { coders.withLock { $0.decoder = newValue } }
+    get { PreferenceCoders.jsonDecoder }
+    set { PreferenceCoders.jsonDecoder = newValue }
   }
 
   /// The default encoder of values.
   public static var jsonEncoder: JSONEncoder {
-    get { coders.withLock(\.encoder) }
-    set { coders.withLock { $0.encoder = newValue } }
+    get { PreferenceCoders.jsonEncoder }
+    set { PreferenceCoders.jsonEncoder = newValue }
   }
 
   /// Returns the preferences that are registered for a key.

@@ -44,6 +44,7 @@ extension DictionaryPreferences {
   public func write(
     toFile path: String, format: PropertyListSerialization.PropertyListFormat = .xml
   ) throws(PreferencesError) {
-    try PropertyListFile(path: path).write(dictionary(), format: format)
+    try PropertyListFile(path: path)
+      .write(dictionary(), format: PropertyListReader.Format(format))
   }
 }

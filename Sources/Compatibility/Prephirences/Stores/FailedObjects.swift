@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// The last failures of objects that cannot store them.
 ///
@@ -16,7 +16,7 @@ final class FailedObjects: Sendable {
     var all: [ObjectIdentifier: Entry] = [:]
   }
 
-  private let entries = Mutex(Entries())
+  private let entries = PosixMutex(Entries())
 
   subscript(object: AnyObject) -> PreferencesError? {
     get {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Preferences in a cache, which may discard them.
 ///
@@ -17,7 +17,7 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
     var keys: Set<PreferenceKey> = []
   }
 
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
   private let observers = PreferenceObservers()
 
   // Keeps changes in the order of their reports. It is recursive because a delegate of the cache is

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// The state of a ``Plist``'s file.
 struct PlistState {

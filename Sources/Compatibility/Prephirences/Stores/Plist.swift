@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Preferences in a property list file, XML or binary.
 ///
@@ -15,11 +15,11 @@ internal import Synchronization
 ///
 /// Values are read back as they were set, numbers as `NSNumber`. Setting a value that a property
 /// list cannot hold changes nothing, and ``lastError`` has the reason until the next write or read.
-open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
+open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Sendable {
   /// The path of the file; `nil` for preferences from a dictionary literal, which have no file.
   public let filePath: String?
 
-  let state: Mutex<PlistState>
+  let state: PosixMutex<PlistState>
 
   // Only one thread reads or writes at a time, so that the last write has the last values.
   let access = NSLock()
@@ -35,7 +35,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     format: PropertyListSerialization.PropertyListFormat = .xml
   ) {
     self.filePath = filePath
-    state = Mutex(PlistState(format: format))
+    state = PosixMutex(PlistState(format: PropertyListReader.Format(format)))
     super.init(dictionary: values)
   }
 
@@ -47,7 +47,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   public override init?(filePath: String) {
     guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
     self.filePath = filePath
-    state = Mutex(PlistState(format: file.format))
+    state = PosixMutex(PlistState(format: file.format))
     super.init(dictionary: file.values)
   }
 
@@ -58,7 +58,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
     let file = try PropertyListFile(path: path).read()
-    self.init(file.values, filePath: path, format: file.format)
+    self.init(file.values, filePath: path, format: file.format.foundationFormat)
   }
 
   /// Creates preferences from the elements of a dictionary literal, without a file.
@@ -125,7 +125,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     state.withLock { $0.lastError = error }
   }
 
-  override func didChange(_ keys: () -> [PreferenceKey]) {
+  package func didChange(_ keys: () -> [PreferenceKey]) {
     if writeImmediately { write() }
   }
 }

@@ -59,7 +59,9 @@ extension TransformationKey {
 
   /// Names a transformation, which may already be a `TransformationKey`.
   init(_ transformation: any PreferenceTransformation) {
-    self = transformation as? TransformationKey ?? .transformation(transformation)
+    self =
+      transformation is PlainTransformation
+      ? .none : transformation as? TransformationKey ?? .transformation(transformation)
   }
 }
 

@@ -1,8 +1,8 @@
-internal import Foundation
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import Synchronization
+internal import SystemPackage
 
 /// What all preferences of one file share in a process: the connection, the cache, the observers.
 ///
@@ -14,7 +14,7 @@ final class Engine: @unchecked Sendable {
   let watch = EngineWatch()
 
   /// Guards the connection; a thread holds it during its transaction.
-  private let lock = NSRecursiveLock()
+  private let lock = RecursiveLock()
 
   /// How often the thread with the lock has taken it.
   private var depth = 0
@@ -60,14 +60,15 @@ final class Engine: @unchecked Sendable {
 
   init(_ file: SuiteFile) {
     self.file = file
-    ForkGuard.register()
+    ForkMark.preferences.set()
   }
 
   /// Closes the database; with the writers' lock, this removes the log, unless it may not be on the disk.
   ///
   /// In a forked child, or if other code has closed the descriptors, the connection is leaked.
   deinit {
-    guard case .database(let database) = source, !ForkGuard.isForked, database.counter.isOpen
+    guard case .database(let database) = source, !ForkMark.preferences.isForked,
+      database.counter.isOpen
     else { return }
     let isLocked = (try? database.counter.tryLock()) == true
     defer { if isLocked { database.counter.unlock() } }
@@ -85,7 +86,7 @@ final class Engine: @unchecked Sendable {
   /// What other threads have posted is left to them, so that a setter does not return before its
   /// change is reported.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
-    try ForkGuard.check()
+    try ForkMark.preferences.check(PreferencesError.forked)
     try takeLock()
     depth += 1
     defer {
@@ -99,16 +100,17 @@ final class Engine: @unchecked Sendable {
     return try body()
   }
 
-  private func takeLock() throws(PreferencesError) {
-    guard !lock.try() else { return }
+  private func takeLock() throws {
+    guard !lock.tryLock() else { return }
     let isLocked = TransactionWaits.shared.perform(Self.currentThread, for: self) {
-      lock.lock(before: Date(timeIntervalSinceNow: file.patience / .seconds(1)))
+      lock.lock(within: file.timeout)
     }
     switch isLocked {
     case true: return
-    case false: throw .timedOut("another thread used the preferences for too long", file.path)
+    case false:
+      throw PreferencesError.timedOut("another thread used the preferences for too long", file.path)
     case nil:
-      throw .timedOut(
+      throw PreferencesError.timedOut(
         "a transaction of another thread waits for that of this thread, and so cannot be waited for",
         file.path)
     }
@@ -147,4 +149,164 @@ final class Engine: @unchecked Sendable {
   }
 
   private static var currentThread: UInt { UInt(pthread_self()) }
+}
+
+/// A lock that its thread can take again.
+@safe
+private final class RecursiveLock: @unchecked Sendable {
+  // Unchecked because a lock is for several threads. Allocated, because it must not move.
+  private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+  init() {
+    unsafe lock.initialize(to: pthread_mutex_t())
+    var attributes = pthread_mutexattr_t()
+    unsafe pthread_mutexattr_init(&attributes)
+    unsafe pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_RECURSIVE))
+    unsafe pthread_mutex_init(lock, &attributes)
+    unsafe pthread_mutexattr_destroy(&attributes)
+  }
+
+  deinit {
+    unsafe pthread_mutex_destroy(lock)
+    unsafe lock.deallocate()
+  }
+
+  func tryLock() -> Bool { unsafe pthread_mutex_trylock(lock) == 0 }
+
+  func unlock() { unsafe pthread_mutex_unlock(lock) }
+
+  /// Waits for the lock; `false` if the time is over.
+  func lock(within duration: Duration) -> Bool {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    let (seconds, attoseconds) = duration.components
+    let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
+    time.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+    time.tv_nsec = nanoseconds % 1_000_000_000
+    return unsafe pthread_mutex_timedlock(lock, &time) == 0
+  }
+}
+
+/// The engines of this process, one for each file.
+final class Engines: Sendable {
+  static let shared = Engines()
+
+  private struct State {
+    var entries: [SuiteFile: Entry] = [:]
+
+    /// The engines that were last asked for; they stay open, so that short-lived preferences cost
+    /// little.
+    var recent: [Engine] = []
+  }
+
+  private struct Entry {
+    weak var engine: Engine?
+  }
+
+  private let state = PosixMutex(State())
+
+  private static let greatestRecentCount = 16
+
+  func engine(of file: SuiteFile) -> Engine {
+    let (engine, dropped): (Engine, Engine?) = state.withLock { state in
+      var dropped: Engine?
+      let engine = state.entries[file]?.engine ?? Engine(file)
+      if state.recent.last !== engine {
+        state.recent.removeAll { $0 === engine }
+        state.recent.append(engine)
+        if state.recent.count > Self.greatestRecentCount { dropped = state.recent.removeFirst() }
+      }
+      state.entries[file] = Entry(engine: engine)
+      if state.entries.count > 64 { state.entries = state.entries.filter { $1.engine != nil } }
+      return (engine, dropped)
+    }
+    // Closed here, outside of the lock.
+    _ = dropped
+    return engine
+  }
+}
+
+extension Engine {
+  /// Starts notifying an observer of the changes of all processes.
+  func addObserver(
+    _ observer: PreferenceObserver, of preferences: some PreferencesType,
+    reportingTo failures: Failures
+  ) throws -> PreferenceObservation {
+    try watch.begin(self, reportingTo: failures)
+    // What was changed before is not reported, and what is known now is the old value of the next
+    // change. Whoever reads gets the failures.
+    try? refresh()
+    try? learn(observer.keys)
+    let observation = observers.add(observer, of: preferences)
+    return PreferenceObservation { [self] in
+      guard !ForkMark.preferences.isForked else { return }
+      observation.cancel()
+      watch.end(reportingTo: failures)
+    }
+  }
+
+  /// Reads values into the cache.
+  private func learn(_ keys: Set<PreferenceKey>?) throws {
+    if let keys {
+      for key in keys { _ = try fetch(key) }
+    } else {
+      try fetchAllIntoCache()
+    }
+  }
+}
+
+/// The failures of calls that don't throw, and who wants to know them.
+final class Failures: Sendable {
+  private struct State {
+    var error: PreferencesError?
+    var handlers: [Int: @Sendable (PreferencesError) -> Void] = [:]
+    var count = 0
+  }
+
+  private let state = PosixMutex(State())
+
+  /// Whether there is an error, so that success costs no lock.
+  private let hasError = Atomic(false)
+
+  var last: PreferencesError? { state.withLock(\.error) }
+
+  func clear() {
+    guard hasError.load(ordering: .relaxed) else { return }
+    state.withLock { state in
+      state.error = nil
+      hasError.store(false, ordering: .relaxed)
+    }
+  }
+
+  func record(_ error: PreferencesError) {
+    let handlers = state.withLock { state in
+      state.error = error
+      hasError.store(true, ordering: .relaxed)
+      return Array(state.handlers.values)
+    }
+    for handler in handlers { handler(error) }
+  }
+
+  func observe(_ handler: @escaping @Sendable (PreferencesError) -> Void) -> PreferenceObservation {
+    let number = state.withLock { state in
+      state.count += 1
+      state.handlers[state.count] = handler
+      return state.count
+    }
+    return PreferenceObservation { [weak self] in
+      self?.state.withLock { _ = $0.handlers.removeValue(forKey: number) }
+    }
+  }
+}
+
+extension ForkMark {
+  /// SQLite's locks belong to the parent.
+  static let preferences = ForkMark()
+}
+
+extension PreferencesError {
+  static let forked = Self(
+    .forked,
+    "this process was forked from one that used preferences; "
+      + "use them in a process that was started by exec")
 }

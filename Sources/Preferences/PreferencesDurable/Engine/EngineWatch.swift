@@ -1,6 +1,5 @@
-internal import Foundation
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
@@ -13,7 +12,7 @@ internal import SystemPackage
 ///
 /// Unchecked because the lock guards the properties.
 final class EngineWatch: @unchecked Sendable {
-  private let lock = NSLock()
+  private let lock = PosixMutex()
   private var watch: FileWatch?
 
   /// Where failures are reported: an element for each observation.
@@ -27,13 +26,11 @@ final class EngineWatch: @unchecked Sendable {
   /// Whether there are observers without a watch.
   var isBroken: Bool { broken.load(ordering: .relaxed) }
 
-  func begin(
-    _ engine: Engine, reportingTo failures: Failures
-  ) throws(PreferencesError) {
-    lock.lock()
-    defer { lock.unlock() }
-    if watch == nil { try start(engine) }
-    reporters.append(failures)
+  func begin(_ engine: Engine, reportingTo failures: Failures) throws(PreferencesError) {
+    try lock.withLock { () throws(PreferencesError) in
+      if watch == nil { try start(engine) }
+      reporters.append(failures)
+    }
   }
 
   func end(reportingTo failures: Failures) {
@@ -60,11 +57,11 @@ final class EngineWatch: @unchecked Sendable {
 
   /// Tries to watch again, once a second at most.
   func mend(_ engine: Engine) {
-    lock.lock()
-    defer { lock.unlock() }
-    guard isBroken, lastTry.duration(to: .now) >= .seconds(1) else { return }
-    lastTry = .now
-    try? start(engine)
+    lock.withLock {
+      guard isBroken, lastTry.duration(to: .now) >= .seconds(1) else { return }
+      lastTry = .now
+      try? start(engine)
+    }
   }
 
   // MARK: - Thread
@@ -160,7 +157,7 @@ final class EngineWatch: @unchecked Sendable {
 private final class IdleWatches: @unchecked Sendable {
   static let shared = IdleWatches()
 
-  private let lock = NSLock()
+  private let lock = PosixMutex()
   private var watches: [(watch: EngineWatch, end: ContinuousClock.Instant)] = []
   private var hasThread = false
 

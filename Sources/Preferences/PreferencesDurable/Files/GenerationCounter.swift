@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
@@ -50,7 +50,6 @@ final class GenerationCounter: Sendable {
   /// file that it opens has its number.
   var isOpen: Bool { (try? Stat(descriptor))?.identity == identity }
 
-  /// - Throws: ``PreferencesError`` if the file was closed by others.
   func requireOpen() throws(PreferencesError) {
     guard !isOpen else { return }
     throw PreferencesError(
@@ -115,8 +114,6 @@ final class GenerationCounter: Sendable {
   // MARK: - Lock
 
   /// Waits for the lock.
-  ///
-  /// - Returns: Whether the file is still the one at its path.
   func lock(_ deadline: Deadline) throws(PreferencesError) -> Bool {
     let isLocked: Bool
     do throws(Errno) {

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import Prephirences
-internal import PrephirencesSystem
+package import PreferencesCore
+package import PrephirencesSystem
 internal import SystemPackage
 
 /// Where the preferences of a suite are.
@@ -15,13 +15,13 @@ struct SuiteFile: Hashable, Sendable {
   let isOnNetwork: Bool
 
   /// How long a call waits for others.
-  let patience: Duration
+  let timeout: Duration
 
   // By bytes, as the file system does: two names that are equal as text, such as a composed and a
   // decomposed letter, are two files.
   static func == (one: SuiteFile, other: SuiteFile) -> Bool {
     one.path.utf8.elementsEqual(other.path.utf8) && one.isOnNetwork == other.isOnNetwork
-      && one.patience == other.patience
+      && one.timeout == other.timeout
   }
 
   func hash(into hasher: inout Hasher) { hasher.combine(Array(path.utf8)) }
@@ -35,25 +35,17 @@ struct SuiteFile: Hashable, Sendable {
   /// The file of `UserDefaults` for the same suite.
   var propertyListPath: String { folder + "/" + suiteName + ".plist" }
 
-  /// Finds the file of a suite.
-  ///
-  /// - Parameters:
-  ///   - suiteName: The name of the suite.
-  ///   - folder: The folder; `nil` for the user's configuration.
-  ///   - environment: The variables that name the folder.
-  ///   - isOnNetwork: What kind of file system it is; `nil` to find out.
-  ///   - patience: How long a call waits for others; less than a day.
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/invalidName``,
-  ///   ``PreferencesError/Code/noPlace`` or ``PreferencesError/Code/insecure``.
+  /// Finds the file of a suite. `folder` is `nil` for the user's configuration. `isOnNetwork` is
+  /// `nil` to find out.
   init(
     suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?,
-    patience: Duration = .seconds(10)
+    timeout: Duration = .seconds(10)
   ) throws(PreferencesError) {
     try Self.check(suiteName)
     let trusted = try Self.folder(folder, environment)
     self.folder = trusted
     self.suiteName = suiteName
-    self.patience = patience
+    self.timeout = timeout
     self.isOnNetwork = isOnNetwork ?? FileSystemKind(of: trusted).isNetwork
   }
 
@@ -132,4 +124,179 @@ struct SuiteFile: Hashable, Sendable {
         .damaged, "\(journalPath) names another file, which would be deleted; move it away")
     }
   }
+}
+
+/// Changes when a file does.
+struct FileStamp: Hashable {
+  private let device: UInt64
+  private let inode: UInt64
+  private let size: Int
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  /// `nil` if there is no file.
+  init?(_ path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = Int(status.st_size)
+    seconds = status.st_mtim.tv_sec
+    nanoseconds = status.st_mtim.tv_nsec
+  }
+}
+
+/// A copy of a database and its log in a temporary folder, which is removed with the value.
+///
+/// SQLite reads a log only if it may write next to it. Without its log, a database lacks what was
+/// set last.
+struct SnapshotCopy: ~Copyable {
+  /// The path of the copied database.
+  let path: String
+  private let folder: String
+
+  /// Copies files that this process cannot change; others may.
+  init(of file: SuiteFile) throws(PreferencesError) {
+    let folder = try Self.makeFolder()
+    do throws(PreferencesError) {
+      try Self.copy(file, to: folder + "/copy")
+    } catch {
+      Self.remove(folder)
+      throw error
+    }
+    self.folder = folder
+    path = folder + "/copy"
+  }
+
+  deinit { Self.remove(folder) }
+
+  /// Copies both files, as they were at one time.
+  private static func copy(_ file: SuiteFile, to path: String) throws(PreferencesError) {
+    for _ in 0..<5 {
+      let stamps = Self.stamps(file)
+      let lock = lock(file)
+      defer { try? lock?.close() }
+      try translated(copy(file.path, to: path))
+      try translated(copy(file.logPath, to: path + "-wal"))
+      if Self.stamps(file) == stamps { return }
+    }
+    throw PreferencesError(
+      .conflict, "the file changed while it was read, again and again; try again: \(file.path)")
+  }
+
+  private static func stamps(_ file: SuiteFile) -> [FileStamp?] {
+    [FileStamp(file.path), FileStamp(file.logPath)]
+  }
+
+  /// Keeps writers away, if that is possible here; otherwise the stamps show what they do.
+  private static func lock(_ file: SuiteFile) -> FileDescriptor? {
+    guard let descriptor = try? PrivateFile.open(file.lockPath, flags: O_NONBLOCK) else {
+      return nil
+    }
+    let timeout = min(.seconds(1), file.timeout)
+    _ = try? FileLock.lock(descriptor, .shared, Deadline(after: timeout))
+    return descriptor
+  }
+
+  private static func makeFolder() throws(PreferencesError) -> String {
+    let base = (try? EnvironmentVariables.process.absolutePath("TMPDIR")) ?? "/tmp"
+    // SQLite follows no links on the way to a file.
+    guard let real = unsafe realpath(base, nil) else {
+      throw PreferencesError(.failed(.current, "find the temporary folder", base))
+    }
+    defer { unsafe free(real) }
+    var template = unsafe Array((String(cString: real) + "/preferences.XXXXXX").utf8CString)
+    guard unsafe mkdtemp(&template) != nil else {
+      throw PreferencesError(.failed(.current, "make a folder in", base))
+    }
+    return String(
+      decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  /// Copies a file, or removes the copy if there is no such file.
+  private static func copy(_ source: String, to target: String) throws(FileError) {
+    unsafe unlink(target)
+    do throws(Errno) {
+      let input = try PrivateFile.open(source, flags: O_NONBLOCK)
+      defer { try? input.close() }
+      let output = try PrivateFile.open(target, .writeOnly, flags: O_CREAT | O_EXCL)
+      defer { try? output.close() }
+      while case let bytes = try DescriptorIO.read(input, 1 << 20), !bytes.isEmpty {
+        try DescriptorIO.write(bytes, to: output)
+      }
+    } catch {
+      if error == .noSuchFileOrDirectory { return }
+      throw .failed(error, "copy", source)
+    }
+  }
+
+  private static func remove(_ folder: String) {
+    for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink(folder + "/copy" + suffix) }
+    unsafe rmdir(folder)
+  }
+}
+
+extension PreferencesError {
+  /// The failure of a file, as one of preferences: the one place where it is translated.
+  package init(_ error: FileError) {
+    let advice =
+      switch error.kind {
+      case .noPlace: "; set HOME or XDG_CONFIG_HOME to a folder of the user"
+      case .insecure(.notRegular): "; move it away"
+      default: error.advice.map { "; \($0)" } ?? ""
+      }
+    self.init(
+      Code(error), error.message + advice, systemCode: error.systemError.map { $0.rawValue })
+  }
+
+  /// The failure that another process has the writers' lock; `nil` if it cannot be seen which.
+  static func timedOut(_ holder: RunningProcess?, _ path: String) -> Self {
+    guard let holder else {
+      return .timedOut("another process used the preferences for too long", path)
+    }
+    guard holder.isStopped else {
+      return .timedOut("process \(holder.number) used the preferences for too long", path)
+    }
+    return Self(
+      .timedOut,
+      "process \(holder.number) uses the preferences, but it is stopped; continue it (SIGCONT) or end "
+        + "it, and try again: \(path)")
+  }
+
+  static func timedOut(_ reason: String, _ path: String) -> Self {
+    Self(
+      .timedOut,
+      "\(reason); try again, and begin transactions that contain each other, of several suites, "
+        + "always in the same order: \(path)")
+  }
+
+  static func unstorable(_ type: Any.Type, forKey key: PreferenceKey) -> Self {
+    Self(
+      .unstorable,
+      "the value of the key '\(key)' is of type \(type), or has one in it, which cannot be stored; "
+        + "store its raw value or its encoding")
+  }
+}
+
+extension PreferencesError.Code {
+  fileprivate init(_ error: FileError) {
+    self =
+      switch error.kind {
+      case .failed(_, .readOnlyFileSystem): .readOnly
+      case .failed(_, .permissionDenied): .readOnly
+      case .failed, .alreadyExists: .inputOutput
+      case .unsynced: .outcomeUnknown
+      case .timedOut, .endless: .timedOut
+      case .invalidPath, .notText: .invalidName
+      case .noPlace: .noPlace
+      case .insecure: .insecure
+      }
+  }
+}
+
+/// Evaluates an expression that uses files, and translates its failure.
+func translated<Result: ~Copyable>(
+  _ result: @autoclosure () throws(FileError) -> Result
+) throws(PreferencesError) -> Result {
+  do { return try result() } catch { throw PreferencesError(error) }
 }

@@ -1,6 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
-public import Prephirences
+public import PreferencesCore
 package import PrephirencesSystem
 
 /// Preferences in a file of their own, which several processes can use at the same time.
@@ -23,15 +23,22 @@ package import PrephirencesSystem
 ///
 /// The methods that throw report each failure as ``PreferencesError``. After others, ask for
 /// ``lastError``, or call ``observeFailures(_:)``. It is safe to use from several threads.
-public final class DurablePreferences: FalliblePreferencesType, Sendable {
+public final class DurablePreferences: DurablePreferencesType, Sendable {
   /// The preferences of the program: the suite with the name of its executable.
   public static let standard = DurablePreferences(suiteName: ProcessInfo.processInfo.processName)
 
   /// The name of the suite.
   public let suiteName: String
 
+  /// These preferences.
+  public var durable: DurablePreferences { self }
+
   let failures = Failures()
-  private let location: EngineLocation
+  private let folder: String?
+  private let environment: EnvironmentVariables
+  private let isOnNetwork: Bool?
+  private let timeout: Duration
+  private let foundEngine = PosixMutex<Engine?>(nil)
 
   /// Names the preferences of a suite; the file is opened when it is first used.
   ///
@@ -42,20 +49,17 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     self.init(suiteName: suiteName, folder: nil, environment: .process)
   }
 
-  /// Names the preferences of a suite in a folder.
-  ///
-  /// - Parameters:
-  ///   - suiteName: The name of the suite.
-  ///   - folder: The folder; `nil` for the user's configuration.
-  ///   - environment: The variables that name that.
-  ///   - isOnNetwork: Whether to use the file as on a network file system; `nil` to find out.
-  ///   - patience: How long a call waits for others; less than a day.
+  /// Names the preferences of a suite in a folder, or in the user's configuration; calls wait for
+  /// others for less than a day.
   package init(
     suiteName: String, folder: String?, environment: EnvironmentVariables = .process,
-    isOnNetwork: Bool? = nil, patience: Duration = .seconds(10)
+    isOnNetwork: Bool? = nil, timeout: Duration = .seconds(10)
   ) {
     self.suiteName = suiteName
-    location = EngineLocation(suiteName, folder, environment, isOnNetwork, patience)
+    self.folder = folder
+    self.environment = environment
+    self.isOnNetwork = isOnNetwork
+    self.timeout = timeout
   }
 
   /// Opens the file now, and creates it if it is missing and can be created.
@@ -66,26 +70,25 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     try typed { try engine().open() }
   }
 
-  /// Waits until all values are on the disk, also those that other processes have set.
-  ///
-  /// - Throws: ``PreferencesError``.
-  public func synchronize() throws(PreferencesError) {
-    try typed { try engine().synchronize() }
-  }
-
   /// Where the file is, or will be.
   func suiteFile() throws(PreferencesError) -> SuiteFile { try engine().file }
 
-  func engine() throws(PreferencesError) -> Engine { try location.engine() }
+  func engine() throws(PreferencesError) -> Engine {
+    try ForkMark.preferences.check(PreferencesError.forked)
+    if let engine = foundEngine.withLock({ $0 }) { return engine }
+    let file = try SuiteFile(
+      suiteName: suiteName, folder: folder, environment: environment, isOnNetwork: isOnNetwork,
+      timeout: timeout)
+    let engine = Engines.shared.engine(of: file)
+    return foundEngine.withLock { found in
+      found = found ?? engine
+      return engine
+    }
+  }
 
   /// Performs a call whose errors are all of one type.
   func typed<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
-    do {
-      return try body()
-    } catch {
-      throw error as? PreferencesError
-        ?? PreferencesError(.inputOutput, "the preferences failed: \(type(of: error))")
-    }
+    do { return try body() } catch { throw .any(error) }
   }
 
   // MARK: - Failures
@@ -93,15 +96,6 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
   /// The failure of the last call that does not throw, or of noticing other processes' changes
   /// since; `nil` if there was none.
   public var lastError: PreferencesError? { failures.last }
-
-  /// Records a value that was refused before it reached the file.
-  ///
-  /// - Parameters:
-  ///   - error: Why the value was refused.
-  ///   - key: Its key.
-  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
-    failures.record(error)
-  }
 
   /// Calls a closure with each failure of a call that does not throw, and if the changes of other
   /// processes are no longer noticed for an observer.
@@ -122,31 +116,9 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
       failures.clear()
       return result
     } catch {
-      failures.record(
-        error as? PreferencesError
-          ?? PreferencesError(.inputOutput, "the preferences failed: \(type(of: error))"))
+      failures.record(.any(error))
       return nil
     }
-  }
-
-  // MARK: - Reading
-
-  /// Returns the value of a key.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``lastError`` has
-  ///   the reason.
-  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    recorded { try engine().fetch(key) } ?? nil
-  }
-
-  /// Returns all values.
-  ///
-  /// - Returns: The values by their keys; empty if they cannot be read, and without those that are
-  ///   damaged: then ``lastError`` has the reason. Canonically equivalent keys are one key of a
-  ///   dictionary.
-  public func dictionary() -> PreferencesDictionary {
-    PreferencesDictionary(readablePairs.map { ($0.key, $0.value) }) { _, last in last }
   }
 
   /// What can be read; the first failure is recorded.
@@ -156,36 +128,114 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     return found?.pairs ?? []
   }
 
-  /// Returns the value of a key.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: ``PreferencesError`` if the value cannot be read.
-  public func fetchObject(
-    forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
-    try typed { try engine().fetch(key) }
-  }
-
-  /// Returns all values.
-  ///
-  /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read, also if only one of them cannot.
-  public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
-    PreferencesDictionary(try fetchPairs()) { _, last in last }
-  }
-
   /// Returns all keys with their values, also keys that are canonically equivalent.
-  ///
-  /// - Throws: ``PreferencesError`` if the values cannot be read.
   package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
     try fetchReadablePairs().complete()
   }
 
   /// Returns all keys with their values that can be read, and why others cannot.
-  ///
-  /// - Throws: ``PreferencesError`` if no value can be read.
   package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
     try typed { try engine().fetchReadable() }
+  }
+}
+
+/// The file is one that only its user can write, unless it is shared with other machines.
+extension DurablePreferences: OwnValuePreferences {
+  /// Returns the value of a key, unless the file is shared with other machines.
+  ///
+  /// Whoever writes the shared store writes every value of such a file, in each machine's name.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value; `nil` if there is none, or if the file is shared.
+  /// - Throws: ``PreferencesError``.
+  public func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
+    let value = try fetchObject(forKey: key)
+    // Afterwards, so that sharing that begins meanwhile counts.
+    return try typed { try engine().isShared() } ? nil : value
+  }
+}
+
+// What `DurableUserDefaults` needs.
+
+extension DurablePreferences: CastableNumberPreferences {}
+
+extension DurablePreferences: ChangeReportingPreferences {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
+    guard let engine = try? engine() else { return PreferenceObservation {} }
+    let observation = engine.observers.signals.add(handler)
+    do throws(PreferencesError) {
+      try engine.watch.begin(engine, reportingTo: failures)
+      // What was changed while nobody observed.
+      try? engine.refresh()
+    } catch {
+      // The changes of other processes are noticed by the next read.
+      failures.record(error)
+      return observation
+    }
+    return PreferenceObservation { [failures] in
+      guard !ForkMark.preferences.isForked else { return }
+      observation.cancel()
+      engine.watch.end(reportingTo: failures)
+    }
+  }
+}
+
+// What commands need to know before they read or write.
+extension DurablePreferences {
+  /// Returns the names of the suites that have a file, in the order of their bytes. None if the
+  /// folder does not exist.
+  package static func storedSuiteNames(
+    _ environment: EnvironmentVariables = .process
+  ) throws(PreferencesError) -> [String] {
+    let any = DurablePreferences(suiteName: "any", folder: nil, environment: environment)
+    let folder = try any.suiteFile().folder
+    guard let entries = unsafe opendir(folder) else {
+      guard errno != ENOENT else { return [] }
+      throw PreferencesError(
+        .inputOutput, "the folder \(folder) cannot be read; check its permissions",
+        systemCode: errno)
+    }
+    defer { unsafe closedir(entries) }
+    var names: Set<[UInt8]> = []
+    while let entry = unsafe readdir(entries) {
+      let file = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let name = file.flatMap(suiteName(ofFile:)) { names.insert(Array(name.utf8)) }
+    }
+    return names.sorted { $0.lexicographicallyPrecedes($1) }.map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  /// Returns the file with the values of the suite: its own, or else that of `UserDefaults`.
+  /// Returns `nil` if there is neither.
+  package func storedPath() throws(PreferencesError) -> String? {
+    let file = try suiteFile()
+    if try file.inspect() != nil { return file.path }
+    return unsafe access(file.propertyListPath, F_OK) == 0 ? file.propertyListPath : nil
+  }
+
+  /// Returns the file that the suite has, or would have, without looking at it.
+  package func expectedPath() throws(PreferencesError) -> String { try suiteFile().path }
+
+  /// Copies the log into the database now, as a writer does when the log is long.
+  @discardableResult
+  package func checkpoint() throws(PreferencesError) -> Int {
+    try typed { try engine().checkpoint() }
+  }
+
+  private static func suiteName(ofFile name: String) -> String? {
+    let suffix = [SuiteFile.suffix, ".plist"].first(where: name.hasSuffix)
+    guard let suffix else { return nil }
+    let suite = String(name.dropLast(suffix.count))
+    return (try? SuiteFile.check(suite)) == nil ? nil : suite
+  }
+}
+
+extension PreferencesError {
+  /// The failure of any call of preferences.
+  static func any(_ error: any Error) -> Self {
+    error as? Self ?? Self(.inputOutput, "the preferences failed: \(type(of: error))")
   }
 }

@@ -1,5 +1,8 @@
 internal import CSQLite
-internal import Prephirences
+internal import Glibc
+internal import PreferencesCore
+internal import PrephirencesSystem
+internal import SystemPackage
 
 /// A connection to an SQLite file, used by one thread at a time.
 ///
@@ -22,7 +25,7 @@ final class SQLiteConnection {
   }
 
   /// Opens an existing file.
-  init(path: String, mode: Mode) throws(PreferencesError) {
+  init(path: String, mode: Mode) throws {
     self.path = path
     var opened: OpaquePointer?
     let (name, flags) =
@@ -99,9 +102,7 @@ final class SQLiteConnection {
   // MARK: - Statements
 
   /// Performs a statement, and calls a closure with each row.
-  func run(
-    _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(PreferencesError) -> Void
-  ) throws(PreferencesError) {
+  func run(_ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws -> Void) throws {
     let statement = try prepared(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() {
@@ -117,7 +118,7 @@ final class SQLiteConnection {
   }
 
   /// Performs a statement without rows, or ignores them.
-  func run(_ sql: String, _ values: SQLiteValue...) throws(PreferencesError) {
+  func run(_ sql: String, _ values: SQLiteValue...) throws {
     let statement = try prepared(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() {
@@ -133,14 +134,14 @@ final class SQLiteConnection {
   }
 
   /// Returns the first column of the first row, if it is an integer.
-  func integer(_ sql: String) throws(PreferencesError) -> Int64? {
+  func integer(_ sql: String) throws -> Int64? {
     var result: Int64?
     try run(sql) { row in if result == nil { result = row.integer(0) } }
     return result
   }
 
   /// Returns the first column of the first row as text.
-  func text(_ sql: String) throws(PreferencesError) -> String? {
+  func text(_ sql: String) throws -> String? {
     var result: String?
     try run(sql) { row in
       if result == nil { result = String(decoding: row.bytes(0), as: UTF8.self) }
@@ -155,8 +156,8 @@ final class SQLiteConnection {
   }
 
   /// Performs a commit that changes no value.
-  func commitNothing() throws(PreferencesError) {
-    do throws(PreferencesError) {
+  func commitNothing() throws {
+    do {
       try run("BEGIN IMMEDIATE")
       try run("UPDATE state SET syncs = syncs + 1")
       try run("COMMIT")
@@ -173,10 +174,7 @@ final class SQLiteConnection {
   }
 
   /// Copies the write-ahead log into the database.
-  ///
-  /// - Returns: The frames that the log still has, without those that were copied if they stay in
-  ///   it: after `passive`.
-  func checkpoint(_ mode: CheckpointMode) throws(PreferencesError) -> Int {
+  func checkpoint(_ mode: CheckpointMode) throws -> Int {
     var (log, copied): (CInt, CInt) = (0, 0)
     let number =
       switch mode {
@@ -195,7 +193,7 @@ final class SQLiteConnection {
     case truncate
   }
 
-  private func prepared(_ sql: String) throws(PreferencesError) -> SQLiteStatement {
+  private func prepared(_ sql: String) throws -> SQLiteStatement {
     if let statement = statements[sql] { return statement }
     var made: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(
@@ -223,5 +221,98 @@ final class SQLiteConnection {
       unsafe methods.pointee.xFileControl?(file, SQLITE_FCNTL_LAST_ERRNO, &systemCode) == SQLITE_OK
     else { return false }
     return SQLiteErrors.isDiskFailure(systemCode)
+  }
+}
+
+/// A value of a parameter of a statement.
+enum SQLiteValue {
+  case integer(Int64)
+  case bytes([UInt8])
+}
+
+/// A prepared statement, finalized by ``finalize()`` only, as its connection.
+@safe
+final class SQLiteStatement {
+  private let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+
+  func finalize() { unsafe sqlite3_finalize(handle) }
+
+  func bind(_ index: CInt, _ value: SQLiteValue) -> CInt {
+    switch value {
+    case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
+    // No bytes at a null address would be a null.
+    case .bytes(let bytes) where bytes.isEmpty: unsafe sqlite3_bind_zeroblob(handle, index, 0)
+    case .bytes(let bytes):
+      unsafe sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.copying)
+    }
+  }
+
+  func step() -> CInt { unsafe sqlite3_step(handle) }
+
+  func reset() { unsafe sqlite3_reset(handle) }
+
+  func integer(_ column: CInt) -> Int64? {
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else { return nil }
+    return unsafe sqlite3_column_int64(handle, column)
+  }
+
+  func isBytes(_ column: CInt) -> Bool {
+    unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB
+  }
+
+  func bytes(_ column: CInt) -> [UInt8] {
+    // In this order, as SQLite may convert the value first.
+    guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+    let count = unsafe Int(sqlite3_column_bytes(handle, column))
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// Makes SQLite copy the bytes (`SQLITE_TRANSIENT`, which is a macro).
+  private static var copying: sqlite3_destructor_type {
+    unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  }
+}
+
+/// Translates the errors of SQLite into what they mean for preferences.
+enum SQLiteErrors {
+  static func error(_ extendedCode: CInt, _ path: String) -> PreferencesError {
+    // SQLite does not keep the system's reason.
+    if extendedCode & 0xFF == SQLITE_CANTOPEN, Errno.hasNoDescriptor {
+      return PreferencesError(.failed(.tooManyOpenFiles, "open", path))
+    }
+    let (code, message) = meaning(extendedCode)
+    return PreferencesError(code, "\(message) (SQLite error \(extendedCode)): \(path)")
+  }
+
+  /// The code of a disk that fails to read (`SQLITE_IOERR_CORRUPTFS`, which is a macro).
+  static let failedRead = SQLITE_IOERR | (33 << 8)
+
+  /// Whether the system's number is that of a disk that fails.
+  static func isDiskFailure(_ systemCode: CInt) -> Bool { systemCode == EIO || systemCode == ENXIO }
+
+  private static func meaning(_ extendedCode: CInt) -> (PreferencesError.Code, String) {
+    switch extendedCode & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_INTERRUPT:
+      (.timedOut, "another process used the preferences for too long; try again")
+    case SQLITE_FULL:
+      (.inputOutput, "the disk is full; free some space, and try again")
+    case SQLITE_READONLY:
+      (.readOnly, "the preferences cannot be changed here; make the file and its folder writable")
+    case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+      (.inputOutput, "the preferences cannot be opened; check the permissions of the folder")
+    case SQLITE_IOERR, SQLITE_NOLFS, SQLITE_PROTOCOL:
+      (.inputOutput, "reading or writing the preferences failed; check the disk")
+    case SQLITE_NOMEM:
+      (.inputOutput, "there is not enough memory for the preferences")
+    case SQLITE_TOOBIG:
+      (.unstorable, "the value is too long for the preferences")
+    case SQLITE_NOTADB:
+      (.damaged, "the file holds no preferences, or its beginning is damaged; move it away")
+    default:
+      // The statements are fixed, so any other error is caused by the file.
+      (.damaged, "the preferences are damaged; move the file away, or restore a copy")
+    }
   }
 }

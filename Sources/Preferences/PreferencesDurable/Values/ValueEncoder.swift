@@ -1,5 +1,5 @@
-internal import Foundation
-internal import Prephirences
+internal import FoundationEssentials
+internal import PreferencesCore
 
 /// Converts values to their stored form.
 struct ValueEncoder {
@@ -14,8 +14,6 @@ struct ValueEncoder {
   private var bytes: [UInt8] = []
 
   /// Returns the stored form of a value.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
   static func encode(
     _ value: Any, forKey key: PreferenceKey
   ) throws(PreferencesError) -> StoredValue {
@@ -63,7 +61,9 @@ struct ValueEncoder {
     case let number as Float:
       appendFixed(number.bitPattern)
       return .float
-    case let number as CGFloat: return append(Double(number))
+    // Foundation's `CGFloat`, whose generic initializers stop the process.
+    case let bridged as any BridgedValue:
+      if let number = bridged.exactValue as? Double { return append(number) }
     case let number as any BinaryInteger:
       if let number = Int64(exactly: number) { return append(number) }
       guard let number = UInt64(exactly: number) else { break }
@@ -77,32 +77,18 @@ struct ValueEncoder {
     throw Unstorable(type: type(of: value))
   }
 
-  /// Appends the value of a Foundation object.
+  /// Appends the value for which an object of Foundation stands.
   private mutating func append(bridging object: Any, depth: Int) throws(Unstorable) -> ValueKind {
-    // A property list has no `Float`; the file has.
     let value: Any? =
-      switch object {
-      case is NSDecimalNumber: PropertyListForm.value(bridging: object)
-      case let number as NSNumber: Self.value(of: number)
-      default: PropertyListForm.value(bridging: object)
+      if let object = object as? any BridgedValue {
+        object.exactValue
+      } else {
+        PropertyListForm.value(bridging: object)
       }
     guard let value, !(type(of: value) is AnyClass) else {
       throw Unstorable(type: type(of: object))
     }
     return try append(value, depth: depth)
-  }
-
-  private static func value(of number: NSNumber) -> Any {
-    // Only the two truth values are unique number objects.
-    if [true, false].contains(where: { number === NSNumber(value: $0) }) {
-      return number.boolValue
-    }
-    return switch unsafe String(cString: number.objCType) {
-    case "d": number.doubleValue
-    case "f": number.floatValue
-    case "Q": number.uint64Value
-    default: number.int64Value
-    }
   }
 
   private static func exactDouble(_ number: some BinaryFloatingPoint) -> Double? {

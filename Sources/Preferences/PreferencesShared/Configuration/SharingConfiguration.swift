@@ -1,3 +1,10 @@
+internal import Foundation
+internal import PreferencesDurable
+package import PreferencesCore
+package import PrephirencesEtcd
+package import PrephirencesSystem
+internal import SystemPackage
+
 /// Where a suite of preferences is shared.
 ///
 /// It lies in the file `prephirences/shared/SUITE.json` in the folder that `XDG_CONFIG_HOME` names,
@@ -53,4 +60,245 @@ public struct SharingConfiguration: Sendable, Hashable {
   ///
   /// - Parameter address: The address of the store.
   public init(address: String) { self.address = address }
+}
+
+extension SharingConfiguration {
+  /// The fields of the file, which are also their names in errors.
+  enum Field: String, CodingKey, CaseIterable {
+    case address, store, certificateAuthority, certificate, key, user, passwordFile
+    case passwordReference, proxy, quotaKeys, quotaBytes, programDecides, machine
+  }
+
+  /// Reads the text of a file.
+  init(json: Data, path: String) throws(PreferencesError) {
+    do {
+      self = try JSONDecoder().decode(StrictForm.self, from: json).configuration
+    } catch {
+      throw PreferencesError(
+        .invalidAddress, "the settings of sharing cannot be used: \(Self.reason(error)): \(path)")
+    }
+  }
+
+  /// The text of a file.
+  var json: Data {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return try encoder.encode(StrictForm(configuration: self)) + [UInt8(ascii: "\n")]
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case let error as UnknownField: "the field '\(error.name)' is unknown"
+    case DecodingError.keyNotFound(let key, _): "the field '\(key.stringValue)' is missing"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+      context.codingPath.last.map { "the field '\($0.stringValue)' has a value of another type" }
+        ?? "it is not an object"
+    case DecodingError.dataCorrupted(let context):
+      context.codingPath.last.map { "the field '\($0.stringValue)' has no usable value" }
+        ?? "it is not JSON"
+    default: "it is not JSON"
+    }
+  }
+}
+
+private struct UnknownField: Error {
+  let name: String
+}
+
+/// The configuration as JSON, in which nothing unknown is overlooked: a misspelt name would share
+/// without what it was to set.
+private struct StrictForm: Codable {
+  var configuration: SharingConfiguration
+
+  private struct AnyField: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(configuration: SharingConfiguration) { self.configuration = configuration }
+
+  init(from decoder: any Decoder) throws {
+    let names = try decoder.container(keyedBy: AnyField.self).allKeys.map(\.stringValue)
+    let known = Set(SharingConfiguration.Field.allCases.map(\.rawValue))
+    if let unknown = names.sorted().first(where: { !known.contains($0) }) {
+      throw UnknownField(name: unknown)
+    }
+    let fields = try decoder.container(keyedBy: SharingConfiguration.Field.self)
+    configuration = SharingConfiguration(
+      address: try fields.decode(String.self, forKey: .address))
+    configuration.store = try fields.decodeIfPresent(String.self, forKey: .store)
+    configuration.certificateAuthority = try fields.decodeIfPresent(
+      String.self, forKey: .certificateAuthority)
+    configuration.certificate = try fields.decodeIfPresent(String.self, forKey: .certificate)
+    configuration.key = try fields.decodeIfPresent(String.self, forKey: .key)
+    configuration.user = try fields.decodeIfPresent(String.self, forKey: .user)
+    configuration.passwordFile = try fields.decodeIfPresent(String.self, forKey: .passwordFile)
+    configuration.passwordReference = try fields.decodeIfPresent(
+      String.self, forKey: .passwordReference)
+    configuration.proxy = try fields.decodeIfPresent(String.self, forKey: .proxy)
+    configuration.quotaKeys = try fields.decodeIfPresent(Int.self, forKey: .quotaKeys)
+    configuration.quotaBytes = try fields.decodeIfPresent(Int.self, forKey: .quotaBytes)
+    configuration.programDecides = try fields.decodeIfPresent(Bool.self, forKey: .programDecides)
+    configuration.machine = try fields.decodeIfPresent(String.self, forKey: .machine)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: SharingConfiguration.Field.self)
+    try fields.encode(configuration.address, forKey: .address)
+    try fields.encodeIfPresent(configuration.store, forKey: .store)
+    try fields.encodeIfPresent(configuration.certificateAuthority, forKey: .certificateAuthority)
+    try fields.encodeIfPresent(configuration.certificate, forKey: .certificate)
+    try fields.encodeIfPresent(configuration.key, forKey: .key)
+    try fields.encodeIfPresent(configuration.user, forKey: .user)
+    try fields.encodeIfPresent(configuration.passwordFile, forKey: .passwordFile)
+    try fields.encodeIfPresent(configuration.passwordReference, forKey: .passwordReference)
+    try fields.encodeIfPresent(configuration.proxy, forKey: .proxy)
+    try fields.encodeIfPresent(configuration.quotaKeys, forKey: .quotaKeys)
+    try fields.encodeIfPresent(configuration.quotaBytes, forKey: .quotaBytes)
+    try fields.encodeIfPresent(configuration.programDecides, forKey: .programDecides)
+    try fields.encodeIfPresent(configuration.machine, forKey: .machine)
+  }
+}
+
+extension SharingConfiguration {
+  private static let greatestSize = 65_536
+
+  /// Returns the configuration of a suite; `nil` if it is not shared.
+  package static func load(
+    suiteName: String, environment: EnvironmentVariables = .process
+  ) throws(PreferencesError) -> SharingConfiguration? {
+    let path = try path(suiteName, environment)
+    let real = try translated(TrustedPath(resolving: path)).path
+    guard try translated(PrivateFile.inspect(real)) != nil else { return nil }
+    let bytes: [UInt8]
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(real)
+      defer { try? descriptor.close() }
+      bytes = try DescriptorIO.read(descriptor, greatestSize + 1)
+    } catch {
+      if error == .noSuchFileOrDirectory { return nil }
+      throw PreferencesError(.failed(error, "read", path))
+    }
+    guard bytes.count <= greatestSize else {
+      throw PreferencesError(.invalidAddress, "the settings of sharing are too long: \(path)")
+    }
+    let configuration = try Self(json: Data(bytes), path: path)
+    try configuration.check()
+    return configuration
+  }
+
+  /// Writes the file, in one step, for the user alone.
+  package func save(
+    suiteName: String, environment: EnvironmentVariables = .process
+  ) throws(PreferencesError) {
+    try check()
+    let path = try Self.path(suiteName, environment)
+    let bytes: [UInt8]
+    do {
+      bytes = try [UInt8](json)
+    } catch {
+      throw PreferencesError(.invalidAddress, "the settings of sharing are not text: \(path)")
+    }
+    let folder = try Self.folder(environment)
+    try translated(PrivateFile.makeFolder(folder))
+    let real = try translated(TrustedPath(resolving: path)).path
+    try translated(
+      PrivateFile.replace(real) { descriptor throws(Errno) in
+        try DescriptorIO.write(bytes, to: descriptor)
+      })
+  }
+
+  /// Removes the file; it may be missing.
+  package static func remove(
+    suiteName: String, environment: EnvironmentVariables = .process
+  ) throws(PreferencesError) {
+    let path = try path(suiteName, environment)
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      guard (try? PrivateFile.look(path)) != .some(nil) else { return }
+      throw PreferencesError(.inputOutput, "the file cannot be removed: \(path)")
+    }
+  }
+
+  /// Returns the names of the suites that are shared, in the order of their bytes.
+  package static func suiteNames(
+    environment: EnvironmentVariables = .process
+  ) throws(PreferencesError) -> [String] {
+    let folder = try folder(environment)
+    guard FileManager.default.fileExists(atPath: folder) else { return [] }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch {
+      throw PreferencesError(
+        .inputOutput, "the folder \(folder) cannot be read; check its permissions")
+    }
+    return
+      names.filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }
+      .map { String($0.dropLast(suffix.count)) }.filter { !$0.isEmpty }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Returns the path of the file of a suite.
+  package static func path(
+    _ suiteName: String, _ environment: EnvironmentVariables
+  ) throws(PreferencesError) -> String {
+    // Checks the name, which is also that of a file here.
+    _ = try DurablePreferences(suiteName: suiteName, folder: nil, environment: environment)
+      .expectedPath()
+    return try folder(environment) + "/" + suiteName + suffix
+  }
+
+  private static let suffix = ".json"
+
+  private static func folder(
+    _ environment: EnvironmentVariables
+  ) throws(PreferencesError) -> String {
+    try translated(UserFolders("prephirences", environment: environment).configuration())
+      + "/shared"
+  }
+}
+
+extension PreferencesError {
+  /// The failure of a call to the server, as one of preferences.
+  package init(_ error: EtcdError) {
+    let suffix = error.mayHaveHappened ? "; the change may have happened" : ""
+    self.init(Code(error), error.message + suffix)
+  }
+
+  /// A setting of sharing that cannot be used.
+  package static func unusable(_ reason: String) -> Self { Self(.invalidAddress, reason) }
+}
+
+extension PreferencesError.Code {
+  fileprivate init(_ error: EtcdError) {
+    self =
+      switch error.code {
+      case _ where error.mayHaveHappened: .outcomeUnknown
+      case .invalidAddress: .invalidAddress
+      case .noLibrary, .unreachable: .unreachable
+      case .certificate: .certificate
+      case .timedOut, .cancelled: .timedOut
+      case .wrongPassword: .wrongPassword
+      case .passwordUnavailable: .locked
+      case .permissionDenied: .accessDenied
+      case .noSpace, .tooLarge: .overQuota
+      case .compacted: .conflict
+      case .notFound, .protocolViolation: .damaged
+      case .forked: .forked
+      }
+  }
+}
+
+/// Evaluates an expression that uses files, and translates its failure.
+func translated<Result: ~Copyable>(
+  _ result: @autoclosure () throws(FileError) -> Result
+) throws(PreferencesError) -> Result {
+  do { return try result() } catch { throw PreferencesError(error) }
 }

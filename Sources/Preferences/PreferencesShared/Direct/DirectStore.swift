@@ -1,30 +1,31 @@
+package import Foundation
 internal import Glibc
 package import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 package import PrephirencesEtcd
 package import PrephirencesSystem
 
-/// A shared store that is read and changed where the engine has it, without a copy on this machine.
+/// A shared store that is read and changed where the server has it, without a copy on this machine.
 ///
-/// Its calls block, at most for ``patience``.
+/// Its calls block, at most for ``timeout``.
 package final class DirectStore: Sendable {
   /// How long a call tries: as long as a cluster takes to find a new leader, and more.
-  package static let patience: Duration = .seconds(20)
+  package static let timeout: Duration = .seconds(20)
 
   let client: EtcdClient
   let layout: StoreLayout
   /// The name that the store gets of this machine with a change.
   let machine: String
-  let patience: Duration
+  let timeout: Duration
 
   package init(
     cluster: EtcdConfiguration, layout: StoreLayout, machine: String = MachineRow.hostName,
-    patience: Duration = DirectStore.patience
+    timeout: Duration = DirectStore.timeout
   ) {
     client = .shared(cluster)
     self.layout = layout
     self.machine = machine
-    self.patience = patience
+    self.timeout = timeout
   }
 
   /// Whether somebody has begun to use the store.
@@ -34,19 +35,19 @@ package final class DirectStore: Sendable {
 
   /// Returns the row `id`; `nil` if nobody has begun to use the store.
   package func identity() throws(PreferencesError) -> [UInt8]? {
-    try identity(Deadline(after: patience))
+    try identity(Deadline(after: timeout))
   }
 
   /// Returns the value of a key, in one round trip; `nil` if there is none.
   package func fetchObject(
     forKey key: PreferenceKey
   ) throws(PreferencesError) -> PreferenceObject? {
-    try row(key, Deadline(after: patience))?.storedValue()
+    try row(key, Deadline(after: timeout))?.storedValue()
   }
 
   /// Returns all keys with their values that can be read, all at one revision, and why others cannot.
   package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
-    ReadablePairs(try snapshot(Deadline(after: patience)).rows)
+    ReadablePairs(try snapshot(Deadline(after: timeout)).rows)
   }
 
   /// Returns all keys with their values, all at one revision.
@@ -91,18 +92,10 @@ package final class DirectStore: Sendable {
   /// If somebody else changes the same keys meanwhile, the closure is called again. More than
   /// ``DirectCommit/greatestKeys`` changed keys are sent in pieces: if that fails, some may have been
   /// sent.
-  ///
-  /// - Parameters:
-  ///   - asOne: Whether to fail instead of sending them in pieces.
-  ///   - isRehearsal: Whether to fail as the changes would, also if the user may not make them, without
-  ///     making them.
-  ///   - body: Reads and changes values. If it throws, nothing is changed.
-  /// - Throws: What the closure throws, or ``PreferencesError``, with
-  ///   ``PreferencesError/Code/outcomeUnknown`` if a change may have happened.
   package func change(
     asOne: Bool = false, isRehearsal: Bool = false, _ body: (DirectTransaction) throws -> Void
   ) throws {
-    let deadline = Deadline(after: patience)
+    let deadline = Deadline(after: timeout)
     let commit = DirectCommit(self, deadline)
     while true {
       let transaction = DirectTransaction(self, deadline)
@@ -118,7 +111,7 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Performs calls of the engine, to read or to change, and reports their failures; a refusal names the
+  /// Performs calls of the server, to read or to change, and reports their failures; a refusal names the
   /// user and the store.
   func reporting<Result>(
     ofChange isChange: Bool = false, _ body: () throws -> Result
@@ -130,7 +123,7 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Returns a failure of the engine, to read or to change.
+  /// Returns a failure of the server, to read or to change.
   func described(_ error: EtcdError, ofChange isChange: Bool = false) -> PreferencesError {
     guard error.code == .permissionDenied else { return PreferencesError(error) }
     let user = client.configuration.user
@@ -151,7 +144,7 @@ package final class DirectStore: Sendable {
     }
   }
 
-  /// Returns the rows of all keys, and the revision at which the engine had them.
+  /// Returns the rows of all keys, and the revision at which the server had them.
   func snapshot(
     _ deadline: Deadline
   ) throws(PreferencesError) -> (rows: [SharedRow], revision: Int64) {
@@ -187,9 +180,6 @@ extension ReadablePairs {
 
 extension SharedRow {
   /// Returns the value; `nil` if the key was removed.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged`` or
-  ///   ``PreferencesError/Code/unsupportedFormat``.
   package func storedValue() throws(PreferencesError) -> PreferenceObject? {
     switch content {
     case .value(let object): return object
@@ -210,7 +200,7 @@ extension PreferencesError {
   }
 }
 
-/// Performs calls of the engine, and reports their failures as errors of preferences.
+/// Performs calls of the server, and reports their failures as errors of preferences.
 func reporting<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
   do {
     return try body()
@@ -218,5 +208,65 @@ func reporting<Result>(_ body: () throws -> Result) throws(PreferencesError) -> 
     throw PreferencesError(error)
   } catch {
     throw .converting(error, "the shared store cannot be used")
+  }
+}
+
+/// A machine that uses a store, as it says itself.
+package struct StoreMachine: Sendable {
+  package let tag: WriterTag
+  package let row: MachineRow
+  /// When it was in touch with the store, or changed something, by its own clock.
+  package let contact: Date
+}
+
+extension DirectStore {
+  /// Returns the machines of the store, in the order of their names.
+  ///
+  /// Of machines without a copy, the last of each name is listed, unless one with a copy has the name.
+  package func machines() throws(PreferencesError) -> [StoreMachine] {
+    let deadline = Deadline(after: timeout)
+    var found = try allMachines(deadline)
+    found.sort { ($0.row.name, $1.contact) < ($1.row.name, $0.contact) }
+    var direct = Set(found.filter { !$0.tag.isForgotten }.map(\.row.name))
+    return found.filter { !$0.tag.isForgotten || direct.insert($0.row.name).inserted }
+  }
+
+  private func allMachines(_ deadline: Deadline) throws(PreferencesError) -> [StoreMachine] {
+    try reporting {
+      var found: [StoreMachine] = []
+      var dates: [WriterTag: Date] = [:]
+      _ = try client.snapshot(layout.writers, deadline: deadline) { page in
+        for row in page {
+          guard case .writer(let tag) = layout.name(of: row.key) else { continue }
+          dates[tag] = WriterRow.date(row.value)
+        }
+      }
+      _ = try client.snapshot(layout.machines, deadline: deadline) { page in
+        for stored in page {
+          // What a newer release says stays, and is not understood.
+          guard case .machine(let tag) = layout.name(of: stored.key),
+            let row = MachineRow(stored.value)
+          else { continue }
+          let contact = max(row.date, dates[tag] ?? row.date)
+          found.append(StoreMachine(tag: tag, row: row, contact: contact))
+        }
+      }
+      return found
+    }
+  }
+
+  /// Removes what a machine says of itself, also what it said without a copy, which it says with each
+  /// change; if it is still there, it says so again.
+  package func forget(_ machine: StoreMachine) throws(PreferencesError) {
+    let deadline = Deadline(after: timeout)
+    let all = try allMachines(deadline).filter { other in
+      other.tag == machine.tag
+        || other.tag.isForgotten && other.row.name.utf8.elementsEqual(machine.row.name.utf8)
+    }
+    try reporting(ofChange: true) {
+      for machine in all {
+        _ = try client.delete(.one(layout.machine(machine.tag)), deadline: deadline)
+      }
+    }
   }
 }

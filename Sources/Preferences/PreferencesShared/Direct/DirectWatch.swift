@@ -1,12 +1,12 @@
 internal import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 internal import PrephirencesEtcd
 package import PrephirencesSystem
 
 /// Follows a shared store on a thread of its own, without a copy on this machine.
 package final class DirectWatch: Sendable {
   /// How long a cluster may be unreachable before watching fails.
-  private static let patience: Duration = .seconds(60)
+  private static let timeout: Duration = .seconds(60)
 
   private let store: DirectStore
   /// The bytes of the keys; `nil` for all.
@@ -15,18 +15,7 @@ package final class DirectWatch: Sendable {
   private let unreadable: @Sendable (PreferenceKey, PreferencesError) -> Void
   private let cancellation = EtcdCancellation()
 
-  /// Begins to watch, after the first reading.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - keys: The keys, which are compared by their bytes; `nil` for all.
-  ///   - initial: Whether to report the present values first.
-  ///   - end: When to give up the first reading, at most.
-  ///   - failed: Called when changes are no longer noticed, on the watch's thread.
-  ///   - unreadable: Called with each value that cannot be read, as `changed`.
-  ///   - changed: Called with each change, on the watch's thread, and with the present values before
-  ///     this returns.
-  /// - Throws: ``PreferencesError``, if the store cannot be read.
+  /// Begins to watch, after the first reading. `keys` is `nil` for all.
   package init(
     _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool, until end: Deadline? = nil,
     failed: @escaping @Sendable (PreferencesError) -> Void,
@@ -37,8 +26,8 @@ package final class DirectWatch: Sendable {
     self.keys = keys.map { Set($0.map { Array($0.utf8) }) }
     self.changed = changed
     self.unreadable = unreadable
-    let patience = Deadline(after: DirectStore.patience)
-    let (rows, revision) = try store.snapshot(end.map(patience.limited) ?? patience)
+    let timeout = Deadline(after: DirectStore.timeout)
+    let (rows, revision) = try store.snapshot(end.map(timeout.limited) ?? timeout)
     var known = Known(revision: revision)
     for row in rows where isMeant(row) {
       guard let value = readable(row) else { continue }
@@ -74,12 +63,12 @@ package final class DirectWatch: Sendable {
   /// Follows the changes until watching is cancelled, or fails for long.
   private func follow(_ start: Known) throws {
     var known = start
-    var end = Deadline(after: Self.patience)
+    var end = Deadline(after: Self.timeout)
     var isBehind = false
     while true {
       var hasBegun = false
       do {
-        if isBehind { try readAnew(&known) }
+        if isBehind { try reread(&known) }
         isBehind = false
         try store.client.watch(
           store.layout.values, from: known.revision + 1, cancellation: cancellation,
@@ -92,9 +81,9 @@ package final class DirectWatch: Sendable {
           known.revision = max(known.revision, events.header.revision)
         }
       } catch {
-        // After a lost connection, the engine may be another or older one.
+        // After a lost connection, the server may be another or older one.
         isBehind = true
-        if hasBegun { end = Deadline(after: Self.patience) }
+        if hasBegun { end = Deadline(after: Self.timeout) }
         guard Self.passes(error), !end.hasPassed else { throw error }
         Deadline.pause(upTo: 1000)
       }
@@ -111,9 +100,9 @@ package final class DirectWatch: Sendable {
     }
   }
 
-  /// Reports what has changed while the engine's history was lost.
-  private func readAnew(_ known: inout Known) throws {
-    let (rows, revision) = try store.snapshot(Deadline(after: DirectStore.patience))
+  /// Reports what has changed while the server's history was lost.
+  private func reread(_ known: inout Known) throws {
+    let (rows, revision) = try store.snapshot(Deadline(after: DirectStore.timeout))
     var gone = known.values
     for row in rows where isMeant(row) {
       gone[Array(row.key.utf8)] = nil
@@ -138,9 +127,7 @@ package final class DirectWatch: Sendable {
     }
   }
 
-  private func report(
-    _ key: PreferenceKey, _ value: PreferenceObject?, _ known: inout Known
-  ) {
+  private func report(_ key: PreferenceKey, _ value: PreferenceObject?, _ known: inout Known) {
     let bytes = Array(key.utf8)
     let old = known.values.updateValue((key, value), forKey: bytes)?.value
     let change = PreferenceChange(key, from: old, to: value)

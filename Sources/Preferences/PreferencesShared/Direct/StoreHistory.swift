@@ -1,9 +1,9 @@
 internal import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Goes back through the changes of a store, as far as the engine keeps them.
+/// Goes back through the changes of a store, as far as the server keeps them.
 ///
 /// A change takes about four calls, and nothing is kept in memory between two. Those of a key follow
 /// its own row, until that was made.
@@ -21,21 +21,19 @@ package struct StoreHistory {
   /// Whether older changes were not looked at.
   package private(set) var isCut = false
 
-  /// Whether the engine has compacted what came before the last change that was returned.
+  /// Whether the server has compacted what came before the last change that was returned.
   package private(set) var isCompacted = false
 
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - key: The key whose changes are asked for; `nil` for all.
+  /// `key` is `nil` for all.
   package init(_ store: DirectStore, key: PreferenceKey? = nil) {
     self.store = store
     self.key = key
   }
 
-  private var deadline: Deadline { Deadline(after: store.patience) }
+  private var deadline: Deadline { Deadline(after: store.timeout) }
 
   /// Returns the change before the last one that was returned, beginning with the newest; `nil` if
-  /// there is none, or the engine has compacted it.
+  /// there is none, or the server has compacted it.
   package mutating func next() throws(PreferencesError) -> StoreTransaction? {
     do {
       var rest = Self.greatestSearch
@@ -63,9 +61,8 @@ package struct StoreHistory {
       && key?.utf8.elementsEqual(change.key.utf8) ?? true
   }
 
-  /// Goes back to the last change before a revision.
-  ///
-  /// - Returns: The change; `nil` if there is none, or if it has no values.
+  /// Goes back to the last change before a revision. Returns `nil` if there is none, or if it has
+  /// no values.
   private mutating func step() throws -> StoreTransaction? {
     let now = try revision ?? newestRevision()
     revision = now
@@ -148,9 +145,6 @@ package struct StoreHistory {
   // MARK: - Transactions
 
   /// Returns what a revision has changed in a store; `nil` if nothing.
-  ///
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/notFound`` if the engine does not
-  ///   have the revision, or not what was there before it.
   package static func transaction(
     _ revision: Int64, of store: DirectStore
   ) throws(PreferencesError) -> StoreTransaction? {
@@ -219,7 +213,7 @@ package struct StoreHistory {
   private func old(_ keys: [PreferenceKey], _ revision: Int64) throws -> [SharedRow?] {
     var found: [SharedRow?] = []
     while found.count < keys.count {
-      let piece = keys.dropFirst(found.count).prefix(SharedUnit.greatestKeys)
+      let piece = keys.dropFirst(found.count).prefix(SharedBatch.greatestKeys)
       found += try ranges(
         piece.map { .range(.one(store.layout.key($0)), revision: revision - 1) }
       ).map { row in row.flatMap(store.sharedRow) }

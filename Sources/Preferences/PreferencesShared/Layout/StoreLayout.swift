@@ -1,14 +1,17 @@
+package import Foundation
+internal import Glibc
 package import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 package import PrephirencesEtcd
+internal import PrephirencesSystem
 
-/// Where the rows of a store are in the engine.
+/// Where the rows of a store are in the server.
 ///
 /// | key | has |
 /// | --- | --- |
 /// | `PREFIX` `id` | the identity of the store: the form 1 and 16 random bytes |
 /// | `PREFIX` `floor` | the form 1 and the revision of the last removal that was collected, 8 bytes |
-/// | `PREFIX` `w/` tag in hexadecimal | the last unit of a writer, as ``WriterRow`` has it; of one without a copy, whose tag begins with 00, for a day |
+/// | `PREFIX` `w/` tag in hexadecimal | the last batch of a writer, as ``WriterRow`` has it; of one without a copy, whose tag begins with 00, for a day |
 /// | `PREFIX` `k/` key in UTF-8 | the value of a key, as ``SharedRow`` has it |
 /// | `PREFIX` `who/` tag in hexadecimal | what the machine of a writer says of itself, as ``MachineRow`` has it |
 package struct StoreLayout: Hashable, Sendable {
@@ -44,7 +47,7 @@ package struct StoreLayout: Hashable, Sendable {
 
   package func key(_ key: PreferenceKey) -> [UInt8] { prefix + Self.keys + Array(key.utf8) }
 
-  /// What a key of the engine is for.
+  /// What a key of the server is for.
   package enum Name: Hashable, Sendable {
     case identity
     case floor
@@ -113,5 +116,213 @@ package enum StoreRow {
   package static func floor(_ row: [UInt8]) -> Int64? {
     guard row.count == 9, row[0] == form else { return nil }
     return row[1..<9].reduce(0) { $0 << 8 | Int64($1) }
+  }
+}
+
+/// The row `who/<tag>`: what the machine of a writer says of itself, which proves nothing.
+///
+/// It is the form 1 and JSON.
+package struct MachineRow: Hashable, Sendable, Codable {
+  package var name: String
+  /// The release of this package that it has.
+  package var release: String
+  /// When it was in touch with the server, by its own clock, in milliseconds since 1970.
+  package var contact: Int64
+  /// How many of its keys are unsent because they wait for a decision, or were refused.
+  package var unsent: Int
+
+  package init(
+    name: String, release: String = Release.version, contact: Date = Date(), unsent: Int = 0
+  ) {
+    self.name = name
+    self.release = release
+    self.contact = contact.milliseconds
+    self.unsent = unsent
+  }
+
+  /// Reads a row; `nil` if it is damaged, or has a newer form.
+  package init?(_ row: [UInt8]) {
+    guard row.count <= Self.greatestSize, row.first == StoreRow.form,
+      let read = try? JSONDecoder().decode(Self.self, from: Data(row.dropFirst())),
+      Self.isName(read.name), Self.isName(read.release), read.unsent >= 0,
+      Date(foreignMilliseconds: read.contact) != nil
+    else { return nil }
+    self = read
+  }
+
+  package func bytes() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return [StoreRow.form] + (try encoder.encode(self))
+  }
+
+  package var date: Date { Date(milliseconds: contact) }
+
+  private static let greatestSize = 1024
+
+  // MARK: - Names
+
+  /// The greatest length of a name, in bytes.
+  static let greatestName = 64
+
+  /// Whether a text can be the name of a machine: short, and what everybody sees as it is.
+  static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= greatestName
+      && text.unicodeScalars.allSatisfy { scalar in
+        let properties = scalar.properties
+        switch properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
+          .paragraphSeparator:
+          return false
+        default: return !properties.isDefaultIgnorableCodePoint
+        }
+      }
+  }
+
+  /// The name of this host, as the kernel has it.
+  package static var hostName: String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "unnamed" }
+    let text = String(
+      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.prefix(greatestName),
+      as: UTF8.self)
+    return isName(text) ? text : "unnamed"
+  }
+}
+
+/// A batch as a transaction of the server, which performs it only if nothing has changed meanwhile.
+package struct BatchTransaction: Sendable {
+  package let layout: StoreLayout
+  package let identity: [UInt8]
+  package let batch: SharedBatch
+
+  package init(layout: StoreLayout, identity: [UInt8], batch: SharedBatch) {
+    self.layout = layout
+    self.identity = identity
+    self.batch = batch
+  }
+
+  /// Rows up to this size are compared whole.
+  static let greatestWholeRow = 2048
+
+  /// The form, kind, tag and number of a row, by which it differs from all others.
+  static let headerCount = 26
+
+  /// What one compare or operation adds to a request beside keys and values.
+  private static let overhead = 64
+
+  package var transaction: EtcdTransaction {
+    let writer = layout.writer(batch.writer)
+    var success = [EtcdOperation.put(key: writer, value: batch.newWriterRow)]
+    var failure = [EtcdOperation.range(.one(layout.identity)), .range(.one(writer))]
+    for change in batch.changes {
+      let key = layout.key(change.row.key)
+      success.append(.put(key: key, value: change.row.bytes))
+      failure.append(.range(.one(key), keysOnly: true))
+    }
+    return EtcdTransaction(compares: compares(writer), success: success, failure: failure)
+  }
+
+  private func compares(_ writer: [UInt8]) -> [EtcdCompare] {
+    var compares: [EtcdCompare] = [
+      .value(.one(layout.identity), .equal, identity),
+      batch.oldWriterRow.map { .value(.one(writer), .equal, $0) } ?? .absent(writer),
+    ]
+    var large: [SharedRow] = []
+    for change in batch.changes {
+      switch change.base {
+      case .absent: compares.append(.absent(layout.key(change.row.key)))
+      case .row(let row) where row.bytes.count <= Self.greatestWholeRow:
+        compares.append(.value(.one(layout.key(row.key)), .equal, row.bytes))
+      case .row(let row): large.append(row)
+      }
+    }
+    large.sort { $0.bytes.count > $1.bytes.count }
+    // Each key has at least one of the compares.
+    let pairs = max(0, min(large.count, EtcdTransaction.limit - 2 - batch.changes.count))
+    for row in large[..<pairs] { compares += headerCompares(row) }
+    var rest = EtcdTransaction.greatestSize - size(of: compares)
+    for row in large[pairs...] {
+      let key = EtcdKeys.one(layout.key(row.key))
+      if rest > row.bytes.count + Self.overhead {
+        compares.append(.value(key, .equal, row.bytes))
+        rest -= row.bytes.count + Self.overhead
+      } else {
+        compares.append(.modified(key, .equal, row.revision))
+      }
+    }
+    return compares
+  }
+
+  /// Compares that only rows with the same header pass.
+  private func headerCompares(_ row: SharedRow) -> [EtcdCompare] {
+    let key = EtcdKeys.one(layout.key(row.key))
+    let header = Array(row.bytes.prefix(Self.headerCount))
+    var next = header
+    var index = next.count - 1
+    while index > 0, next[index] == 0xFF {
+      next[index] = 0
+      index -= 1
+    }
+    next[index] += 1
+    return [.value(key, .greater, header), .value(key, .less, next)]
+  }
+
+  /// About how large the request is with these compares and all puts.
+  private func size(of compares: [EtcdCompare]) -> Int {
+    // Every key is in a compare, a put and a range.
+    let keys = batch.changes.reduce(0) {
+      $0 + 3 * (layout.prefix.count + $1.row.key.utf8.count + 2)
+    }
+    let rows = batch.changes.reduce(0) { $0 + $1.row.bytes.count }
+    let compared = compares.reduce(0) { size, compare in
+      if case .value(_, _, let value) = compare { size + value.count } else { size }
+    }
+    let count = 2 * EtcdTransaction.limit + compares.count
+    return keys + rows + compared + count * Self.overhead
+  }
+
+  // MARK: - Answer
+
+  /// What an answer says of the batch.
+  package enum Outcome: Hashable, Sendable {
+    /// The server has the batch, since this revision.
+    case committed(Int64)
+    /// A key has changed, at the latest in this revision; `nil` if that is not known.
+    case changed(Int64?)
+    /// The store has another identity, or none.
+    case foreign
+    /// Another file writes with this tag.
+    case cloned
+    /// The server has an older state than it had.
+    case restored
+    /// The answer has not the rows that were asked for.
+    case malformed
+  }
+
+  package func outcome(of answer: EtcdTransactionAnswer) -> Outcome {
+    if answer.succeeded { return .committed(answer.header.revision) }
+    guard answer.responses.count == batch.changes.count + 2,
+      case .range(let identities) = answer.responses[0],
+      case .range(let writers) = answer.responses[1]
+    else { return .malformed }
+    let writer = writers.first
+    if let writer, writer.value == batch.newWriterRow { return .committed(writer.modRevision) }
+    guard identities.first?.value == identity else { return .foreign }
+    guard writer?.value == batch.oldWriterRow else {
+      let number = writer.flatMap { WriterRow.number($0.value) } ?? 0
+      let old = batch.oldWriterRow.flatMap { WriterRow.number($0) } ?? 0
+      return number < old ? .restored : .cloned
+    }
+    var last: Int64? = 0
+    for (change, response) in zip(batch.changes, answer.responses.dropFirst(2)) {
+      guard case .range(let rows) = response else { return .malformed }
+      if let row = rows.first {
+        last = last.map { max($0, row.modRevision) }
+      } else if case .row = change.base {
+        last = nil
+      }
+    }
+    return .changed(last)
   }
 }

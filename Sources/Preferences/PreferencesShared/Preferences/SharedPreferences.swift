@@ -1,7 +1,8 @@
 internal import Foundation
 public import PreferencesDurable
-public import Prephirences
+public import PreferencesCore
 package import PrephirencesSystem
+internal import SystemPackage
 
 /// Durable preferences that are in step with those of other machines.
 ///
@@ -26,7 +27,7 @@ package import PrephirencesSystem
 ///
 /// The values come from elsewhere, so they are not the user's own: references to credentials are
 /// not resolved in them.
-public final class SharedPreferences: FalliblePreferencesType, Sendable {
+public final class SharedPreferences: DurablePreferencesType, Sendable {
   /// The name of a preference, the type of its value, and the value if none is stored.
   public typealias Key<Value: Sendable> = DurablePreferences.Key<Value>
 
@@ -82,25 +83,11 @@ public final class SharedPreferences: FalliblePreferencesType, Sendable {
 
   deinit { if let resolver { store.remove(resolver) } }
 
-  /// Waits until all values are on the disk of this machine; it sends nothing.
-  ///
-  /// - Throws: ``PreferencesError``.
-  public func synchronize() throws(PreferencesError) { try durable.synchronize() }
-
   // MARK: - Failures
 
   /// The failure of the last call that does not throw, or else why the suite is not shared although
   /// it is configured; `nil` if there is neither.
   public var lastError: PreferencesError? { durable.lastError ?? store.problem }
-
-  /// Records a value that was refused before it reached the file.
-  ///
-  /// - Parameters:
-  ///   - error: Why the value was refused.
-  ///   - key: Its key.
-  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
-    durable.didRefuse(error, forKey: key)
-  }
 
   /// Calls a closure with each failure of a call that does not throw, and within seconds with each
   /// new failure of sending or receiving, by whichever process of this machine.
@@ -119,39 +106,291 @@ public final class SharedPreferences: FalliblePreferencesType, Sendable {
     }
   }
 
-  // MARK: - Reading
+  // MARK: - Observing
 
-  /// Returns the value of a key, as this machine has it.
+  /// Starts notifying an observer of changes: of this program, of others on this machine, and of
+  /// other machines.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``lastError`` has
-  ///   the reason.
-  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    durable.object(forKey: key)
+  /// - Parameter observer: The observer.
+  /// - Returns: The observation; it ends when this object is destroyed.
+  public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
+    store.keeping(durable.addObserver(observer))
+  }
+}
+
+// What user defaults and commands need.
+
+extension SharedPreferences: CastableNumberPreferences {}
+
+extension SharedPreferences: ExactKeyPreferences {
+  package func pairs() -> [(PreferenceKey, PreferenceObject?)] { durable.pairs() }
+}
+
+extension SharedPreferences: ChangeReportingPreferences {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
+    durable.observeChanges(handler)
+  }
+}
+
+extension SharedPreferences {
+  /// Shares a suite from now on, on this machine, with every program of this user.
+  ///
+  /// It writes the configuration into its file, and begins to note what is changed. This machine's
+  /// values are sent; of keys that the store has, too, the store's are taken, unless a closure
+  /// decides.
+  ///
+  /// - Parameters:
+  ///   - suiteName: The name of the suite.
+  ///   - configuration: Where it is shared.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/invalidAddress`` if the
+  ///   configuration cannot be used.
+  public static func share(
+    suiteName: String, with configuration: SharingConfiguration
+  ) throws(PreferencesError) {
+    try share(suiteName: suiteName, with: configuration, folder: nil, environment: .process)
   }
 
-  /// Returns all values, as this machine has them.
-  ///
-  /// - Returns: The values by their keys; empty if they cannot be read. Canonically equivalent keys
-  ///   are one key of a dictionary.
-  public func dictionary() -> PreferencesDictionary { durable.dictionary() }
-
-  /// Returns the value of a key, as this machine has it.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: ``PreferencesError`` if the value cannot be read.
-  public func fetchObject(
-    forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
-    try durable.fetchObject(forKey: key)
+  package static func share(
+    suiteName: String, with configuration: SharingConfiguration, folder: String?,
+    environment: EnvironmentVariables
+  ) throws(PreferencesError) {
+    try configuration.completed(by: environment).save(
+      suiteName: suiteName, environment: environment)
+    let durable = DurablePreferences(
+      suiteName: suiteName, folder: folder, environment: environment)
+    let store = SharedStores.shared.store(of: durable, environment)
+    store.end()
+    store.begin()
+    if let problem = store.problem { throw problem }
   }
 
-  /// Returns all values, as this machine has them.
+  /// Ends sharing a suite on this machine: it keeps the values that it has, and they are local.
   ///
-  /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read.
-  public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
-    try durable.fetchDictionary()
+  /// What was not sent is not sent any more. Other programs that use the suite end it at once.
+  ///
+  /// - Parameter suiteName: The name of the suite; it may not be shared.
+  /// - Throws: ``PreferencesError``.
+  public static func stopSharing(suiteName: String) throws(PreferencesError) {
+    try stopSharing(suiteName: suiteName, folder: nil, environment: .process)
   }
+
+  package static func stopSharing(
+    suiteName: String, folder: String?, environment: EnvironmentVariables
+  ) throws(PreferencesError) {
+    try SharingConfiguration.remove(suiteName: suiteName, environment: environment)
+    let durable = DurablePreferences(
+      suiteName: suiteName, folder: folder, environment: environment)
+    let store = SharedStores.shared.store(of: durable, environment)
+    store.end()
+    if try store.replica.isShared() { try store.replica.unshare() }
+  }
+
+  /// Sets how this program reads the passwords to which configurations refer.
+  ///
+  /// The module does not use the keychain itself:
+  ///
+  /// ```swift
+  /// let resolver = ReferenceResolver(store: Vault(), defaultService: "fleet")
+  /// SharedPreferences.readReferences { reference in
+  ///   try resolver.resolve(CredentialReference(reference)).withBytes { bytes in
+  ///     bytes.byteOffsets.map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// Without a closure, such suites wait for a program that has one.
+  ///
+  /// - Parameter reader: Gets a reference such as `keychain://etcd/fleet`, and returns the bytes of
+  ///   the password; called on a thread of its own.
+  public static func readReferences(_ reader: @escaping @Sendable (String) throws -> [UInt8]) {
+    PasswordReferences.shared.read(with: reader)
+    SharedStores.shared.wakeAll()
+  }
+
+  /// Waits until all values that were set on this machine before are in the shared store, or what a
+  /// closure has decided instead.
+  ///
+  /// It is for programs that end soon: without it, what is unsent is sent by the next program that
+  /// uses the suite. If the suite is not shared, it waits for nothing but the disk.
+  ///
+  /// It blocks the thread; tasks call the asynchronous variant.
+  @available(
+    *, noasync, message: "call 'await flush(deadline:)', which blocks no thread of Swift's"
+  )
+  public func flush(deadline: Duration = .seconds(10)) throws(PreferencesError) {
+    try flushBlocking(Deadline(after: deadline))
+  }
+
+  /// Waits until all values that were set on this machine before are in the shared store; see the
+  /// variant that blocks.
+  ///
+  /// - Parameter deadline: How long to wait at most.
+  /// - Throws: ``PreferencesError`` as that variant.
+  public func flush(deadline: Duration = .seconds(10)) async throws(PreferencesError) {
+    let end = Deadline(after: deadline)
+    let result: Result<Void, PreferencesError> = await withCheckedContinuation { continuation in
+      do throws(Errno) {
+        try DetachedThread.start(named: "prefs flush") {
+          continuation.resume(
+            returning: Result { () throws(PreferencesError) in
+              try self.flushBlocking(end)
+            })
+        }
+      } catch {
+        continuation.resume(
+          returning: .failure(
+            PreferencesError(
+              .inputOutput, "no thread can be started to wait", systemCode: error.rawValue)))
+      }
+    }
+    try result.get()
+  }
+
+  private func flushBlocking(_ deadline: Deadline) throws(PreferencesError) {
+    try durable.synchronize()
+    // Another program may have begun or ended sharing.
+    let isShared = try replica.isShared()
+    if isShared, store.worker == nil { store.begin() }
+    if let problem = store.problem { throw problem }
+    guard isShared else { return }
+    guard let worker = store.worker else { throw .withoutConfiguration(durable.suiteName) }
+    try worker.flush(deadline)
+  }
+
+  /// Who sends and receives; `nil` if the suite is not configured, or cannot be shared.
+  package var worker: SyncWorker? { store.worker }
+
+  /// What the file knows of the shared store.
+  package var replica: SharedReplica { store.replica }
+}
+
+extension PreferencesError {
+  fileprivate static func withoutConfiguration(_ suite: String) -> Self {
+    Self(
+      .notFound,
+      "the preferences '\(suite)' are shared, but their configuration is missing, so nothing is sent; "
+        + "end sharing, or share them again")
+  }
+}
+
+extension SharedPreferences {
+  /// Changes of this machine that another machine has changed, too, before they were sent.
+  ///
+  /// It is `Sendable` because every thread can read preference values, which do not change in place
+  /// once set.
+  public struct Conflict: @unchecked Sendable {
+    /// The values of a key.
+    public struct Value: @unchecked Sendable {
+      /// The key.
+      public let key: PreferenceKey
+
+      /// The value on this machine; `nil` if it was removed here.
+      public let local: PreferenceObject?
+
+      /// The value in the shared store; `nil` if it was removed there.
+      public let shared: PreferenceObject?
+    }
+
+    /// The keys with their values; all keys of a transaction, also those that only this machine has
+    /// changed.
+    public let values: [Value]
+
+    /// Whether the changes were made in one ``SharedPreferences/transaction(_:)``.
+    public let isTransaction: Bool
+
+    /// Why an earlier decision failed; `nil` if there was none.
+    public let earlierFailure: String?
+  }
+
+  /// What to do about a ``Conflict``.
+  public enum Resolution: @unchecked Sendable {
+    /// Forget the changes of this machine.
+    case takeShared
+
+    /// Send the changes of this machine, based on what the shared store has now.
+    case keepLocal
+
+    /// Set these values, and send them; a key that is not listed takes the shared value, and `nil`
+    /// removes a key.
+    case set([(key: PreferenceKey, value: PreferenceObject?)])
+  }
+}
+
+extension SharedPreferences.Conflict {
+  init(_ conflict: ReplicaConflict) {
+    values = conflict.values.map { Value(key: $0.key, local: $0.local, shared: $0.shared) }
+    isTransaction = conflict.isTransaction
+    earlierFailure = conflict.message
+  }
+}
+
+extension SharedPreferences.Resolution {
+  var decision: ReplicaDecision {
+    switch self {
+    case .takeShared: .takeShared
+    case .keepLocal: .keepLocal
+    case .set(let values): .set(values)
+    }
+  }
+}
+
+extension SharedPreferences {
+  /// Changes that other machines have made, and that this machine has now.
+  public struct ExternalChange: Sendable {
+    /// Why values have changed.
+    public enum Reason: Int, Hashable, Sendable {
+      /// Another machine has changed them.
+      case serverChange = 0
+
+      /// The suite was in step for the first time.
+      case initialSync = 1
+
+      /// The suite has more keys or bytes than it may have.
+      case quotaViolation = 2
+
+      /// The suite follows another store from now on.
+      case accountChange = 3
+    }
+
+    /// A change of this machine that was not sent, because another one was there before.
+    ///
+    /// It is `Sendable` because every thread can read preference values, which do not change in
+    /// place once set.
+    public struct LostValue: @unchecked Sendable {
+      /// The key.
+      public let key: PreferenceKey
+
+      /// The value that this machine had; `nil` if it was removed here.
+      public let localValue: PreferenceObject?
+
+      /// The value that it has now; `nil` if it was removed elsewhere.
+      public let sharedValue: PreferenceObject?
+    }
+
+    /// Why the values have changed.
+    public let reason: Reason
+
+    /// The keys whose values have changed, also those that were removed; each once.
+    public let keys: [PreferenceKey]
+
+    /// The conflicts that this machine has lost, in their order; a key may be lost several times.
+    public let lostValues: [LostValue]
+  }
+
+  /// Calls a closure with the changes that come from other machines.
+  ///
+  /// Changes that this machine makes, in whichever program, are not reported.
+  ///
+  /// - Parameter handler: Called on a thread of its own, one call at a time.
+  /// - Returns: The observation; it ends when this object is destroyed.
+  public func observeExternalChanges(
+    _ handler: @escaping @Sendable (ExternalChange) -> Void
+  ) -> PreferenceObservation {
+    store.observeExternalChanges(handler)
+  }
+
+  /// Returns the future changes that come from other machines, as a sequence.
+  ///
+  /// - Returns: The sequence; a slow reader gets the changes of one reason as one.
+  public func externalChanges() -> ExternalChanges { ExternalChanges(of: store) }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// What all shared preferences of one file have in common in a process: the worker, the closures
@@ -96,7 +96,7 @@ final class SharedStore: Sendable {
 
   /// Begins to send and receive, if the suite is configured and this process does not already.
   ///
-  /// A process whose first closure comes later begins anew, so that its worker decides. Nothing is
+  /// A process whose first closure comes later begins again, so that its worker decides. Nothing is
   /// done under the lock, because reading the file can call observers.
   func begin() {
     while let decides = state.withLock({ $0.takeTurn() }) {
@@ -139,7 +139,7 @@ final class SharedStore: Sendable {
     return worker
   }
 
-  /// Begins anew if the suite is configured otherwise than the worker was told.
+  /// Begins again if the suite is configured otherwise than the worker was told.
   ///
   /// If it is not configured any more, or the file is shared otherwise by whoever has another
   /// configuration, the worker waits.
@@ -197,10 +197,42 @@ final class SharedStore: Sendable {
   }
 
   /// An observation keeps the file in step.
-  private func keeping(_ observation: PreferenceObservation) -> PreferenceObservation {
+  func keeping(_ observation: PreferenceObservation) -> PreferenceObservation {
     PreferenceObservation { [self] in
       _ = self
       observation.cancel()
     }
+  }
+}
+
+/// The stores of this process, one for each file.
+final class SharedStores: Sendable {
+  static let shared = SharedStores()
+
+  private struct Entry {
+    weak var store: SharedStore?
+  }
+
+  /// By the bytes of the path: names that look the same are those of two files.
+  private let entries = PosixMutex<[[UInt8]: Entry]>([:])
+
+  /// Returns the store of a file; a new one if nobody has it.
+  func store(of durable: DurablePreferences, _ environment: EnvironmentVariables) -> SharedStore {
+    // Without a place, every call fails, and so does sharing.
+    guard let path = (try? durable.expectedPath()).map({ Array($0.utf8) }) else {
+      return SharedStore(durable, environment)
+    }
+    return entries.withLock { entries in
+      if let store = entries[path]?.store { return store }
+      entries = entries.filter { $1.store != nil }
+      let store = SharedStore(durable, environment)
+      entries[path] = Entry(store: store)
+      return store
+    }
+  }
+
+  /// Tries at once what waits, in all stores.
+  func wakeAll() {
+    for store in entries.withLock({ $0.values.compactMap(\.store) }) { store.worker?.wake() }
   }
 }

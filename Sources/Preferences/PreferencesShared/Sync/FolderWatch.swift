@@ -46,12 +46,6 @@ final class FolderWatch: Sendable {
   private init(_ folder: FilePath) { self.folder = folder }
 
   /// Calls a closure when a file, or one next to it, may have changed.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - handler: Called under a lock, on the thread of the folder: it must not wait.
-  /// - Returns: What ends the observation; it does not end by itself.
-  /// - Throws: `Errno`, if no thread can be started.
   static func observe(
     _ path: String, _ handler: @escaping Handler
   ) throws(Errno) -> FolderObservation {

@@ -1,12 +1,12 @@
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Brings what the engine has into the file.
+/// Brings what the server has into the file.
 struct Receiver {
   /// Ends a watch whose events cannot be applied to what the file has.
-  private struct MustReadAnew: Error {}
+  private struct MustReread: Error {}
 
   let session: SyncSession
 
@@ -31,15 +31,15 @@ struct Receiver {
   }
 
   private func recover(from error: any Error, _ backoff: inout Backoff) {
-    if error is MustReadAnew { return session.pause(backoff.delay()) }
+    if error is MustReread { return session.pause(backoff.delay()) }
     if let error = error as? EtcdError, error.code == .cancelled || error.code == .compacted {
-      // Somebody wants everything to be read anew.
+      // Somebody wants everything to be read again.
       return session.pause(backoff.delay())
     }
-    let trouble = session.trouble(error)
-    session.reports.report(trouble, of: .receiver)
-    if trouble.isOfThisProcess { return session.end() }
-    if trouble.code == .foreignStore || trouble.code == .newerForm {
+    let problem = session.problem(error)
+    session.reports.report(problem, of: .receiver)
+    if problem.isOfThisProcess { return session.end() }
+    if problem.code == .foreignStore || problem.code == .newerForm {
       // Until a person decides, in whichever process.
       return awaitAdoption()
     }
@@ -61,9 +61,7 @@ struct Receiver {
 
   // MARK: - Everything
 
-  /// Compares the file with everything that the engine has.
-  ///
-  /// - Returns: The revision that the file has now.
+  /// Compares the file with everything that the server has.
   private func readEverything(_ connection: EtcdCancellation) throws -> Int64 {
     for _ in 0..<5 {
       signals.advance()
@@ -82,7 +80,7 @@ struct Receiver {
       let file = isLarge ? try replica.onOwnConnection() : replica
       switch try file.apply(try contents.snapshot(), since: known) {
       case .outdated: continue
-      case .foreign: throw Trouble.foreign
+      case .foreign: throw SyncProblem.foreign
       case .cloned:
         try replica.renewWriter()
         continue
@@ -96,14 +94,12 @@ struct Receiver {
         return contents.revision
       }
     }
-    throw MustReadAnew()
+    throw MustReread()
   }
 
   /// Gives a store that is not there yet an identity.
-  private func createIdentity(
-    _ contents: StoreContents, _ connection: EtcdCancellation
-  ) throws {
-    guard try replica.state().identity == nil, contents.isEmpty else { throw Trouble.foreign }
+  private func createIdentity(_ contents: StoreContents, _ connection: EtcdCancellation) throws {
+    guard try replica.state().identity == nil, contents.isEmpty else { throw SyncProblem.foreign }
     let key = session.layout.identity
     let transaction = EtcdTransaction(
       compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
@@ -151,8 +147,8 @@ struct Receiver {
     case .applied: break
     case .cloned:
       try replica.renewWriter()
-      throw MustReadAnew()
-    case .foreign, .outdated: throw MustReadAnew()
+      throw MustReread()
+    case .foreign, .outdated: throw MustReread()
     }
     signals.change { $0.received = max($0.received, last) }
     session.reports.contact(of: .receiver)
@@ -164,10 +160,10 @@ struct Receiver {
     let row = event.row
     switch layout.name(of: row.key) {
     case .identity:
-      guard !event.isRemoval, row.value == session.identity else { throw MustReadAnew() }
+      guard !event.isRemoval, row.value == session.identity else { throw MustReread() }
       return nil
     case .floor:
-      guard !event.isRemoval, let floor = StoreRow.floor(row.value) else { throw MustReadAnew() }
+      guard !event.isRemoval, let floor = StoreRow.floor(row.value) else { throw MustReread() }
       session.floorRow = row.value
       return .floor(floor)
     case .writer(let tag): return .writer(tag, event.isRemoval ? nil : row.value)
@@ -179,9 +175,112 @@ struct Receiver {
   }
 }
 
-extension Trouble {
-  static let foreign = Trouble(
+extension SyncProblem {
+  static let foreign = SyncProblem(
     .foreignStore,
     "the engine's store is not the one that this machine was in step with: "
       + "its identity is missing or another; adopt it if that is meant")
+}
+
+/// Takes the identity of the store that the server has.
+struct StoreAdoption {
+  let core: SyncCore
+
+  func perform(_ deadline: Deadline) throws(PreferencesError) {
+    do {
+      while true {
+        if let identity = try readIdentity(deadline) {
+          guard try core.replica.state().identity != identity else { return }
+          try core.replica.adopt(identity: identity)
+          // Whoever sends waits for this.
+          return SenderLock.requestRetry(besides: try core.replica.filePath())
+        }
+        try createIdentity(deadline)
+      }
+    } catch let error as EtcdError {
+      throw PreferencesError(error)
+    } catch {
+      throw error as? PreferencesError
+        ?? PreferencesError(.inputOutput, "the store was not adopted: \(type(of: error))")
+    }
+  }
+
+  private func readIdentity(_ deadline: Deadline) throws -> [UInt8]? {
+    let answer = try core.client.range(.one(core.layout.identity), deadline: deadline)
+    guard let row = answer.rows.first else { return nil }
+    guard StoreRow.isIdentity(row.value) else {
+      throw PreferencesError(
+        .unsupportedFormat,
+        "the identity of the engine's store is damaged, or was written by a newer release")
+    }
+    return row.value
+  }
+
+  /// Gives the store an identity, unless another machine does so first.
+  private func createIdentity(_ deadline: Deadline) throws {
+    let key = core.layout.identity
+    let transaction = EtcdTransaction(
+      compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
+    do throws(EtcdError) {
+      _ = try core.client.perform(transaction, deadline: deadline)
+    } catch {
+      // Whether it happened is seen by the next look, unless the deadline has passed.
+      guard error.mayHaveHappened, !deadline.hasPassed else { throw error }
+    }
+  }
+}
+
+/// Everything that the server has of a store, at one revision.
+struct StoreContents {
+  private(set) var revision: Int64 = 0
+  private(set) var identity: [UInt8]?
+  private(set) var floorRow: [UInt8]?
+  private var writers: [WriterTag: [UInt8]] = [:]
+  private var rows: [SharedRow] = []
+
+  init(_ session: SyncSession, _ cancellation: EtcdCancellation) throws {
+    let layout = session.layout
+    let header = try session.client.snapshot(
+      layout.all, deadline: Deadline(after: .seconds(120)), cancellation: cancellation
+    ) { page in
+      for row in page { add(row, layout) }
+    }
+    revision = header.revision
+    if let identity, !StoreRow.isIdentity(identity) {
+      throw identity.first == StoreRow.form
+        ? SyncProblem(.damaged, "the identity of the engine's store is damaged") : .newerStore
+    }
+  }
+
+  private mutating func add(_ row: EtcdRow, _ layout: StoreLayout) {
+    switch layout.name(of: row.key) {
+    case .identity: identity = row.value
+    case .floor: floorRow = row.value
+    case .writer(let tag): writers[tag] = row.value
+    case .key(let key):
+      rows.append(SharedRow(key: key, revision: row.modRevision, bytes: row.value))
+    case .machine, .unknown: break
+    }
+  }
+
+  /// Whether nobody has used the store.
+  var isEmpty: Bool { writers.isEmpty && rows.isEmpty && floorRow == nil }
+
+  var rowCount: Int { rows.count }
+
+  func snapshot() throws -> SharedSnapshot {
+    var floor: Int64 = 0
+    if let floorRow {
+      // Without it, a value that is absent could be taken for one that was never sent.
+      guard let number = StoreRow.floor(floorRow) else { throw SyncProblem.newerStore }
+      floor = number
+    }
+    return SharedSnapshot(
+      revision: revision, identity: identity, floor: floor, writers: writers, rows: rows)
+  }
+}
+
+extension SyncProblem {
+  static let newerStore = SyncProblem(
+    .newerForm, "a newer release has written the engine's store; install that release here")
 }

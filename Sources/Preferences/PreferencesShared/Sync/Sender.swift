@@ -1,26 +1,27 @@
+internal import Foundation
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 
-/// Brings what was changed on this machine to the engine.
+/// Brings what was changed on this machine to the server.
 struct Sender {
   let session: SyncSession
 
   private var signals: SyncSignals { session.signals }
   private var replica: SharedReplica { session.replica }
 
-  /// How often the engine has refused units since the last one that it took.
+  /// How often the server has refused batches since the last one that it took.
   private var refusals = 0
-  /// How many units were sent one after another.
+  /// How many batches were sent one after another.
   private var busy = 0
-  /// Whether a unit was sent whose acknowledgement nobody was told of.
+  /// Whether a batch was sent whose acknowledgement nobody was told of.
   private var hasSent = false
   private var backoff: Backoff
   private var rights: WriteRights
   private var removals: RemovalCollection
 
-  private static let fullUnit = 50
+  private static let fullBatch = 50
 
   init(_ session: SyncSession) {
     self.session = session
@@ -41,7 +42,7 @@ struct Sender {
       let state = signals.read { $0 }
       looks = state.fileChanges
       do {
-        if !state.isInStep { try replica.checkSharing() }
+        if !state.isInStep { try replica.checkEpoch() }
         if state.wakes != wakes {
           wakes = state.wakes
           try replica.retrySetAside(nil)
@@ -59,26 +60,26 @@ struct Sender {
     }
   }
 
-  /// Sends a unit, or waits until there is one.
+  /// Sends a batch, or waits until there is one.
   private mutating func step(_ state: SyncSignals.State) throws {
     guard !session.isEnding, state.isInStep else { return }
     guard try rights.mayWrite() else {
       session.reports.report(.readOnly, of: .sender)
       return rest(state, atMost: .seconds(60)) { $0.lastReading != state.lastReading }
     }
-    guard let unit = try replica.nextUnit() else {
+    guard let batch = try replica.nextBatch() else {
       busy = 0
       announce()
-      if session.reports.trouble(of: .sender) != nil { session.reports.contact(of: .sender) }
+      if session.reports.problem(of: .sender) != nil { session.reports.contact(of: .sender) }
       try removals.collect()
       session.notice.update(session)
       return rest(state, atMost: session.notice.timeToNext) { $0.fileChanges != state.fileChanges }
     }
-    try send(unit)
+    try send(batch)
     busy += 1
     // Who writes on and on is left some time, and more is sent at once. What waits already, in full
-    // units or in transactions, is sent without a rest.
-    guard busy > 3, unit.changes.count < Self.fullUnit, !unit.isTransaction else { return }
+    // batches or in transactions, is sent without a rest.
+    guard busy > 3, batch.changes.count < Self.fullBatch, !batch.isTransaction else { return }
     rest(state, atMost: .milliseconds(40)) { $0.flushes != state.flushes }
   }
 
@@ -102,17 +103,17 @@ struct Sender {
     if let error = error as? EtcdError, error.code == .cancelled {
       return session.pause(backoff.delay())
     }
-    let trouble = Trouble(error)
-    session.reports.report(trouble, of: .sender)
-    if trouble.isOfThisProcess { return session.end() }
+    let problem = SyncProblem(error)
+    session.reports.report(problem, of: .sender)
+    if problem.isOfThisProcess { return session.end() }
     session.pause(backoff.delay())
   }
 
-  // MARK: - One unit
+  // MARK: - One batch
 
-  private mutating func send(_ unit: SharedUnit) throws {
+  private mutating func send(_ batch: SharedBatch) throws {
     guard let identity = session.identity else { return }
-    let request = UnitTransaction(layout: session.layout, identity: identity, unit: unit)
+    let request = BatchTransaction(layout: session.layout, identity: identity, batch: batch)
     let answer: EtcdTransactionAnswer
     hasSent = true
     do throws(EtcdError) {
@@ -122,28 +123,28 @@ struct Sender {
     } catch {
       // What may have happened is sent again, unchanged, until the answer is definite.
       guard !error.mayHaveHappened else { throw error }
-      return try didFail(unit, error)
+      return try didFail(batch, error)
     }
     switch request.outcome(of: answer) {
     case .committed(let revision):
-      try replica.acknowledge(unit, revision: revision)
+      try replica.acknowledge(batch, revision: revision)
       announce()
       refusals = 0
       backoff.reset()
-      removals.count(unit.changes.count)
+      removals.count(batch.changes.count)
       session.reports.contact(of: .sender)
-    case .changed(let revision): try didChange(unit, revision)
-    case .foreign, .restored: readAnew()
+    case .changed(let revision): try didChange(batch, revision)
+    case .foreign, .restored: reread()
     case .cloned:
       try replica.renewWriter()
-      readAnew()
+      reread()
     case .malformed:
-      throw Trouble(.protocolViolation, "the engine's answer to a transaction is not complete")
+      throw SyncProblem(.protocolViolation, "the engine's answer to a transaction is not complete")
     }
   }
 
-  /// Waits until the receiver knows who has changed a key, and then gives the unit back.
-  private mutating func didChange(_ unit: SharedUnit, _ revision: Int64?) throws {
+  /// Waits until the receiver knows who has changed a key, and then gives the batch back.
+  private mutating func didChange(_ batch: SharedBatch, _ revision: Int64?) throws {
     refusals += 1
     var isKnown = false
     if let revision, refusals < 3 {
@@ -153,42 +154,160 @@ struct Sender {
       guard signals.read({ $0.isInStep }) else { return }
     }
     if !isKnown {
-      guard readAnew() else { return }
+      guard reread() else { return }
       refusals = 0
     }
     guard !session.isEnding else { return }
-    try replica.reject(unit)
+    try replica.reject(batch)
   }
 
   /// Lets the receiver read everything, and waits for it.
-  ///
-  /// - Returns: Whether it has done so.
   @discardableResult
-  private mutating func readAnew() -> Bool {
+  private mutating func reread() -> Bool {
     session.pause(backoff.delay())
     let number = session.requestReading()
     return signals.wait(.seconds(60)) { $0.isEnding || $0.isStopping || $0.lastReading >= number }
       && !session.isEnding
   }
 
-  private mutating func didFail(_ unit: SharedUnit, _ error: EtcdError) throws {
+  private mutating func didFail(_ batch: SharedBatch, _ error: EtcdError) throws {
     switch error.code {
     case .permissionDenied:
       rights.expire()
       guard try rights.mayWrite() else { return }
-      let denied = try rights.denied(unit.changes.map(\.row.key))
+      let denied = try rights.denied(batch.changes.map(\.row.key))
       guard !denied.isEmpty else { throw error }
-      try replica.setAside(unit, keys: denied, because: .permission, error.message)
+      try replica.setAside(batch, keys: denied, because: .permission, error.message)
     case .tooLarge:
-      let largest = unit.changes.max { $0.row.bytes.count < $1.row.bytes.count }
+      let largest = batch.changes.max { $0.row.bytes.count < $1.row.bytes.count }
       try replica.setAside(
-        unit, keys: largest.map { [$0.row.key] }, because: .tooLarge, error.message)
+        batch, keys: largest.map { [$0.row.key] }, because: .tooLarge, error.message)
     default: throw error
     }
   }
 }
 
-extension Trouble {
-  static let readOnly = Trouble(
+extension SyncProblem {
+  static let readOnly = SyncProblem(
     .readOnly, "the user of the engine may only read this store; changes are not accepted here")
+}
+
+/// Waits until the server has what was changed on this machine.
+struct Flush {
+  let core: SyncCore
+
+  /// Whether to end at once if the server refuses in a way that only a person can mend.
+  var endsWhenRefused = false
+
+  func perform(_ deadline: Deadline) throws(PreferencesError) {
+    let replica = core.replica
+    let refusal = RefusalCheck(replica)
+    let lastEntry = try replica.lastFeedEntry()
+    let mark = try replica.outboxMark()
+    var unsent = try replica.unsent(upTo: mark)
+    guard !unsent.keys.isEmpty else { return }
+    let keys = unsent.keys
+    let path = try replica.filePath()
+    // Without notifications, only a look shows what has changed.
+    let watch = try? FileWatch(
+      withSuffixes: ["-lock", SenderLock.suffix], noticesEachWrite: true
+    ) { path }
+    defer { watch?.close() }
+    if !core.isForked { core.signals.change { $0.flushes += 1 } }
+    // Whoever sends waits no longer for its next attempt.
+    if try replica.state().report?.code != nil { core.wake() }
+    while true {
+      unsent = try replica.unsent(upTo: mark)
+      guard !unsent.keys.isEmpty else { return try checkLosses(keys, after: lastEntry) }
+      if unsent.areWaiting {
+        // A closure may be about to decide, in whichever process.
+        let mayBeDecided = try replica.conflicts().contains { $0.message == nil }
+        guard mayBeDecided, !deadline.hasPassed else { throw waiting(unsent) }
+      }
+      guard !deadline.hasPassed else { throw timedOut(unsent) }
+      if endsWhenRefused { try checkRefusal(refusal) }
+      if let watch {
+        // A notification can be lost, the deadline must not.
+        _ = watch.wait(min(deadline.milliseconds, 1000))
+      } else {
+        Deadline.pause(upTo: 50)
+      }
+    }
+  }
+
+  private func checkRefusal(_ refusal: RefusalCheck) throws(PreferencesError) {
+    do throws(PreferencesError) {
+      try refusal.check(isUnsent: true)
+    } catch {
+      throw PreferencesError(
+        error.code, "\(error.message); what is unsent stays on this machine")
+    }
+  }
+
+  private func checkLosses(_ keys: [PreferenceKey], after entry: Int64) throws(PreferencesError) {
+    let lost = Set(try core.replica.losses(after: entry).map { Array($0.key.utf8) })
+    var given: [PreferenceKey] = []
+    for key in keys where lost.contains(Array(key.utf8)) && !given.contains(key) {
+      given.append(key)
+    }
+    guard !given.isEmpty else { return }
+    throw PreferencesError(
+      .conflict,
+      "\(Self.names(given)) changed on another machine first, and what was set here was given "
+        + "up; read what is there now, and set it again if it must be another value")
+  }
+
+  private func timedOut(_ unsent: UnsentChanges) -> PreferencesError {
+    let report = (try? core.replica.state())?.report
+    let reason =
+      PreferencesError.stoppedSender(of: core.replica).map { "; \($0.message)" }
+      ?? report?.message.map { "; the last failure: \($0)" } ?? ""
+    let isOne = unsent.keys.count == 1
+    let outcome =
+      unsent.mayHaveHappened
+      ? "\(isOne ? "it" : "some") may have reached etcd nevertheless"
+      : "\(isOne ? "it has not" : "none has") reached etcd"
+    return PreferencesError(
+      unsent.mayHaveHappened ? .outcomeUnknown : .timedOut,
+      "\(Self.names(unsent.keys)) not sent in time; \(outcome), and what was not is sent later"
+        + reason)
+  }
+
+  private func waiting(_ unsent: UnsentChanges) -> PreferencesError {
+    PreferencesError(
+      .conflict,
+      "\(Self.names(unsent.keys)) not sent, because "
+        + (unsent.keys.count == 1
+          ? "it waits for a decision or was refused" : "they wait for a decision or were refused"))
+  }
+
+  private static func names(_ keys: [PreferenceKey]) -> String {
+    let names = keys.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+    let more = keys.count > 5 ? " and \(keys.count - 5) more" : ""
+    return keys.count == 1 ? "the key \(names) was" : "the keys \(names)\(more) were"
+  }
+}
+
+/// How long to wait before the next attempt: longer each time, and not at the same time as others.
+struct Backoff {
+  private let least: Duration
+  private let greatest: Duration
+  private var next: Duration
+
+  init(from least: Duration, to greatest: Duration) {
+    self.least = least
+    self.greatest = greatest
+    next = least
+  }
+
+  init(_ options: SyncOptions) {
+    self.init(from: options.leastBackoff, to: options.greatestBackoff)
+  }
+
+  mutating func delay() -> Duration {
+    defer { next = min(next * 2, greatest) }
+    return next * Double.random(in: 0.5...1)
+  }
+
+  mutating func reset() { next = least }
 }

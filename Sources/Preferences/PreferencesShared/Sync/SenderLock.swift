@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
@@ -9,7 +9,7 @@ internal import SystemPackage
 ///
 /// - the number of the process that took it last,
 /// - a number that others change to ask for a retry at once,
-/// - a number that changes when the engine has taken changes,
+/// - a number that changes when the server has taken changes,
 /// - and why that process cannot record how the file stands. That needs no space on a full disk, since
 ///   these bytes are there already.
 ///
@@ -79,7 +79,7 @@ final class SenderLock: @unchecked Sendable {
     return request.count == 8 ? request : Array(repeating: 0, count: 8)
   }
 
-  /// Tells those who wait for it that the engine has taken changes.
+  /// Tells those who wait for it that the server has taken changes.
   ///
   /// The file of preferences does not change with that.
   func announce() {

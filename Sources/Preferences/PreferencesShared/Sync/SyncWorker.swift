@@ -1,9 +1,11 @@
+internal import Foundation
+internal import Glibc
 package import PreferencesDurable
-package import Prephirences
+package import PreferencesCore
 package import PrephirencesEtcd
 package import PrephirencesSystem
 
-/// Keeps one file in step with an engine, on threads of its own, while it has the lock of the sender.
+/// Keeps one file in step with a server, on threads of its own, while it has the lock of the sender.
 ///
 /// Of all workers of a file, in whichever processes, one has the lock; the next takes it when that
 /// ends. While the file is not shared, or at another place, it waits without the lock. A worker that
@@ -17,15 +19,7 @@ package final class SyncWorker: Sendable {
   /// Where it sends to.
   package var place: String? { core.options.place }
 
-  /// Creates a worker, which does nothing yet.
-  ///
-  /// - Parameters:
-  ///   - replica: The file.
-  ///   - cluster: How the engine is reached; nothing is loaded or opened before the start.
-  ///   - prefix: What the engine's keys begin with, such as `fleet/com.example.server/`.
-  ///   - resolver: Decides conflicts, also while another process has the lock; `nil` if this process
-  ///     decides none.
-  ///   - options: How it works.
+  /// Creates a worker, which does nothing yet. `resolver` is `nil` if this process decides none.
   package init(
     replica: SharedReplica, cluster: EtcdConfiguration, prefix: String, resolver: Resolver?,
     options: SyncOptions = SyncOptions()
@@ -59,35 +53,135 @@ package final class SyncWorker: Sendable {
   }
 
   /// Waits until everything that was set before is acknowledged, by whichever process sends.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/timedOut``, or with
-  ///   ``PreferencesError/Code/outcomeUnknown`` if a change may have happened; with
-  ///   ``PreferencesError/Code/conflict``, perhaps before the
-  ///   deadline, if everything that is unsent was refused, or waits for a decision that its closure
-  ///   did not make, and if a change was given up meanwhile, because another machine was first; or
-  ///   as the file fails.
-  package func flush(
-    _ deadline: Deadline, endsWhenRefused: Bool = false
-  ) throws(PreferencesError) {
+  package func flush(_ deadline: Deadline, endsWhenRefused: Bool = false) throws(PreferencesError) {
     try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline)
   }
 
   /// Why this worker does not get on; `nil` if it does, or if another process sends.
-  package var failure: PreferencesError? { core.reports.trouble.map { PreferencesError($0) } }
+  package var failure: PreferencesError? { core.reports.problem.map { PreferencesError($0) } }
 
   /// Whether one of its threads hangs, in a call that should have ended long ago.
   ///
-  /// A thread that waits for the engine, the file or another process does not.
+  /// A thread that waits for the server, the file or another process does not.
   package func isHung(after limit: Duration) -> Bool {
     !core.isForked && core.signals.isHung(after: limit)
   }
 
-  /// Takes the identity of the store that the engine has now, or gives it a new one.
+  /// Takes the identity of the store that the server has now, or gives it a new one.
   ///
   /// Any process can do that, also if another one sends.
-  ///
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` after the deadline.
   package func adopt(_ deadline: Deadline) throws(PreferencesError) {
-    try Adoption(core: core).perform(deadline)
+    try StoreAdoption(core: core).perform(deadline)
   }
+}
+
+/// What the threads of a worker tell each other.
+///
+/// Unchecked because the condition guards the state.
+final class SyncSignals: @unchecked Sendable {
+  struct State {
+    var isStopping = false
+    var threads = 0
+
+    /// How often the file, and who has the lock, may have changed, and how often retries were asked
+    /// for.
+    var fileChanges = 0
+    var lockChanges = 0
+    var wakes = 0
+    /// How often somebody began to wait for acknowledgements.
+    var flushes = 0
+
+    /// Whether the session with the server ends.
+    var isEnding = false
+    var sessionThreads = 0
+    /// The revision that the receiver has applied.
+    var received: Int64 = 0
+    /// Whether the file was compared with everything that the server has, on this connection.
+    var isInStep = false
+    /// How often everything was asked for again, and which of these requests was answered last.
+    var readings = 0
+    var lastReading = 0
+
+    /// Since when each thread works without waiting for others, without the time of sleep.
+    fileprivate var work: [UInt: SuspendingClock.Instant] = [:]
+  }
+
+  private let condition = NSCondition()
+  private var state = State()
+
+  func read<Result>(_ body: (State) -> Result) -> Result {
+    condition.withLock { body(state) }
+  }
+
+  func change<Result>(_ body: (inout State) -> Result) -> Result {
+    condition.withLock {
+      defer { condition.broadcast() }
+      return body(&state)
+    }
+  }
+
+  /// Waits until a condition is met, at most so long.
+  @discardableResult
+  func wait(_ duration: Duration?, until isMet: (State) -> Bool) -> Bool {
+    let end = duration.map { ContinuousClock.now + $0 }
+    return condition.withLock {
+      let works = state.work.removeValue(forKey: Self.thread) != nil
+      defer { if works { state.work[Self.thread] = .now } }
+      while !isMet(state) {
+        guard let end else {
+          condition.wait()
+          continue
+        }
+        let rest = ContinuousClock.now.duration(to: end) / .seconds(1)
+        guard rest > 0 else { return false }
+        // The condition's clock is that of the day, which may be set.
+        _ = condition.wait(until: Date(timeIntervalSinceNow: min(rest, 5)))
+      }
+      return true
+    }
+  }
+
+  // MARK: - Progress
+
+  private static var thread: UInt { UInt(pthread_self()) }
+
+  /// This thread gets on: it begins, or has an answer.
+  func advance() { condition.withLock { state.work[Self.thread] = .now } }
+
+  /// This thread ends, or waits for what has no limit of time.
+  func rest() { condition.withLock { state.work[Self.thread] = nil } }
+
+  /// Whether a thread has neither ended nor got an answer for longer than a limit.
+  func isHung(after limit: Duration) -> Bool {
+    let now = SuspendingClock.now
+    return condition.withLock { state.work.values.contains { $0.duration(to: now) > limit } }
+  }
+}
+
+/// How a worker works; the numbers are others in tests.
+package struct SyncOptions: Sendable {
+  /// How many removals the server keeps.
+  package var greatestRemovals = 10_000
+  package var leastBackoff = Duration.milliseconds(100)
+  package var greatestBackoff = Duration.seconds(30)
+  /// After how long a process without a password tries again.
+  package var pauseWithoutPassword = Duration.seconds(120)
+  /// How many rows are compared on the connection of the file that the program uses.
+  ///
+  /// More of them are compared on another one, so that the program's reads don't wait meanwhile.
+  package var greatestRowsTogether = 200
+  /// Where the worker sends to, as the settings of the file have it; it does nothing while these name
+  /// another place.
+  package var place: String?
+  /// The name that the store has of this machine.
+  package var machine = MachineRow.hostName
+  /// Called on a thread of the worker when the file is not shared at its place, once for each way in
+  /// which it is shared otherwise.
+  package var didLoseFile: (@Sendable () -> Void)?
+  /// Called on a thread of the worker when it has recorded how the file stands with the server, or with
+  /// the reason why it could not.
+  package var didReport: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
+  /// Called on a thread of the worker when it has begun, or ended, to send and receive.
+  package var didTakeTurn: (@Sendable (Bool) -> Void)?
+  package init() {}
 }

@@ -5,16 +5,16 @@ package import PrephirencesSystem
 /// Its calls block: call them on threads of your own, never on those of Swift's tasks. It is safe to
 /// use from several threads. A call tries the endpoints in turn. It retries what cannot have
 /// happened; a change whose outcome is unknown is reported, by ``EtcdError/mayHaveHappened``, for the
-/// caller to settle. The first call loads libcurl.
+/// gateway to settle. The first call loads libcurl.
 package final class EtcdClient: Sendable {
-  let caller: Caller
+  let gateway: GatewayClient
   let hub: WatchHub
 
-  package var configuration: EtcdConfiguration { caller.configuration }
+  package var configuration: EtcdConfiguration { gateway.configuration }
 
   package init(_ configuration: EtcdConfiguration) {
-    caller = Caller(configuration)
-    hub = WatchHub(caller)
+    gateway = GatewayClient(configuration)
+    hub = WatchHub(gateway)
   }
 
   /// Returns the client of this process for a configuration: equal ones share the login, the
@@ -37,13 +37,13 @@ package final class EtcdClient: Sendable {
   private static let clients = PosixMutex<[EtcdConfiguration.Identity: Entry]>([:])
 
   /// Whether the cluster lets everybody in, as known from the last call; `nil` before.
-  package var isWithoutAuthentication: Bool? { caller.login.isWithoutAuthentication }
+  package var isWithoutAuthentication: Bool? { gateway.login.isWithoutAuthentication }
 
   package func range(
     _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0, isSerializable: Bool = false,
     deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdRangeAnswer {
-    try caller.range(keys, deadline, cancellation) { request in
+    try gateway.range(keys, deadline, cancellation) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
       request.flag("serializable", isSerializable)
@@ -55,7 +55,7 @@ package final class EtcdClient: Sendable {
     cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdHeader {
     let body = JSONWriter.object { $0.put(key, value, lease: lease) }
-    return try caller.call("/v3/kv/put", body, .change, deadline, cancellation) {
+    return try gateway.call("/v3/kv/put", body, .change, deadline, cancellation) {
       answer throws(EtcdError) in try answer.header()
     }
   }
@@ -64,7 +64,7 @@ package final class EtcdClient: Sendable {
     _ keys: EtcdKeys, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> (header: EtcdHeader, count: Int64) {
     let body = JSONWriter.object { $0.keys(keys) }
-    return try caller.call("/v3/kv/deleterange", body, .change, deadline, cancellation) {
+    return try gateway.call("/v3/kv/deleterange", body, .change, deadline, cancellation) {
       answer throws(EtcdError) in (try answer.header(), try answer.number("deleted"))
     }
   }
@@ -73,9 +73,161 @@ package final class EtcdClient: Sendable {
     _ transaction: EtcdTransaction, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdTransactionAnswer {
     let body = JSONWriter.object { $0.transaction(transaction) }
-    let effect: Caller.Effect = transaction.isReadOnly ? .none : .change
-    return try caller.call("/v3/kv/txn", body, effect, deadline, cancellation) {
+    let effect: GatewayClient.Effect = transaction.isReadOnly ? .none : .change
+    return try gateway.call("/v3/kv/txn", body, effect, deadline, cancellation) {
       answer throws(EtcdError) in try answer.answer(to: transaction)
+    }
+  }
+}
+
+extension EtcdClient {
+  /// Reads a range of any length in pages, all at the revision of the first.
+  ///
+  /// Pages that are too large are read in smaller ones.
+  package func snapshot(
+    _ keys: EtcdKeys, pageLimit: Int64 = 256, deadline: Deadline,
+    cancellation: EtcdCancellation? = nil, page: ([EtcdRow]) throws -> Void
+  ) throws -> EtcdHeader {
+    guard let end = keys.end else {
+      let answer = try range(keys, deadline: deadline, cancellation: cancellation)
+      try page(answer.rows)
+      return answer.header
+    }
+    var header: EtcdHeader?
+    var start = keys.key
+    var limit = max(pageLimit, 1)
+    while true {
+      let answer = try pageOrNone(
+        .from(start, to: end), header?.revision ?? 0, limit, deadline, cancellation)
+      guard let answer else {
+        limit = max(limit / 4, 1)
+        continue
+      }
+      let first = header ?? answer.header
+      header = first
+      try page(answer.rows)
+      guard answer.hasMore else { return first }
+      guard let last = answer.rows.last, !last.key.lexicographicallyPrecedes(start) else {
+        throw EtcdError.malformed
+      }
+      start = last.key + [0]
+    }
+  }
+
+  /// Returns a page; `nil` if a smaller one should be read.
+  private func pageOrNone(
+    _ keys: EtcdKeys, _ revision: Int64, _ limit: Int64, _ deadline: Deadline,
+    _ cancellation: EtcdCancellation?
+  ) throws(EtcdError) -> EtcdRangeAnswer? {
+    do throws(EtcdError) {
+      return try range(
+        keys, revision: revision, limit: limit, deadline: deadline, cancellation: cancellation)
+    } catch {
+      guard error.code == .tooLarge, limit > 1 else { throw error }
+      return nil
+    }
+  }
+}
+
+extension EtcdClient {
+  /// Returns the row of a range that was changed last, as of a revision, and how many rows there are.
+  ///
+  /// The row comes without its value. The cluster reads the whole range for it.
+  package func newest(
+    _ keys: EtcdKeys, revision: Int64, deadline: Deadline
+  ) throws(EtcdError) -> EtcdRangeAnswer {
+    try gateway.range(keys, deadline, nil) { request in
+      request.integer("revision", revision)
+      request.integer("limit", 1)
+      request.word("sort_order", "DESCEND")
+      request.word("sort_target", "MOD")
+      request.flag("keys_only", true)
+    }
+  }
+
+  /// Returns the rows that a revision has changed, and how many rows there are.
+  package func changed(
+    _ keys: EtcdKeys, in revision: Int64, deadline: Deadline
+  ) throws(EtcdError) -> EtcdRangeAnswer {
+    try gateway.range(keys, deadline, nil) { request in
+      request.integer("revision", revision)
+      request.integer("min_mod_revision", revision)
+      request.integer("max_mod_revision", revision)
+    }
+  }
+
+  /// Returns the rows as of a revision, without their values, and how many there are.
+  package func names(
+    _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
+  ) throws(EtcdError) -> EtcdRangeAnswer {
+    try gateway.range(keys, deadline, nil) { request in
+      request.integer("revision", revision)
+      request.integer("limit", limit)
+      request.flag("keys_only", true)
+    }
+  }
+}
+
+extension EtcdClient {
+  /// Watches keys from a revision on, until the closure throws, the watch fails, or it is cancelled.
+  ///
+  /// All watches of a client share one connection, which one thread reads. It never returns without a
+  /// throw. It ends with
+  ///
+  /// - ``EtcdError/Code/compacted`` if the revision was compacted or is in the future, or if `handler`
+  ///   takes so long that too many changes wait for it;
+  /// - ``EtcdError/Code/unreachable`` if the connection ends, the member has no leader, or does not
+  ///   answer any more;
+  /// - ``EtcdError/Code/permissionDenied`` if the user may not read any more. An open watch only goes
+  ///   silent then, so it asks if nothing changes for ``EtcdConfiguration/Timing/checking``.
+  ///
+  /// The connection is renewed without a gap when the token is another one, and now and then.
+  ///
+  /// `began` is called once, when the server has accepted the watch, and `handler` with each answer,
+  /// and without events after each check that has found nothing new, both on this thread.
+  package func watch(
+    _ keys: EtcdKeys, from revision: Int64, cancellation: EtcdCancellation,
+    began: (EtcdHeader) throws -> Void = { _ in }, handler: (EtcdEvents) throws -> Void
+  ) throws -> Never {
+    var watch = Watch(gateway, hub, keys, from: revision, cancellation)
+    try watch.run(began, handler)
+  }
+}
+
+extension EtcdClient {
+  /// The lease's number.
+  package func grantLease(
+    seconds: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws(EtcdError) -> Int64 {
+    let body = JSONWriter.object { $0.integer("TTL", seconds) }
+    return try gateway.call("/v3/lease/grant", body, .change, deadline, cancellation) {
+      answer throws(EtcdError) in
+      let lease: Int64 = try answer.number("ID")
+      guard lease != 0 else { throw .malformed }
+      return lease
+    }
+  }
+
+  package func keepLeaseAlive(
+    _ lease: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws(EtcdError) {
+    let body = JSONWriter.object { $0.integer("ID", lease) }
+    // Twice does the same as once.
+    let seconds: Int64 = try gateway.call(
+      "/v3/lease/keepalive", body, .none, deadline, cancellation
+    ) { answer throws(EtcdError) in
+      guard let result = answer["result"] else { throw .malformed }
+      return try result.number("TTL")
+    }
+    guard seconds > 0 else { throw EtcdError(.notFound, "the lease has ended") }
+  }
+
+  package func revokeLease(
+    _ lease: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws(EtcdError) {
+    let body = JSONWriter.object { $0.integer("ID", lease) }
+    try gateway.call("/v3/lease/revoke", body, .change, deadline, cancellation) {
+      answer throws(EtcdError) in _ = try answer.header()
     }
   }
 }

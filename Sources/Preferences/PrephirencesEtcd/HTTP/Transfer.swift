@@ -29,11 +29,9 @@ final class Transfer: @unchecked Sendable {
   /// Whether the connection has brought an answer.
   var hasWorked = false
 
-  /// - Throws: ``EtcdError/Code/noLibrary``; ``EtcdError/Code/forked``;
-  ///   ``EtcdError/Code/cancelled`` if the process exits.
   init() throws(EtcdError) {
-    ForkGuard.register()
-    try ForkGuard.check()
+    ForkMark.etcd.set()
+    try ForkMark.etcd.check(EtcdError.forked)
     let made = unsafe try ExitGate.shared.pass { () throws(EtcdError) in
       let library = try Libcurl.shared()
       guard let easy = library.functions.curl_easy_init() else { throw .noMemory }
@@ -54,7 +52,7 @@ final class Transfer: @unchecked Sendable {
 
   deinit {
     // The connection of a parent process stays open for it.
-    guard !ForkGuard.isForked else { return }
+    guard !ForkMark.etcd.isForked else { return }
     finish()
     // When the process exits, the system closes the connection.
     try? ExitGate.shared.pass { () throws(EtcdError) in
@@ -75,7 +73,7 @@ final class Transfer: @unchecked Sendable {
   ///
   /// Each is ended by ``finish()``.
   func begin(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws(EtcdError) {
-    try ForkGuard.check()
+    try ForkMark.etcd.check(EtcdError.forked)
     finish()
     self.configuration = configuration
     try ExitGate.shared.pass { () throws(EtcdError) in try prepare(request, configuration) }
@@ -102,12 +100,10 @@ final class Transfer: @unchecked Sendable {
   }
 
   /// Waits for data of the answer, or for its end.
-  ///
-  /// - Throws: ``EtcdError/Code/cancelled``.
   func next(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws(EtcdError) -> Step {
     while true {
       try cancellation.check()
-      try ForkGuard.check()
+      try ForkMark.etcd.check(EtcdError.forked)
       try ExitGate.shared.pass { () throws(EtcdError) in
         var running: CInt = 0
         guard unsafe library.functions.curl_multi_perform(multi, &running) == 0 else {
@@ -202,5 +198,188 @@ extension EtcdError {
   static func option(_ result: UInt32, _ library: Libcurl) -> EtcdError {
     EtcdError(
       .noLibrary, "libcurl lacks what a connection to etcd needs: \(library.words(of: result))")
+  }
+}
+
+extension Transfer {
+  /// Sends a request and reads the complete answer.
+  func call(
+    _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ deadline: Deadline,
+    _ cancellation: EtcdCancellation?
+  ) throws(EtcdError) -> HTTPAnswer {
+    try begin(request, configuration)
+    defer { finish() }
+    let result: UInt32
+    do throws(EtcdError) {
+      result = try end(request, configuration, deadline, cancellation)
+    } catch { throw error.happening(hasSentAll) }
+    guard result == CLIBCURL_OK else {
+      let failure = failure(result, request.endpoint)
+      // A certificate that is refused ends the handshake, before any request.
+      guard failure.code != .certificate else { throw failure }
+      let refusal =
+        isCut(result) ? handshakeRefusal(request.endpoint, deadline, cancellation) : nil
+      throw (refusal ?? failure).happening(hasSentAll)
+    }
+    hasWorked = true
+    let status = status
+    return HTTPAnswer(status: status, body: takeData())
+  }
+
+  private func end(
+    _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ deadline: Deadline,
+    _ cancellation: EtcdCancellation?
+  ) throws(EtcdError) -> UInt32 {
+    var progress = -1
+    var silence = deadline
+    return try waking(by: cancellation) { () throws(EtcdError) in
+      while true {
+        if self.progress > progress {
+          progress = self.progress
+          silence = Deadline(after: configuration.timing.silence).limited(by: deadline)
+        }
+        // What is sent meanwhile ends no wait, so it is looked at now and then.
+        let step = Deadline(after: .seconds(1)).limited(by: silence)
+        switch try next(step, cancellation) {
+        // An answer that never ends has no more time than others.
+        case .data where deadline.hasPassed: throw .timedOut
+        case .data: continue
+        case .ended(let result): return result
+        case .timedOut where deadline.hasPassed: throw .timedOut
+        case .timedOut where self.progress > progress || !silence.hasPassed: continue
+        case .timedOut:
+          throw EtcdError(.unreachable, "\(request.endpoint.authority) does not answer")
+        }
+      }
+    }
+  }
+
+  /// Whether a new connection was closed without an answer.
+  private func isCut(_ result: UInt32) -> Bool {
+    guard !hasWorked, status == 0 else { return false }
+    return [
+      CLIBCURL_TLS_FAILED, CLIBCURL_NO_ANSWER, CLIBCURL_SENDING_FAILED, CLIBCURL_RECEIVING_FAILED,
+    ].contains(Int(result))
+  }
+
+  /// Finds out whether a member that closed a new connection has refused a certificate.
+  ///
+  /// In TLS 1.3, the handshake is over for the client when the member looks at its certificate, and
+  /// the request that is on its way hides the reason. In TLS 1.2, the reason ends the handshake.
+  private func handshakeRefusal(
+    _ endpoint: EtcdConfiguration.Endpoint, _ deadline: Deadline,
+    _ cancellation: EtcdCancellation?
+  ) -> EtcdError? {
+    guard let configuration, configuration.usesTLS, let other = try? Transfer() else { return nil }
+    let request = HTTPRequest(
+      endpoint: endpoint, path: "/", body: [], answerLimit: 0, isHandshake: true)
+    guard (try? other.begin(request, configuration)) != nil else { return nil }
+    defer { other.finish() }
+    let limit = Deadline(after: .seconds(2)).limited(by: deadline)
+    guard let result = try? other.end(request, configuration, limit, cancellation),
+      result != CLIBCURL_OK
+    else { return nil }
+    let failure = other.failure(result, endpoint)
+    return failure.code == .certificate ? failure : nil
+  }
+
+  /// Runs code that a cancellation wakes.
+  func waking<Result, Failure: Error>(
+    by cancellation: EtcdCancellation?, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard let cancellation else { return try body() }
+    return try cancellation.waking(by: { self.wake() }, body)
+  }
+}
+
+extension Transfer {
+  /// What a result of libcurl means.
+  func failure(_ result: UInt32, _ endpoint: EtcdConfiguration.Endpoint) -> EtcdError {
+    let place = endpoint.authority
+    let reason = reason(result)
+    let files = configuration.map(CertificateFiles.init)
+    if result != CLIBCURL_OK, Errno.hasNoDescriptor {
+      return EtcdError(.unreachable, "\(place) cannot be reached: \(Errno.tooManyOpenFiles.words)")
+    }
+    if unsafe answer.pointee.is_too_large != 0 {
+      return EtcdError(.tooLarge, "the answer of \(place) is larger than what is read at once")
+    }
+    switch Int(result) {
+    case CLIBCURL_BAD_PEER, CLIBCURL_BAD_ISSUER:
+      return .certificate(files?.outdatedAuthority() ?? Self.unaccepted(place, reason, files))
+    case CLIBCURL_BAD_AUTHORITIES, CLIBCURL_BAD_CLIENT_CERTIFICATE:
+      return .certificate(files?.unusable() ?? "a certificate cannot be used: \(reason)")
+    // TLS 1.3 tells a refusal after the handshake, as a failure to read.
+    case _ where Self.refusesCertificate(reason):
+      return .certificate(
+        files?.outdatedCertificate() ?? Self.refused(place, reason, files))
+    // A member that takes TLS 1.3 alone doesn't say why in the older one.
+    case _ where reason.contains("alert protocol version"):
+      if let reason = files?.outdatedCertificate() { return .certificate(reason) }
+    case CLIBCURL_TLS_FAILED where reason.contains("wrong version number"):
+      return EtcdError(.unreachable, "\(place) does not speak TLS")
+    case CLIBCURL_NO_SUCH_HOST, CLIBCURL_NO_SUCH_PROXY, CLIBCURL_CANNOT_CONNECT, CLIBCURL_TIMED_OUT:
+      return EtcdError(.unreachable, "\(place) cannot be reached: \(reason)")
+    default: break
+    }
+    return EtcdError(.unreachable, "the connection to \(place) failed: \(reason)")
+  }
+
+  /// Why the certificate of a member is not accepted here.
+  private static func unaccepted(
+    _ place: String, _ reason: String, _ files: CertificateFiles?
+  ) -> String {
+    if reason.contains("expired") {
+      return "the certificate of \(place) has expired; renew it there, and check the clock of this "
+        + "machine, which says \(CertificateDates.text(of: CertificateDates.now))"
+    }
+    if reason.contains("not yet valid") {
+      return
+        "the certificate of \(place) is not yet valid; look at the clock of this machine, which "
+        + "says \(CertificateDates.text(of: CertificateDates.now))"
+    }
+    if reason.contains("does not match") || reason.contains("matches target") {
+      return "the certificate of \(place) is for another name; name the cluster by a name in its "
+        + "certificate: \(reason)"
+    }
+    let authority = files?.configuration.certificateAuthority.map { "in \($0)" } ?? "of this system"
+    return "the certificate of \(place) is not of an authority \(authority); name its authority: "
+      + reason
+  }
+
+  /// Whether a member says in an alert that it wants another certificate.
+  private static func refusesCertificate(_ reason: String) -> Bool {
+    // What GnuTLS says of every alert.
+    if reason.contains("fatal alert") { return true }
+    return reason.contains("alert")
+      && [" certificate", " ca", "handshake failure", "access denied"].contains {
+        reason.contains($0)
+      }
+  }
+
+  private static func refused(
+    _ place: String, _ reason: String, _ files: CertificateFiles?
+  ) -> String {
+    guard let certificate = files?.configuration.certificate else {
+      return "\(place) asks for a client certificate; name one, and its key: \(reason)"
+    }
+    return
+      "\(place) does not accept the client certificate \(certificate); use one of an authority "
+      + "that the cluster trusts: \(reason)"
+  }
+
+  private func reason(_ result: UInt32) -> String {
+    if let start = unsafe errorText.baseAddress, unsafe start.pointee != 0 {
+      // Times differ from one attempt to the next, but the failure is the same.
+      let words = unsafe String(cString: start)
+      return words.replacing(/\ after [0-9]+ (ms|milliseconds)/, with: "")
+    }
+    return library.words(of: result)
+  }
+}
+
+extension EtcdError {
+  fileprivate static func certificate(_ message: String) -> EtcdError {
+    EtcdError(.certificate, message)
   }
 }

@@ -1,4 +1,27 @@
 internal import CLibcurl
+internal import Glibc
+
+/// A request to an endpoint.
+struct HTTPRequest {
+  var endpoint: EtcdConfiguration.Endpoint
+  var path: String
+  var token: Token?
+  var body: [UInt8]
+  /// The greatest answer that is read, in bytes.
+  var answerLimit: Int
+  /// Whether only a connection is made, with TLS 1.2.
+  var isHandshake = false
+  /// Whether the connection ends with the answer.
+  ///
+  /// Otherwise the gateway drops what it has not yet read of the request as soon as it answers.
+  var endsConnection = false
+}
+
+/// A complete answer.
+struct HTTPAnswer {
+  var status: Int
+  var body: [UInt8]
+}
 
 /// Sets the options of a transfer.
 ///
@@ -91,5 +114,93 @@ struct TransferOptions {
 
   private mutating func take(_ result: UInt32) {
     if self.result == CLIBCURL_OK { self.result = result }
+  }
+}
+
+/// What a login gave, as a header, wiped at the end.
+@safe
+final class Token: @unchecked Sendable {
+  // @unchecked Sendable because the bytes never change.
+  private let header: UnsafeMutableBufferPointer<CChar>
+
+  init(_ token: [UInt8]) throws(EtcdError) {
+    guard !token.isEmpty, token.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
+    let name = "Authorization: ".utf8
+    let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: name.count + token.count + 1)
+    unsafe buffer.initialize(repeating: 0)
+    for (index, byte) in name.enumerated() { unsafe buffer[index] = CChar(bitPattern: byte) }
+    for (index, byte) in token.enumerated() {
+      unsafe buffer[name.count + index] = CChar(bitPattern: byte)
+    }
+    unsafe header = unsafe buffer
+  }
+
+  deinit {
+    if let start = unsafe header.baseAddress { unsafe explicit_bzero(start, header.count) }
+    unsafe header.deallocate()
+  }
+
+  /// Calls `body` with the header as a text of C.
+  func withHeader<Result>(_ body: (UnsafePointer<CChar>) -> Result?) -> Result? {
+    guard let start = unsafe header.baseAddress else { return nil }
+    return unsafe body(unsafe UnsafePointer(start))
+  }
+}
+
+/// libcurl, loaded on first use.
+@safe
+final class Libcurl: @unchecked Sendable {
+  // @unchecked Sendable because the table is filled once and never changed.
+
+  /// For the life of the process: libraries are never unloaded.
+  let table: UnsafePointer<clibcurl>
+
+  var functions: clibcurl { unsafe table.pointee }
+
+  /// The names of the library, built with OpenSSL or with GnuTLS.
+  static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
+
+  private static let loaded = Result { () throws(EtcdError) in
+    ExitGate.register()
+    let library = try Libcurl(names)
+    ExitGate.register()
+    return library
+  }
+
+  /// Returns the machine's library; call it behind the ``ExitGate``.
+  static func shared() throws(EtcdError) -> Libcurl { try loaded.get() }
+
+  /// Loads the first library that there is.
+  init(_ names: [String]) throws(EtcdError) {
+    var problem = "no library is named"
+    for name in names {
+      var functions = clibcurl()
+      if let missing = unsafe clibcurl_load(&functions, name) {
+        let missing = unsafe String(cString: missing)
+        problem =
+          missing == name
+          ? "libcurl is not installed (\(name))"
+          : "libcurl is older than 7.68: \(name) has no \(missing)"
+        continue
+      }
+      guard functions.curl_global_init(Int(CLIBCURL_GLOBAL_DEFAULT)) == CLIBCURL_OK else {
+        problem = "libcurl cannot be initialized"
+        continue
+      }
+      let table = UnsafeMutablePointer<clibcurl>.allocate(capacity: 1)
+      unsafe table.initialize(to: functions)
+      unsafe self.table = unsafe UnsafePointer(table)
+      return
+    }
+    throw EtcdError(
+      .noLibrary,
+      "etcd is reached through libcurl, and \(problem); "
+        + "install it (the package libcurl4, libcurl4t64 or libcurl)")
+  }
+
+  /// What the library says of a result.
+  func words(of result: UInt32) -> String {
+    guard let words = functions.curl_easy_strerror(result) else { return "\(result)" }
+    return unsafe String(cString: words)
   }
 }

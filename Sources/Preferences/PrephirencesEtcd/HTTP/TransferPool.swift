@@ -1,3 +1,5 @@
+internal import Dispatch
+internal import Glibc
 internal import PrephirencesSystem
 
 /// Keeps a few connections for the next calls, and has no more of them at a time.
@@ -11,7 +13,7 @@ final class TransferPool: Sendable {
     var idle: [Transfer] = []
     /// How many calls have a turn, and who waits for one.
     var turns = 0
-    var waiting: [Waiting] = []
+    var waiting: [Latch] = []
   }
 
   private let state = PosixMutex(State())
@@ -19,21 +21,13 @@ final class TransferPool: Sendable {
   /// Runs a call on a connection of its own, which is kept for the next if it worked.
   ///
   /// After an answer that isn't etcd's, nobody knows what comes next on the connection.
-  ///
-  /// - Parameters:
-  ///   - deadline: How long to wait at most while others have all connections.
-  ///   - cancellation: What ends that.
-  ///   - failure: What the failure to get a connection is for the caller.
-  ///   - body: The call.
-  /// - Returns: What the call returns.
-  /// - Throws: What the call throws, or the failure.
   func with<Result, Failure>(
     _ deadline: Deadline, _ cancellation: EtcdCancellation?, failure: (EtcdError) -> Failure,
     _ body: (Transfer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     do throws(EtcdError) {
       // Before the lock, which a fork may have left locked.
-      try ForkGuard.check()
+      try ForkMark.etcd.check(EtcdError.forked)
       try awaitTurn(deadline, cancellation)
     } catch { throw failure(error) }
     var used: Transfer?
@@ -53,12 +47,12 @@ final class TransferPool: Sendable {
   private func awaitTurn(
     _ deadline: Deadline, _ cancellation: EtcdCancellation?
   ) throws(EtcdError) {
-    let waiting: Waiting? = state.withLock { state in
+    let waiting: Latch? = state.withLock { state in
       guard state.turns == Self.greatestCount else {
         state.turns += 1
         return nil
       }
-      let waiting = Waiting()
+      let waiting = Latch()
       state.waiting.append(waiting)
       return waiting
     }
@@ -79,13 +73,100 @@ final class TransferPool: Sendable {
   /// Gives the turn to who waits longest.
   private func endTurn(_ transfer: Transfer?) {
     // A forked child has no other threads, and perhaps a lock that one of them held.
-    guard !ForkGuard.isForked else { return }
-    let next: Waiting? = state.withLock { state in
+    guard !ForkMark.etcd.isForked else { return }
+    let next: Latch? = state.withLock { state in
       if let transfer { state.idle.append(transfer) }
       guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
       state.turns -= 1
       return nil
     }
     next?.end()
+  }
+}
+
+/// Keeps threads out of libcurl when the process exits.
+///
+/// `exit` runs the handlers and destructors of all libraries, such as the one by which OpenSSL frees
+/// what it has, while other threads go on. A thread that is in libcurl then would use what was freed.
+/// So the gate closes before, and waits a moment for who is behind it.
+final class ExitGate: Sendable {
+  private struct State {
+    var isClosed = false
+    var inside = 0
+    var number = 0
+    /// What ends the waits of those who are inside.
+    var wakes: [Int: @Sendable () -> Void] = [:]
+    /// Until when the exit waits.
+    var deadline: Deadline?
+  }
+
+  static let shared = ExitGate()
+
+  private let state = PosixMutex(State())
+  private let isEmpty = Latch()
+
+  /// Has the gate closed before everything that was registered until now is ended.
+  ///
+  /// Handlers run in reverse order. Call it before libcurl is loaded, for an exit meanwhile, and when
+  /// it was initialized, for all later ones.
+  static func register() { _ = atexit { ExitGate.shared.close() } }
+
+  /// Runs code that uses libcurl.
+  func pass<Result>(
+    wakingBy wake: (@Sendable () -> Void)? = nil, _ body: () throws(EtcdError) -> Result
+  ) throws(EtcdError) -> Result {
+    guard let number = enter(wake) else { throw .cancelled }
+    defer { leave(number) }
+    return try body()
+  }
+
+  private func enter(_ wake: (@Sendable () -> Void)?) -> Int? {
+    state.withLock { state in
+      guard !state.isClosed else { return nil }
+      state.inside += 1
+      state.number += 1
+      state.wakes[state.number] = wake
+      return state.number
+    }
+  }
+
+  private func leave(_ number: Int) {
+    let isLast = state.withLock { state in
+      state.wakes[number] = nil
+      state.inside -= 1
+      return state.isClosed && state.inside == 0
+    }
+    if isLast { isEmpty.end() }
+  }
+
+  /// Lets nobody in any more, and waits at most a second until nobody is inside.
+  private func close() {
+    // The threads of a parent process are not in this one, and one of them may have had the lock.
+    guard !ForkMark.etcd.isForked else { return }
+    let deadline: Deadline? = state.withLock { state in
+      state.isClosed = true
+      let deadline = state.deadline ?? Deadline(after: .seconds(1))
+      state.deadline = deadline
+      // Under the lock, so that what they wait on isn't freed meanwhile.
+      for wake in state.wakes.values { wake() }
+      return state.inside > 0 ? deadline : nil
+    }
+    if let deadline { _ = try? isEmpty.wait(deadline, nil) }
+  }
+}
+
+/// A wait that another thread, or a cancellation, ends.
+final class Latch: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  func end() { semaphore.signal() }
+
+  /// Waits until ``end()``, at most until the deadline.
+  func wait(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws(EtcdError) -> Bool {
+    func wait() -> Bool { semaphore.wait(timeout: .now() + deadline.seconds) == .success }
+    let isEnded =
+      if let cancellation { cancellation.waking(by: { self.end() }, wait) } else { wait() }
+    try cancellation.check()
+    return isEnded
   }
 }

@@ -8,7 +8,6 @@ struct JSONReader {
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// - Throws: ``EtcdError/Code/protocolViolation``.
   static func read(_ bytes: [UInt8]) throws(EtcdError) -> JSONValue {
     var reader = Self(bytes)
     let value = try reader.value(depth: 0)

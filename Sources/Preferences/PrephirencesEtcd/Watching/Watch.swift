@@ -2,7 +2,7 @@ internal import PrephirencesSystem
 
 /// A watch, on the thread that has asked for it.
 struct Watch {
-  private let caller: Caller
+  private let gateway: GatewayClient
   private let hub: WatchHub
   private let subscription: WatchSubscription
   private let cancellation: EtcdCancellation
@@ -12,27 +12,27 @@ struct Watch {
   private var missed: (revision: Int64, deadline: Deadline)?
 
   init(
-    _ caller: Caller, _ hub: WatchHub, _ keys: EtcdKeys, from revision: Int64,
+    _ gateway: GatewayClient, _ hub: WatchHub, _ keys: EtcdKeys, from revision: Int64,
     _ cancellation: EtcdCancellation
   ) {
-    self.caller = caller
+    self.gateway = gateway
     self.hub = hub
     self.cancellation = cancellation
     subscription = WatchSubscription(keys, from: revision)
     next = revision
   }
 
-  private var timing: EtcdConfiguration.Timing { caller.configuration.timing }
-  private var patience: Deadline { Deadline(after: timing.silence) }
+  private var timing: EtcdConfiguration.Timing { gateway.configuration.timing }
+  private var timeout: Deadline { Deadline(after: timing.silence) }
 
   /// Watches until it fails.
   mutating func run(
     _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
   ) throws -> Never {
     // Before any lock, which a fork may have left locked.
-    try ForkGuard.check()
+    try ForkMark.etcd.check(EtcdError.forked)
     try hub.add(subscription)
-    defer { if !ForkGuard.isForked { hub.remove(subscription) } }
+    defer { if !ForkMark.etcd.isForked { hub.remove(subscription) } }
     var hasBegun = false
     while true {
       let items = try arrived()
@@ -65,7 +65,7 @@ struct Watch {
       guard error.code == .permissionDenied else { throw error }
       // etcd 3.5 says the same of a token that it has forgotten; a call gets another one.
       _ = try asking { () throws(EtcdError) in
-        try caller.look(subscription.keys, patience, cancellation)
+        try gateway.look(subscription.keys, timeout, cancellation)
       }
       throw EtcdError(.unreachable, "etcd ended the watch")
     }
@@ -78,7 +78,7 @@ struct Watch {
   private func accept(_ header: EtcdHeader) throws(EtcdError) {
     guard header.revision < next - 1 else { return }
     let revision = try asking { () throws(EtcdError) in
-      try caller.look(subscription.keys, patience, cancellation)
+      try gateway.look(subscription.keys, timeout, cancellation)
     }
     guard revision < next - 1 else { return }
     throw EtcdError(
@@ -91,24 +91,104 @@ struct Watch {
   /// token, the connection is renewed.
   private mutating func check() throws(EtcdError) {
     if let missed, missed.revision >= next, missed.deadline.hasPassed {
-      caller.skipEndpoint()
+      gateway.skipEndpoint()
       throw EtcdError(.unreachable, "etcd has changes that the watch does not deliver")
     }
     let change = try asking { () throws(EtcdError) in
-      try caller.change(of: subscription.keys, from: next, patience, cancellation)
+      try gateway.change(of: subscription.keys, from: next, timeout, cancellation)
     }
-    if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, patience) } }
-    do throws(Refusal) {
-      hub.renew(with: try caller.token(patience, cancellation))
+    if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, timeout) } }
+    do throws(GatewayFailure) {
+      hub.renew(with: try gateway.token(timeout, cancellation))
     } catch { throw error.error }
   }
 
-  private func asking<Result>(
-    _ body: () throws(EtcdError) -> Result
-  ) throws(EtcdError) -> Result {
+  private func asking<Result>(_ body: () throws(EtcdError) -> Result) throws(EtcdError) -> Result {
     do throws(EtcdError) { return try body() } catch {
       // A watch has no deadline: what does not answer in time isn't there.
       throw error.code == .timedOut ? EtcdError(.unreachable, error.message) : error
     }
   }
+}
+
+/// What a line says of one of the watches of a connection.
+struct WatchAnswer {
+  /// The server's number of the watch.
+  let number: Int64
+  let header: EtcdHeader
+  let isCreated: Bool
+  /// Whether more of the last revision may follow.
+  let isFragment: Bool
+  /// Why the server has ended the watch.
+  let end: EtcdError?
+  private let result: JSONValue
+
+  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(GatewayFailure) {
+    do throws(EtcdError) {
+      let value = try JSONReader.read(line)
+      if let error = value["error"] {
+        throw GatewayFailure(error, endpoint)?.error ?? .malformed
+      }
+      guard let result = value["result"] else { throw .malformed }
+      self.result = result
+      number = try result.number("watch_id")
+      header = try result.header()
+      isCreated = try result.flag("created")
+      isFragment = try result.flag("fragment")
+      end = try result.flag("canceled") ? try Self.end(result, endpoint) : nil
+    } catch {
+      throw GatewayFailure(error.happening(false))
+    }
+  }
+
+  /// The changes of the keys, none in a progress notice.
+  func events(of keys: EtcdKeys) throws(EtcdError) -> EtcdEvents {
+    var events: [EtcdEvents.Event] = []
+    for event in try result.listed("events") { events.append(try event.event(of: keys)) }
+    return EtcdEvents(header: header, events: events)
+  }
+
+  /// Why a watch was cancelled.
+  private static func end(
+    _ result: JSONValue, _ endpoint: EtcdConfiguration.Endpoint
+  ) throws(EtcdError) -> EtcdError {
+    let reason = try result["cancel_reason"]?.string() ?? ""
+    let compacted: Int64 = try result.number("compact_revision")
+    if compacted > 0 || reason.contains("compacted") {
+      return EtcdError(.compacted, "the revision to watch from was compacted")
+    }
+    if reason.contains("permission denied") {
+      return EtcdError(.permissionDenied, "etcd says: permission denied")
+    }
+    return EtcdError(.unreachable, "\(endpoint.authority) ended the watch")
+  }
+}
+
+/// Divides the answer to a watch, which never ends, into its lines.
+struct WatchLines {
+  /// The longest line: a revision is at most 1.5 MiB, which base64 and the keys enlarge.
+  static let limit = 16 << 20
+
+  private var bytes: [UInt8] = []
+  /// Up to here, there is no end of a line.
+  private var searched = 0
+
+  /// Adds bytes, and returns the lines that are complete.
+  mutating func add(_ data: [UInt8]) throws(EtcdError) -> [[UInt8]] {
+    var lines: [[UInt8]] = []
+    bytes += data
+    var start = 0
+    while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      if end > start { lines.append(Array(bytes[start..<end])) }
+      start = end + 1
+      searched = start
+    }
+    bytes.removeFirst(start)
+    searched = bytes.count
+    guard bytes.count <= Self.limit else { throw .malformed }
+    return lines
+  }
+
+  /// What is not a complete line.
+  var rest: [UInt8] { bytes }
 }

@@ -1,3 +1,4 @@
+internal import CLibcurl
 internal import PrephirencesSystem
 internal import SystemPackage
 
@@ -21,10 +22,10 @@ final class WatchHub: Sendable {
     var token: Token?
   }
 
-  private let caller: Caller
+  private let gateway: GatewayClient
   private let state = PosixMutex(State())
 
-  init(_ caller: Caller) { self.caller = caller }
+  init(_ gateway: GatewayClient) { self.gateway = gateway }
 
   // MARK: - Threads that watch
 
@@ -70,10 +71,10 @@ final class WatchHub: Sendable {
   // MARK: - The thread of the connection
 
   private func run() {
-    var attempts = Attempts(caller.configuration.endpoints.count)
+    var attempts = RetryPolicy(gateway.configuration.endpoints.count)
     var rest = Deadline(after: .zero)
     while next() != nil {
-      if !rest.hasPassed { _ = try? Waiting().wait(rest, nil) }
+      if !rest.hasPassed { _ = try? Latch().wait(rest, nil) }
       // With those that have come meanwhile.
       guard let (watches, interruption) = next() else { return }
       rest = Deadline(after: Self.rest)
@@ -103,30 +104,30 @@ final class WatchHub: Sendable {
   }
 
   private func connect(
-    _ watches: [WatchSubscription], _ interruption: EtcdCancellation, _ attempts: inout Attempts
+    _ watches: [WatchSubscription], _ interruption: EtcdCancellation, _ attempts: inout RetryPolicy
   ) {
-    var connection = WatchConnection(caller, watches, interruption)
-    do throws(Refusal) {
+    var connection = WatchConnection(gateway, watches, interruption)
+    do throws(GatewayFailure) {
       return try connection.run(follow)
     } catch {
       guard !interruption.isCancelled else { return }
       if connection.created > 0 {
-        attempts = Attempts(caller.configuration.endpoints.count)
-        caller.login.confirm(connection.token)
+        attempts = RetryPolicy(gateway.configuration.endpoints.count)
+        gateway.login.confirm(connection.token)
       }
       if error.remedy == .newLogin {
-        caller.login.forget(connection.token)
+        gateway.login.forget(connection.token)
       } else {
-        caller.skipEndpoint()
-        caller.login.doubt(connection.token)
+        gateway.skipEndpoint()
+        gateway.login.doubt(connection.token)
         // What was missed is known to their threads only.
         for watch in watches where watch.hasBegun { watch.end(error.error) }
       }
-      let patience = Deadline(after: caller.configuration.timing.silence)
-      do throws(EtcdError) { try attempts.allow(error, patience, interruption) } catch {
+      let timeout = Deadline(after: gateway.configuration.timing.silence)
+      do throws(EtcdError) { try attempts.allow(error, timeout, interruption) } catch {
         guard !interruption.isCancelled else { return }
         for watch in watches { watch.end(error) }
-        attempts = Attempts(caller.configuration.endpoints.count)
+        attempts = RetryPolicy(gateway.configuration.endpoints.count)
       }
     }
   }
@@ -135,5 +136,245 @@ final class WatchHub: Sendable {
 extension EtcdError {
   fileprivate static func noThread(_ error: Errno) -> EtcdError {
     EtcdError(.unreachable, "no thread can be started for the watch: \(error.wordsOfThread)")
+  }
+}
+
+/// One watch of a connection: what has arrived for it, until its thread takes it.
+final class WatchSubscription: Sendable {
+  enum Item {
+    /// The server has accepted the watch on a connection.
+    case created(EtcdHeader)
+    case events(EtcdEvents)
+  }
+
+  let keys: EtcdKeys
+
+  /// How much may wait, in bytes.
+  ///
+  /// With more, it is cheaper to read everything again.
+  static let greatestSize = 8 << 20
+
+  fileprivate struct State {
+    var items: [Item] = []
+    var size = 0
+    /// The first revision that has not arrived.
+    var next: Int64
+    /// The beginning of a revision whose rest follows.
+    var held: [EtcdEvents.Event] = []
+    var hasBegun = false
+    var end: EtcdError?
+  }
+
+  private let state: PosixMutex<State>
+  private let arrival = Latch()
+
+  init(_ keys: EtcdKeys, from revision: Int64) {
+    self.keys = keys
+    state = PosixMutex(State(next: revision))
+  }
+
+  // MARK: - The thread that watches
+
+  /// Waits for what arrives, and takes all of it.
+  func take(_ deadline: Deadline, _ cancellation: EtcdCancellation) throws(EtcdError) -> [Item] {
+    while true {
+      // Before the lock, which a fork may have left locked.
+      try ForkMark.etcd.check(EtcdError.forked)
+      let (items, end) = state.withLock { state in
+        defer { (state.items, state.size) = ([], 0) }
+        return (state.items, state.end)
+      }
+      if !items.isEmpty { return items }
+      if let end { throw end }
+      guard try arrival.wait(deadline, cancellation) else { return [] }
+    }
+  }
+
+  // MARK: - The thread of the connection
+
+  /// Whether the server has ever accepted the watch: what it misses from then on, only its thread
+  /// can know.
+  var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+  var hasEnded: Bool { state.withLock { $0.end != nil } }
+
+  /// Returns the revision from which a new connection watches.
+  func restart() -> Int64 {
+    state.withLock { state in
+      state.held = []
+      return state.next
+    }
+  }
+
+  func begin(_ header: EtcdHeader) {
+    state.withLock { state in
+      state.hasBegun = true
+      state.items.append(.created(header))
+    }
+    arrival.end()
+  }
+
+  func end(_ error: EtcdError) {
+    state.withLock { state in
+      if state.end == nil { state.end = error }
+    }
+    arrival.end()
+  }
+
+  func add(_ answer: EtcdEvents, isFragment: Bool) {
+    let isNew = state.withLock { state in
+      guard state.end == nil, let answer = state.complete(answer, isFragment) else { return false }
+      let size = answer.events.reduce(0) { $0 + $1.row.key.count + $1.row.value.count + 100 }
+      if !state.items.isEmpty, state.size + size > Self.greatestSize {
+        (state.items, state.size) = ([], 0)
+        state.end = EtcdError(.compacted, "changes came faster than they were taken")
+        return true
+      }
+      state.items.append(.events(answer))
+      state.size += size
+      return true
+    }
+    if isNew { arrival.end() }
+  }
+}
+
+extension WatchSubscription.State {
+  /// Returns the revisions that are complete with an answer.
+  fileprivate mutating func complete(_ answer: EtcdEvents, _ isFragment: Bool) -> EtcdEvents? {
+    guard !answer.events.isEmpty else {
+      next = max(next, answer.header.revision + 1)
+      return answer
+    }
+    var events = held + answer.events.filter { $0.row.modRevision >= next }
+    held = []
+    if isFragment, let last = events.last?.row.modRevision {
+      let start = events.firstIndex { $0.row.modRevision == last } ?? 0
+      held = Array(events[start...])
+      events.removeSubrange(start...)
+    }
+    guard let last = events.last?.row.modRevision else { return nil }
+    next = last + 1
+    return EtcdEvents(header: answer.header, events: events)
+  }
+}
+
+/// One connection with several watches.
+struct WatchConnection {
+  let gateway: GatewayClient
+  let watches: [WatchSubscription]
+  let interruption: EtcdCancellation
+
+  /// How many watches the server has answered: it does so in the order of the requests.
+  private(set) var created = 0
+  /// By the server's numbers; a proxy does not use those that a client asks for.
+  private var numbered: [Int64: WatchSubscription] = [:]
+  private(set) var token: Token?
+
+  init(_ gateway: GatewayClient, _ watches: [WatchSubscription], _ interruption: EtcdCancellation) {
+    self.gateway = gateway
+    self.watches = watches
+    self.interruption = interruption
+  }
+
+  private var timeout: Deadline { Deadline(after: gateway.configuration.timing.silence) }
+
+  /// Watches until the connection should be renewed.
+  mutating func run(_ follow: (Token?) -> Bool) throws(GatewayFailure) {
+    let endpoint = try gateway.endpoint()
+    token = try gateway.token(timeout, interruption)
+    let request = HTTPRequest(
+      endpoint: endpoint, path: "/v3/watch", token: token, body: body,
+      answerLimit: WatchLines.limit, endsConnection: true)
+    let transfer = try refusing { () throws(EtcdError) in try Transfer() }
+    try refusing { () throws(EtcdError) in try transfer.begin(request, gateway.configuration) }
+    defer { transfer.finish() }
+    try transfer.waking(by: interruption) { () throws(GatewayFailure) in
+      try read(transfer, endpoint, follow)
+    }
+  }
+
+  private mutating func read(
+    _ transfer: Transfer, _ endpoint: EtcdConfiguration.Endpoint, _ follow: (Token?) -> Bool
+  ) throws(GatewayFailure) {
+    let renewal = Deadline(after: gateway.configuration.timing.renewing)
+    var lines = WatchLines()
+    var answering = timeout
+    while true {
+      let isComplete = created == watches.count
+      let wait = isComplete ? renewal : answering
+      let step = try refusing { () throws(EtcdError) in try transfer.next(wait, interruption) }
+      if case .ended(let result) = step { throw end(transfer, result, endpoint, lines.rest) }
+      if case .data = step {
+        let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
+        if transfer.status == 200 {
+          for line in complete { try take(WatchAnswer(line, endpoint)) }
+          if !complete.isEmpty { answering = timeout }
+          if !isComplete, created == watches.count, !follow(token) { return }
+        }
+      }
+      // Bytes without an answer are no sign of life.
+      guard wait.hasPassed else { continue }
+      if isComplete { return }
+      guard answering.hasPassed else { continue }
+      throw GatewayFailure(
+        EtcdError(.unreachable, "\(endpoint.authority) does not answer"), .otherEndpoint)
+    }
+  }
+
+  private mutating func take(_ answer: WatchAnswer) throws(GatewayFailure) {
+    if answer.isCreated {
+      guard created < watches.count else { throw GatewayFailure(.malformed) }
+      let watch = watches[created]
+      created += 1
+      if let end = answer.end { return watch.end(end) }
+      numbered[answer.number] = watch
+      watch.begin(answer.header)
+    }
+    // Others have ended on this side: they go with the connection.
+    guard let watch = numbered[answer.number] else { return }
+    if let end = answer.end { return watch.end(end) }
+    do throws(EtcdError) {
+      let events = try answer.events(of: watch.keys)
+      if !answer.isCreated || !events.events.isEmpty {
+        watch.add(events, isFragment: answer.isFragment)
+      }
+    } catch { watch.end(error) }
+  }
+
+  private var body: [UInt8] {
+    watches.flatMap { watch in
+      JSONWriter.object { writer in
+        writer.object("create_request") { request in
+          request.keys(watch.keys)
+          request.integer("start_revision", watch.restart())
+          request.flag("progress_notify", true)
+          request.flag("fragment", true)
+        }
+      }
+    }
+  }
+
+  private func end(
+    _ transfer: Transfer, _ result: UInt32, _ endpoint: EtcdConfiguration.Endpoint, _ rest: [UInt8]
+  ) -> GatewayFailure {
+    if transfer.status != 0, transfer.status != 200 {
+      let refusal = GatewayFailure(HTTPAnswer(status: transfer.status, body: rest), endpoint)
+      return GatewayFailure(refusal.error.happening(false), refusal.remedy)
+    }
+    guard result != CLIBCURL_OK else {
+      return GatewayFailure(
+        EtcdError(.unreachable, "\(endpoint.authority) ended the watch"), .otherEndpoint)
+    }
+    return GatewayFailure(transfer.failure(result, endpoint), .otherEndpoint)
+  }
+
+  private func refusing<Result>(
+    _ body: () throws(EtcdError) -> Result
+  ) throws(GatewayFailure) -> Result {
+    do throws(EtcdError) { return try body() } catch {
+      // A watch has no deadline: what does not answer in time isn't there.
+      guard error.code == .timedOut else { throw GatewayFailure(error.happening(false)) }
+      throw GatewayFailure(EtcdError(.unreachable, error.message), .otherEndpoint)
+    }
   }
 }

@@ -31,4 +31,9 @@ package final class ForkMark: Sendable {
     let first = first.load(ordering: .relaxed)
     return first >= 0 && first != Self.forks.load(ordering: .relaxed)
   }
+
+  /// Fails if it was used before a fork that made this process.
+  package func check<Failure: Error>(
+    _ failure: @autoclosure () -> Failure
+  ) throws(Failure) { if isForked { throw failure() } }
 }

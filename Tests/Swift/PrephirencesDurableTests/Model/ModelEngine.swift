@@ -21,12 +21,12 @@ struct ModelEngine {
       rows: Array(rows.values))
   }
 
-  /// Performs a unit if its compares hold.
+  /// Performs a batch if its compares hold.
   ///
   /// - Returns: The revision; `nil` if they don't.
-  mutating func perform(_ unit: SharedUnit) -> Int64? {
-    guard writers[unit.writer] == unit.oldWriterRow else { return nil }
-    for change in unit.changes {
+  mutating func perform(_ batch: SharedBatch) -> Int64? {
+    guard writers[batch.writer] == batch.oldWriterRow else { return nil }
+    for change in batch.changes {
       let present = rows[change.row.key]?.bytes
       switch change.base {
       case .absent: guard present == nil else { return nil }
@@ -34,9 +34,9 @@ struct ModelEngine {
       }
     }
     revision += 1
-    writers[unit.writer] = unit.newWriterRow
-    var changes: [SharedRevision.Change] = [.writer(unit.writer, unit.newWriterRow)]
-    for change in unit.changes {
+    writers[batch.writer] = batch.newWriterRow
+    var changes: [SharedRevision.Change] = [.writer(batch.writer, batch.newWriterRow)]
+    for change in batch.changes {
       let row = SharedRow(
         key: change.row.key, revision: revision, bytes: change.row.bytes)
       rows[row.key] = row

@@ -71,13 +71,13 @@ final class ModelMachine {
     isConnected = true
   }
 
-  /// Reads everything, and hears of a unit that was on its way before it applies what it has read.
+  /// Reads everything, and hears of a batch that was on its way before it applies what it has read.
   func receiveLate(_ engine: inout ModelEngine) throws {
     let known = try replica.state()
-    let unit = isConnected ? try replica.nextUnit() : nil
+    let batch = isConnected ? try replica.nextBatch() : nil
     let reading = engine.snapshot
-    if let unit, let revision = engine.perform(unit) {
-      try replica.acknowledge(unit, revision: revision)
+    if let batch, let revision = engine.perform(batch) {
+      try replica.acknowledge(batch, revision: revision)
     }
     isConnected = try replica.apply(reading, since: known) == .applied
     if !isConnected { try receive(engine) }
@@ -85,26 +85,26 @@ final class ModelMachine {
 
   enum Delivery { case whole, noRequest, noAnswer }
 
-  /// Sends the next unit.
+  /// Sends the next batch.
   ///
-  /// - Returns: The unit; `nil` if there is none.
-  func send(_ engine: inout ModelEngine, _ delivery: Delivery = .whole) throws -> SharedUnit? {
-    guard let unit = try replica.nextUnit() else { return nil }
-    guard delivery != .noRequest else { return unit }
-    let revision = engine.perform(unit)
-    guard delivery == .whole else { return unit }
+  /// - Returns: The batch; `nil` if there is none.
+  func send(_ engine: inout ModelEngine, _ delivery: Delivery = .whole) throws -> SharedBatch? {
+    guard let batch = try replica.nextBatch() else { return nil }
+    guard delivery != .noRequest else { return batch }
+    let revision = engine.perform(batch)
+    guard delivery == .whole else { return batch }
     if let revision {
-      try replica.acknowledge(unit, revision: revision)
-    } else if engine.writers[unit.writer] == unit.newWriterRow {
+      try replica.acknowledge(batch, revision: revision)
+    } else if engine.writers[batch.writer] == batch.newWriterRow {
       try receive(engine)
-    } else if engine.writers[unit.writer] == unit.oldWriterRow {
+    } else if engine.writers[batch.writer] == batch.oldWriterRow {
       try receive(engine)
-      try replica.reject(unit)
+      try replica.reject(batch)
     } else {
       isConnected = false
       try receive(engine)
     }
-    return unit
+    return batch
   }
 
   // MARK: - Values

@@ -8,7 +8,7 @@ struct ModelRun {
   private var random: SeededNumbers
   private var engine = ModelEngine()
   private var machines: [ModelMachine]
-  private var lateUnits: [SharedUnit] = []
+  private var lateUnits: [SharedBatch] = []
   private var backups: [ModelEngine] = []
   private var copies: [(machine: Int, folder: ModelFolder)] = []
   private var lastValue = 0
@@ -103,9 +103,9 @@ struct ModelRun {
       case 1: .noAnswer
       default: .whole
       }
-    let unit = try machine.send(&engine, delivery)
+    let batch = try machine.send(&engine, delivery)
     // The network may deliver a request that was given up, or deliver one twice.
-    if let unit, random.below(3) == 0 { lateUnits.append(unit) }
+    if let batch, random.below(3) == 0 { lateUnits.append(batch) }
   }
 
   private mutating func performLateUnit() {
@@ -223,7 +223,7 @@ struct ModelRun {
   /// What was set last on a machine was sent, or lost a conflict of which the journal tells.
   private func checkNothingIsLost() throws {
     for machine in machines {
-      let journal = try machine.replica.journal(after: 0) ?? []
+      let journal = try machine.replica.changeFeed(after: 0) ?? []
       for (key, values) in machine.written {
         for value in values {
           let wasSent = engine.history.contains { $0.key == key && Self.value($0) == value }

@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Lists who has changed what, and what is unsent.
 struct SyncLogCommand: SyncSubcommand {
@@ -51,7 +52,7 @@ struct SyncLogCommand: SyncSubcommand {
     var log = ChangeLog(key: key)
     let isShared = try shared.replica.isShared()
     do {
-      try log.read(try shared.direct(patience: Self.patience), last: last)
+      try log.read(try shared.direct(timeout: Self.patience), last: last)
     } catch {
       guard isShared else { throw error }
       session.interface.say("\(error.message); this is what came to this machine")

@@ -1,8 +1,9 @@
 internal import ArgumentParser
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Lists the machines that share suites.
 struct SyncMachinesCommand: SyncSubcommand {

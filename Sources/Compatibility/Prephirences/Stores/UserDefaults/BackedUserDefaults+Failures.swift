@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PrephirencesSystem
 internal import Synchronization
 
 extension BackedUserDefaults {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 extension BackedUserDefaults {
   /// Sets or removes the values of several keys, and records a failure.

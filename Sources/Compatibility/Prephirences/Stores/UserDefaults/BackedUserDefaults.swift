@@ -1,4 +1,5 @@
 public import Foundation
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// User defaults whose values are in other preferences: a store that persists, a keychain, memory.
@@ -25,7 +26,7 @@ open class BackedUserDefaults: UserDefaults {
   /// The preferences that have the values.
   public final private(set) var preferences: any MutablePreferencesType
 
-  let state = Mutex(BackedState())
+  let state = PosixMutex(BackedState())
   final private(set) var domain = BackedDomain()
   final private(set) var fallible: (any FalliblePreferencesType)?
   final private(set) var readsCastableNumbers = false

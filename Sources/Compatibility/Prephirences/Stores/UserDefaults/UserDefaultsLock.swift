@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PrephirencesSystem
 
 /// Prevents two processes from saving user defaults at the same time.
 ///
@@ -9,7 +10,7 @@ internal import Foundation
 enum UserDefaultsLock {
   /// The time to wait for other processes: a process that is stopped while it saves must not block
   /// others, or make each change slow.
-  private static let timeout = Mutex(Duration.seconds(5))
+  private static let timeout = PosixMutex(Duration.seconds(5))
 
   static func withLock<Result>(_ body: () -> Result) -> Result {
     let folder = openFolder()

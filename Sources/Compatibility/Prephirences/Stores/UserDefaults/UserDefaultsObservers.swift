@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// The observers of all `UserDefaults` of the process.
@@ -9,7 +10,7 @@ internal import Synchronization
 final class UserDefaultsObservers: Sendable {
   static let shared = UserDefaultsObservers()
 
-  private let observations = Mutex<[ObjectIdentifier: ComparingObservation]>([:])
+  private let observations = PosixMutex<[ObjectIdentifier: ComparingObservation]>([:])
   private let count = Atomic(0)
 
   private init() {

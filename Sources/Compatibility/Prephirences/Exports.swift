@@ -1,0 +1,2 @@
+// Protocols, stores in memory, values, errors and observers are those of the core.
+@_exported public import PreferencesCore

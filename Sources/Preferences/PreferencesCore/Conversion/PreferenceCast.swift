@@ -1,0 +1,79 @@
+package import FoundationEssentials
+
+/// Casts stored values to the requested types.
+package enum PreferenceCast {
+  /// Returns a value as a type, or `nil` if it is not of that type.
+  ///
+  /// Converts values where a plain cast fails, if at most the last digits of a fraction are lost;
+  /// see ``PlainPreferenceValue``.
+  package static func cast<T>(_ value: Any?, to type: T.Type = T.self) -> T? {
+    guard let value else { return nil }
+    if T.self == Any.self {
+      guard let value = unwrapped(value) else { return nil }
+      return value as? T
+    }
+    if let value = value as? T { return value }
+    // A cast finds the object of a value, but not if its class inherits from the requested one.
+    if T.self is AnyClass { return unwrapped(value).flatMap { ($0 as AnyObject) as? T } }
+    guard let plain = T.self as? any PlainPreferenceValue.Type, let value = unwrapped(value) else {
+      return nil
+    }
+    if let converted = plain.converted(from: value) as? T { return converted }
+    guard let representing = value as? any RawRepresentable else { return nil }
+    return cast(representing.rawValue)
+  }
+}
+
+/// A type that property lists support, or that stores accept unchanged.
+package protocol PlainPreferenceValue {
+  /// Returns a value of another type as this type, or `nil` if it is not the same value.
+  ///
+  /// Numbers convert as `NSNumber` does on Apple's systems: the integer 1 equals 1.0 and `true`,
+  /// but 3.7 is not an integer, and 300 not a `UInt8`. Text that is a number, as in the environment
+  /// and in arguments, converts to that number.
+  static func converted(from value: Any) -> Self?
+}
+
+extension PlainPreferenceValue {
+  package static func converted(from value: Any) -> Self? { nil }
+}
+
+extension String: PlainPreferenceValue {}
+extension Date: PlainPreferenceValue {}
+extension Data: PlainPreferenceValue {}
+extension UUID: PlainPreferenceValue {}
+
+extension URL: PlainPreferenceValue {
+  /// Reads URLs like ``PreferencesType/url(forKey:)``.
+  package static func converted(from value: Any) -> URL? { PreferenceConversion(value).url }
+}
+
+extension Optional: PlainPreferenceValue where Wrapped: PlainPreferenceValue {
+  package static func converted(from value: Any) -> Wrapped?? {
+    PreferenceCast.cast(value, to: Wrapped.self).map { .some($0) }
+  }
+}
+
+extension Array: PlainPreferenceValue where Element: PlainPreferenceValue {
+  package static func converted(from value: Any) -> [Element]? {
+    guard let elements = value as? [Any] else { return nil }
+    var converted: [Element] = []
+    for element in elements {
+      guard let element = PreferenceCast.cast(element, to: Element.self) else { return nil }
+      converted.append(element)
+    }
+    return converted
+  }
+}
+
+extension Dictionary: PlainPreferenceValue where Key == String, Value: PlainPreferenceValue {
+  package static func converted(from value: Any) -> [String: Value]? {
+    guard let elements = value as? [String: Any] else { return nil }
+    var converted: [String: Value] = [:]
+    for (key, element) in elements {
+      guard let element = PreferenceCast.cast(element, to: Value.self) else { return nil }
+      converted[key] = element
+    }
+    return converted
+  }
+}

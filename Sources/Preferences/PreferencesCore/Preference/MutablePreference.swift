@@ -1,0 +1,131 @@
+/// One preference that can be read and changed.
+///
+/// ```swift
+/// @MutablePreference(preferences: UserDefaults.standard, key: "enabled")
+/// var enabled: Bool?
+///
+/// var count: MutablePreference<Int> = preferences <| "count"
+/// count += 1
+/// ```
+///
+/// Setting `nil` removes the key. Changing a value based on the old one (``apply(_:)``, the
+/// operators) reads first and then writes: another thread may write in between.
+@propertyWrapper
+open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
+  // Unchecked like the superclass.
+
+  /// Receives the present value and the one before.
+  public typealias DidSetFunction = (_ newValue: T?, _ oldValue: T?) -> Void
+
+  let mutablePreferences: any MutablePreferencesType
+
+  private let guarded = Guarded<DidSetFunction?>(nil)
+
+  /// Called after the value was set through this object, on the thread that set it.
+  ///
+  /// It receives the value that a read now returns: the replacement of ``ensure(when:use:)``, or
+  /// the old value if the new one was refused.
+  open var didSetFunction: DidSetFunction? {
+    get { guarded.current }
+    set { guarded.current = newValue }
+  }
+
+  /// Creates a preference.
+  ///
+  /// - Parameters:
+  ///   - preferences: The preferences that have the key.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    preferences: any MutablePreferencesType,
+    key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    mutablePreferences = preferences
+    super.init(preferences: preferences, key: key, transformation: transformation)
+  }
+
+  /// The value, or `nil` if there is no value of this type; setting `nil` removes the key.
+  open override var value: T? {
+    get { transformation.get(key, from: mutablePreferences) }
+    set {
+      guard let didSet = didSetFunction else {
+        return transformation.set(key, value: newValue, to: mutablePreferences)
+      }
+      let oldValue = value
+      transformation.set(key, value: newValue, to: mutablePreferences)
+      didSet(value, oldValue)
+    }
+  }
+
+  /// The value, or `nil` if there is no value of this type; setting `nil` removes the key.
+  open override var wrappedValue: T? {
+    get { value }
+    set { value = newValue }
+  }
+
+  /// The preference itself.
+  open override var projectedValue: MutablePreference<T> { self }
+
+  /// Removes the key and its value.
+  open func clear() { value = nil }
+
+  /// Changes the value with a function.
+  ///
+  /// - Parameter change: Receives the value and returns the new one; `nil` removes the key.
+  open func apply(_ change: (T?) -> T?) { value = change(value) }
+
+  /// Returns a preference of the same key that calls a closure after it was set.
+  ///
+  /// - Parameter closure: Receives the present value and the old one, like ``didSetFunction``, and
+  ///   replaces any previous closure.
+  /// - Returns: The new preference; this one does not change.
+  open func didSet(_ closure: @escaping DidSetFunction) -> MutablePreference<T> {
+    preference(transformation, didSet: closure)
+  }
+
+  /// Replaces the value by a converted value of another type, and returns the preference of the
+  /// same key for that type.
+  ///
+  /// - Parameter transform: Receives the value and returns the new one; `nil` removes the key.
+  /// - Returns: The new preference.
+  open func transform<U>(_ transform: (T?) -> U?) -> MutablePreference<U> {
+    let preference = MutablePreference<U>(preferences: mutablePreferences, key: key)
+    preference.value = transform(value)
+    return preference
+  }
+
+  /// Returns a preference of the same key that reads a replacement for some values.
+  ///
+  /// The stored value does not change.
+  ///
+  /// - Parameters:
+  ///   - condition: Returns whether to replace a value, or `nil`.
+  ///   - value: The replacement.
+  /// - Returns: The new preference.
+  open func ensure(
+    when condition: @escaping (T?) -> Bool, use value: T
+  ) -> MutablePreference<T> {
+    let reading = ReadingTransformation<T>(base: transformation) { condition($0) ? value : $0 }
+    return preference(reading, didSet: didSetFunction)
+  }
+
+  /// Returns a preference of the same key that reads a default if there is no value.
+  ///
+  /// Nothing is stored, and ``Preference/hasValue`` does not change.
+  ///
+  /// - Parameter value: The default.
+  /// - Returns: The new preference.
+  open func whenNil(use value: T) -> MutablePreference<T> {
+    ensure(when: { $0 == nil }, use: value)
+  }
+
+  private func preference(
+    _ transformation: any PreferenceTransformation, didSet: DidSetFunction?
+  ) -> MutablePreference<T> {
+    let preference = MutablePreference(
+      preferences: mutablePreferences, key: key, transformation: transformation)
+    preference.didSetFunction = didSet
+    return preference
+  }
+}

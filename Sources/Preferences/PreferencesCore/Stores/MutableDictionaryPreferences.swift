@@ -1,0 +1,111 @@
+public import FoundationEssentials
+
+/// Preferences in memory.
+///
+/// ```swift
+/// let preferences: MutableDictionaryPreferences = ["myKey": "myValue"]
+/// preferences["newKey"] = "newValue"
+/// ```
+///
+/// It is safe to use from several threads.
+open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferencesType,
+  @unchecked Sendable
+{
+  /// The value of a key; setting `nil` removes the key.
+  ///
+  /// - Parameter key: The key.
+  open override subscript(key: PreferenceKey) -> PreferenceObject? {
+    get { object(forKey: key) }
+    set {
+      guard isPlain else { return set(newValue, forKey: key) }
+      storage.replace(key, with: newValue)
+      storage.observers.deliverPending()
+    }
+  }
+
+  /// Sets the value of a key; `nil` removes the key.
+  open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+    storage.replace(key, with: value)
+    notifyChange { [key] }
+  }
+
+  /// Removes a key and its value.
+  open func removeObject(forKey key: PreferenceKey) {
+    storage.replace(key, with: nil)
+    notifyChange { [key] }
+  }
+
+  /// Sets the value of a key to an integer.
+  open func set(_ value: Int, forKey key: PreferenceKey) {
+    set(plain: value, forKey: key)
+  }
+
+  /// Sets the value of a key to a number in single precision.
+  open func set(_ value: Float, forKey key: PreferenceKey) {
+    set(plain: value, forKey: key)
+  }
+
+  /// Sets the value of a key to a number.
+  open func set(_ value: Double, forKey key: PreferenceKey) {
+    set(plain: value, forKey: key)
+  }
+
+  /// Sets the value of a key to a truth value.
+  open func set(_ value: Bool, forKey key: PreferenceKey) {
+    set(plain: value, forKey: key)
+  }
+
+  /// Sets the value of a key to a URL; `nil` removes the key.
+  open func set(_ value: URL?, forKey key: PreferenceKey) {
+    set(value as PreferenceObject?, forKey: key)
+  }
+
+  /// Sets the value of a key to the archive of an object; `nil` removes the key.
+  open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
+    guard let value = unwrapped(value) else { return removeObject(forKey: key) }
+    guard let archive = PreferenceArchive.archive(value) else {
+      return didRefuse(.unarchivable(key, type(of: value)), forKey: key)
+    }
+    set(archive as PreferenceObject?, forKey: key)
+  }
+
+  /// Removes all keys and their values.
+  open func clearAll() {
+    let removed = storage.replaceAll(with: [:])
+    notifyChange { Array(removed.keys) }
+  }
+
+  /// Sets the values of several keys in one step; other keys keep theirs.
+  open func set(dictionary: PreferencesDictionary) {
+    let dictionary = withoutNulls(dictionary)
+    storage.merge(dictionary)
+    notifyChange { Array(dictionary.keys) }
+  }
+
+  /// Does nothing: preferences in memory do not record failures.
+  open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
+
+  /// Whether no subclass has setters of its own, which all others must call.
+  private var isPlain: Bool { type(of: self) == MutableDictionaryPreferences.self }
+
+  /// Sets a value that is no optional.
+  private func set<Value>(plain value: Value, forKey key: PreferenceKey) {
+    guard isPlain else { return set(value as PreferenceObject?, forKey: key) }
+    storage.store(value, forKey: key)
+    storage.observers.deliverPending()
+  }
+
+  private func notifyChange(_ keys: () -> [PreferenceKey]) {
+    if !isPlain { (self as? any ChangeRecording)?.didChange(keys) }
+    storage.observers.deliverPending()
+  }
+}
+
+/// Preferences in memory that store a change elsewhere, too, before it is reported to observers.
+///
+/// A protocol, because a method of a class that only this package knows could not be overridden in
+/// another module.
+package protocol ChangeRecording {
+  /// Records that the values of keys were changed.
+  func didChange(_ keys: () -> [PreferenceKey])
+}

@@ -1,0 +1,171 @@
+internal import Glibc
+internal import PreferencesCore
+internal import PrephirencesSystem
+internal import SystemPackage
+
+// The kernel reports once that it could not write a file to the disk; after that it takes what is
+// only in its memory for written, and succeeds. Whoever began to bring the log to the disk and did not
+// succeed leaves a mark next to the counter, also if it was killed. While the mark is there, the log
+// is written again before it counts as being on the disk.
+extension Engine {
+  /// Copies the log into the database if it is long; the caller has the writers' lock.
+  ///
+  /// No commit can take place meanwhile, in any process. Readers that use the log are waited for a
+  /// moment: new ones use the database alone. Only a process that is stopped in the middle of a
+  /// read keeps the log growing.
+  func checkpointIfNeeded(_ database: OpenDatabase) throws {
+    guard !database.isOnNetwork, database.connection.frameCount >= database.checkpointThreshold
+    else { return }
+    let rest = try checkpoint(database)
+    database.checkpointThreshold = rest + OpenDatabase.leastCheckpointThreshold
+  }
+
+  private func checkpoint(_ database: OpenDatabase) throws -> Int {
+    database.connection.setBusyTimeout(min(.milliseconds(100), file.timeout))
+    defer { database.connection.setBusyTimeout(file.timeout) }
+    // A reader that begins now sees the whole log, so it does not hold up the copying; one that
+    // begins after that uses the database alone. To truncate at once would need a moment without
+    // any reader.
+    return try marked(database) {
+      for _ in 0..<20 {
+        guard try database.connection.checkpoint(.passive) > 0 else { break }
+        usleep(5_000)
+      }
+      return try database.connection.checkpoint(.truncate)
+    }
+  }
+
+  /// Copies the log into the database now; for tests.
+  func checkpoint() throws -> Int {
+    try locked {
+      let database = try lockedDatabase(Deadline(after: file.timeout))
+      defer { database.counter.unlock() }
+      return database.isOnNetwork ? 0 : try checkpoint(database)
+    }
+  }
+
+  /// Waits until everything that any process has committed is on the disk.
+  func synchronize(always: Bool = false) throws {
+    try locked {
+      guard ownTransaction == nil else {
+        throw PreferencesError(
+          .conflict, "preferences cannot be synchronized within a transaction; do so after it")
+      }
+      try look(forWriting: false)
+      guard case .database = source else { return }
+      let database = try lockedDatabase(Deadline(after: file.timeout))
+      defer { database.counter.unlock() }
+      let state = try database.state()
+      // Not a number in the file: a process that is killed before the log is on the disk would leave
+      // it there.
+      let isSynced =
+        database.isOnNetwork
+        ? !database.counter.isMarked : database.syncedGeneration == state.generation
+      guard !isSynced || always else { return }
+      try file.checkSidecars()
+      do {
+        try synchronize(database)
+      } catch let error as PreferencesError where error.code == .inputOutput {
+        throw PreferencesError(
+          .outcomeUnknown,
+          "the changes are made, but it is not known whether they are on the disk, and a power failure "
+            + "may lose them; synchronize again: \(error.message)", systemCode: error.systemCode)
+      }
+      database.syncedGeneration = state.generation
+      try? checkpointIfNeeded(database)
+    }
+  }
+
+  private func synchronize(_ database: OpenDatabase) throws {
+    let connection = database.connection
+    if database.isOnNetwork {
+      // Each commit is on the disk when it ends; another one brings one there whose end failed.
+      try connection.commitNothing()
+      return try database.counter.setMarked(false)
+    }
+    try connection.run("PRAGMA synchronous = FULL")
+    defer { try? connection.run("PRAGMA synchronous = NORMAL") }
+    try marked(database) { try connection.commitNothing() }
+  }
+
+  /// Brings the write-ahead log to the disk, while others read and write.
+  ///
+  /// SQLite has no locks on the log, so closing the descriptor drops none. What a checkpoint takes
+  /// out of the log meanwhile is on the disk before that.
+  func syncLog(_ database: OpenDatabase) throws {
+    guard !file.isOnNetwork else { return }
+    guard !database.counter.isMarked else { return try synchronize(always: true) }
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(file.logPath, flags: O_NONBLOCK)
+      defer { try? descriptor.close() }
+      guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      try? database.counter.setMarked(true)
+      throw PreferencesError(.failed(error, "write to the disk", file.logPath))
+    }
+    // The log may be new.
+    try translated(PrivateFile.syncFolder(file.folder))
+  }
+
+  // MARK: - The mark
+
+  /// Performs what brings the log to the disk; the caller has the writers' lock.
+  private func marked<Result>(
+    _ database: OpenDatabase, _ body: () throws -> Result
+  ) throws -> Result {
+    if database.counter.isMarked {
+      try rewriteLog()
+    } else {
+      try database.counter.setMarked(true)
+    }
+    let result = try body()
+    try database.counter.setMarked(false)
+    return result
+  }
+
+  /// Writes the log's own bytes into it, so that the kernel writes all of them to the disk.
+  private func rewriteLog() throws {
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(file.logPath, .readWrite, flags: O_NONBLOCK)
+      defer { try? descriptor.close() }
+      var offset = 0
+      while case let bytes = try DescriptorIO.read(descriptor, 1 << 20), !bytes.isEmpty {
+        let count = unsafe pwrite(descriptor.rawValue, bytes, bytes.count, offset)
+        guard count == bytes.count else { throw count < 0 ? .current : .noSpace }
+        offset += count
+      }
+      guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      guard error != .noSuchFileOrDirectory else { return }
+      throw PreferencesError(.failed(error, "write to the disk", file.logPath))
+    }
+    try translated(PrivateFile.syncFolder(file.folder))
+  }
+
+  // MARK: - Outcomes
+
+  /// Finds out whether a commit that failed took place; the caller has the writers' lock.
+  func settle(_ transaction: WriteTransaction, after failure: PreferencesError) throws {
+    let (database, connection) = (transaction.database, transaction.database.connection)
+    let wasRefused = connection.wasRefused
+    connection.rollBack()
+    do {
+      guard !connection.isInTransaction else { throw failure }
+      let state = try database.state()
+      guard state.generation != transaction.generation else {
+        // Only the last step failed: others see the change, but a power failure may undo it.
+        return try database.counter.setMarked(true)
+      }
+      // The log may have all of it, and SQLite would find that when it next reads the whole log.
+      // Another commit takes its place.
+      if !database.isOnNetwork, !wasRefused { try connection.commitNothing() }
+      if !database.isOnNetwork { try? database.counter.set(state.generation) }
+    } catch {
+      throw PreferencesError(
+        .outcomeUnknown,
+        "it is not known whether the change was made; read the value before you set it again: "
+          + failure.message, systemCode: failure.systemCode)
+    }
+    throw failure
+  }
+}

@@ -1,0 +1,72 @@
+public import PreferencesCore
+
+/// Preferences whose values are in a file on this machine: ``DurablePreferences``, or others that keep
+/// such a file in step with other machines.
+///
+/// Both are read and changed alike, by the methods of this protocol. The methods that throw report each
+/// failure as ``PreferencesError``.
+public protocol DurablePreferencesType: FalliblePreferencesType, SynchronizingPreferences {
+  /// The preferences that have the values.
+  var durable: DurablePreferences { get }
+}
+
+extension DurablePreferencesType {
+  /// Returns the value of a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``DurablePreferences/lastError`` has
+  ///   the reason.
+  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
+    durable.recorded { try durable.engine().fetch(key) } ?? nil
+  }
+
+  /// Returns all values.
+  ///
+  /// - Returns: The values by their keys; empty if they cannot be read, and without those that are
+  ///   damaged: then ``DurablePreferences/lastError`` has the reason. Canonically equivalent keys are one key of a
+  ///   dictionary.
+  public func dictionary() -> PreferencesDictionary {
+    PreferencesDictionary(durable.readablePairs.map { ($0.key, $0.value) }) { _, last in last }
+  }
+
+  /// Returns the value of a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: ``PreferencesError`` if the value cannot be read.
+  public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
+    try durable.typed { try durable.engine().fetch(key) }
+  }
+
+  /// Returns all values.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: ``PreferencesError`` if the values cannot be read, also if only one of them cannot.
+  public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
+    PreferencesDictionary(try durable.fetchPairs()) { _, last in last }
+  }
+
+  /// Returns all values; another name for ``fetchAllObjects()``.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: ``PreferencesError`` if the values cannot be read.
+  public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
+    try fetchAllObjects()
+  }
+
+  /// Waits until all values are on the disk of this machine, also those that other processes have set.
+  ///
+  /// - Throws: ``PreferencesError``.
+  public func synchronize() throws(PreferencesError) {
+    try durable.typed { try durable.engine().synchronize() }
+  }
+
+  /// Records a value that was refused before it reached the file.
+  ///
+  /// - Parameters:
+  ///   - error: Why the value was refused.
+  ///   - key: Its key.
+  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    durable.failures.record(error)
+  }
+}

@@ -1,0 +1,188 @@
+package import FoundationEssentials
+package import PreferencesCore
+
+/// A key of which the server has another row than the shadow had.
+struct RemoteChange {
+  let key: KeyBytes
+  /// The row; `nil` is none.
+  let row: SharedRow?
+  /// Whether unsent changes were made in knowledge of the row.
+  var isOlder = false
+  /// Whether the row is gone without a removal, which changes no value.
+  var isLost = false
+}
+
+// All rows of a revision, or of a snapshot, are taken into the shadow before any of them is merged: what
+// becomes of a transaction depends on all its keys.
+extension ReplicaTransaction {
+  // MARK: - The shadow
+
+  /// The server has another row of a key than the shadow; `nil` is none.
+  func receive(_ row: SharedRow?, of key: KeyBytes, isOlder: Bool = false) throws -> RemoteChange {
+    try setShadow(row, of: key)
+    try recallBatch(of: key)
+    return RemoteChange(key: key, row: row, isOlder: isOlder)
+  }
+
+  /// A row is no longer there, and nothing says that the key was removed: the value is sent again.
+  func noteLoss(_ known: SharedRow, _ key: KeyBytes) throws -> RemoteChange {
+    try setShadow(nil, of: key)
+    try recallBatch(of: key)
+    switch try firstBatch(of: key) {
+    case nil: if let own = try ownValue(of: key, like: known) { try enqueue(own, for: key) }
+    case Self.unbatched: break
+    case .some: if case .value(let value?) = known.form { try enqueueFirst(value, for: key) }
+    }
+    return RemoteChange(key: key, row: nil, isLost: true)
+  }
+
+  /// What was numbered cannot be performed any more, if the first unsent change of a key was.
+  private func recallBatch(of key: KeyBytes) throws {
+    guard let first = try firstBatch(of: key), first != Self.unbatched,
+      try batch(first).state == .inFlight
+    else { return }
+    try recall()
+  }
+
+  /// Returns the value that this file has; if that is damaged, what the server had.
+  private func ownValue(of key: KeyBytes, like known: SharedRow) throws -> StoredValue? {
+    do {
+      return try write.database.stored(key)
+    } catch let error as PreferencesError where error.code == .damaged {
+      guard case .value(let stored) = known.form else { return nil }
+      return stored
+    }
+  }
+
+  // MARK: - The values
+
+  /// Changes the values of keys as the server has them, or finds conflicts.
+  func merge(_ received: [RemoteChange]) throws {
+    guard !received.isEmpty else { return }
+    try enqueueUndoneValues()
+    for one in received where !one.isLost { try merge(one) }
+    guard !sync.settings.programDecides else { return }
+    // What could not be read may be readable now, or gone.
+    for batch in try batches(in: .conflict).map(\.id) where try !changes(of: batch).isEmpty {
+      try decideByOrder(batch)
+    }
+  }
+
+  private func merge(_ change: RemoteChange) throws {
+    // What cannot be read stays as it is, here as well.
+    guard let shared = Self.readable(change.row) else { return }
+    guard let first = try firstBatch(of: change.key) else {
+      return try apply(shared.value, for: change.key, conflict: false, from: change.row?.writer)
+    }
+    guard !change.isOlder else { return }
+    if try isShared(first, change.key) {
+      return try first == Self.unbatched ? removeUnbatched(change.key) : remove(first)
+    }
+    guard sync.settings.programDecides else { return try decideByOrder(first, change.key) }
+    try set(.conflict, of: first == Self.unbatched ? try claim(change.key) : first)
+    write.wakesOthers = true
+  }
+
+  /// Whether the server has all values of a batch, from whomever, and nothing is unsent below it.
+  private func isShared(_ batch: Int64, _ key: KeyBytes) throws -> Bool {
+    for change in try changes(of: batch, only: batch == Self.unbatched ? key : nil) {
+      guard try firstBatch(of: change.key) == batch else { return false }
+      guard let shared = Self.readable(try shadow(change.key)), shared.value == change.value
+      else { return false }
+    }
+    return true
+  }
+
+  /// What the server has takes the place of a batch, and of all that is based on it.
+  func decideByOrder(_ batch: Int64, _ key: KeyBytes? = nil) throws {
+    let dropped = try dependents(of: batch, key)
+    guard let unreadable = try unreadableKey(of: dropped) else { return try takeShared(dropped) }
+    // Otherwise a part of a transaction would stay.
+    let batch = if batch == Self.unbatched, let key { try claim(key) } else { batch }
+    guard try self.batch(batch).state != .conflict else { return }
+    try set(.conflict, of: batch, Self.unreadable(unreadable))
+    write.wakesOthers = true
+  }
+}
+
+extension ReplicaTransaction {
+  /// How many entries the change feed has at most, and how large their values are together.
+  private static let greatestCount: Int64 = 10_000
+  private static let greatestSize: Int64 = 16 << 20
+
+  /// The same for changes that were given up, counted among all entries.
+  ///
+  /// Nothing else tells of them, so they stay longer.
+  private static let greatestLossCount: Int64 = 200_000
+  private static let greatestLossSize: Int64 = 64 << 20
+
+  func addToFeed(
+    _ key: KeyBytes, from old: StoredValue?, to new: StoredValue?, conflict: Bool,
+    _ writer: WriterTag?, reason: ChangeFeedEntry.Reason? = nil
+  ) throws {
+    let size = key.bytes.count + (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0)
+    var last = if let feedEnd { feedEnd } else { try ChangeFeedEnd(connection) }
+    last.number += 1
+    last.position += Int64(size)
+    feedEnd = last
+    try connection.run(
+      "INSERT INTO journal VALUES(?, ?, \(SharingSchema.now), ?, ?, ?, ?, ?, ?, ?, ?)",
+      .integer(last.number), .integer(last.position),
+      .integer(Int64((reason ?? sync.arrival).rawValue)), .integer(conflict ? 1 : 0),
+      .bytes(writer?.bytes ?? []), .bytes(key.bytes),
+      .integer(Int64((old?.kind ?? .removed).rawValue)), .bytes(old?.bytes ?? []),
+      .integer(Int64((new?.kind ?? .removed).rawValue)), .bytes(new?.bytes ?? []))
+  }
+
+  /// Forgets the oldest entries, if some were added.
+  func trimFeed() throws {
+    guard let feedEnd else { return }
+    for (kind, count, size) in [
+      (0, Self.greatestCount, Self.greatestSize),
+      (1, Self.greatestLossCount, Self.greatestLossSize),
+    ] {
+      var first = feedEnd.number
+      try connection.run(
+        "SELECT number FROM journal WHERE number > ? AND position > ? ORDER BY number LIMIT 1",
+        .integer(first - count), .integer(feedEnd.position - size)
+      ) { row in first = row.integer(0) ?? first }
+      try connection.run(
+        "DELETE FROM journal WHERE conflict = \(kind) AND number < ?", .integer(first))
+    }
+  }
+}
+
+/// The last entry of the change feed.
+struct ChangeFeedEnd {
+  var number: Int64 = 0
+  /// The size of the keys and values up to it.
+  var position: Int64 = 0
+
+  init(_ connection: SQLiteConnection) throws {
+    try connection.run("SELECT number, position FROM journal ORDER BY number DESC LIMIT 1") {
+      row in (number, position) = (row.integer(0) ?? 0, row.integer(1) ?? 0)
+    }
+  }
+}
+
+/// A change of the file that did not come from a local writer, or what a program has decided.
+package struct ChangeFeedEntry: @unchecked Sendable {
+  package enum Reason: Int, Sendable {
+    case serverChange = 0
+    case initialSync = 1
+    case quotaViolation = 2
+    case accountChange = 3
+    /// A program of this machine has decided a conflict.
+    case decision = 4
+  }
+
+  package let number: Int64
+  package let date: Date
+  package let reason: Reason
+  package let key: PreferenceKey
+  /// Before and after; a conflict that was lost has the local value in `old`.
+  package let old: PreferenceObject?
+  package let new: PreferenceObject?
+  package let isConflict: Bool
+  package let writer: WriterTag?
+}

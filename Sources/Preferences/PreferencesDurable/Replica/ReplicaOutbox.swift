@@ -1,0 +1,318 @@
+internal import PreferencesCore
+
+/// What becomes of a batch.
+enum BatchState: Equatable {
+  case waiting
+  /// It has the last number, and may have been performed.
+  case inFlight
+  /// A key of it was changed elsewhere: it waits for a decision.
+  case conflict
+  case setAside(SetAsideReason)
+
+  init?(_ number: Int64) {
+    switch number {
+    case 0: self = .waiting
+    case 1: self = .inFlight
+    case 2: self = .conflict
+    default:
+      guard let reason = SetAsideReason(rawValue: Int(number) - 10) else { return nil }
+      self = .setAside(reason)
+    }
+  }
+
+  var number: Int64 {
+    switch self {
+    case .waiting: 0
+    case .inFlight: 1
+    case .conflict: 2
+    case .setAside(let reason): Int64(10 + reason.rawValue)
+    }
+  }
+}
+
+/// Changes that become visible elsewhere at once: those of a transaction, or a single one.
+struct OutboxBatch {
+  let id: Int64
+  let isAtomic: Bool
+  let state: BatchState
+  /// The tag and the row of the writer with which it was numbered last; the row is empty if it was
+  /// not.
+  let writer: WriterTag
+  let writerRow: [UInt8]
+}
+
+/// A change that the server has not yet.
+struct OutboxChange {
+  let batch: Int64
+  let key: KeyBytes
+  let value: StoredValue?
+}
+
+extension ReplicaTransaction {
+  /// The batch of changes that have none yet: single ones, each the last of its key.
+  static let unbatched: Int64 = 0
+
+  /// Returns the batch of the first unsent change of a key; `nil` if there is none.
+  func firstBatch(of key: KeyBytes) throws -> Int64? {
+    var first: Int64?
+    try connection.run(
+      "SELECT unit FROM log WHERE key = ? AND unit > 0 ORDER BY unit LIMIT 1", .bytes(key.bytes)
+    ) { row in first = row.integer(0) }
+    if let first { return first }
+    return try isUnbatched(key) ? Self.unbatched : nil
+  }
+
+  func isUnbatched(_ key: KeyBytes) throws -> Bool {
+    var isUnbatched = false
+    try connection.run("SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes)) { _ in
+      isUnbatched = true
+    }
+    return isUnbatched
+  }
+
+  /// Returns the last unsent change of a key; `nil` if there is none.
+  func lastChange(of key: KeyBytes) throws -> OutboxChange? {
+    if let change = try changes(of: Self.unbatched, only: key).first { return change }
+    var last: OutboxChange?
+    try connection.run(
+      """
+      SELECT unit, key, kind, value FROM log WHERE key = ? AND unit > 0 \
+      ORDER BY unit DESC LIMIT 1
+      """, .bytes(key.bytes)
+    ) { row in last = try Self.change(row) }
+    return last
+  }
+
+  func changes(of batch: Int64, only key: KeyBytes? = nil) throws -> [OutboxChange] {
+    var changes: [OutboxChange] = []
+    let columns = "SELECT unit, key, kind, value FROM log WHERE unit = ?"
+    if let key {
+      try connection.run(columns + " AND key = ?", .integer(batch), .bytes(key.bytes)) {
+        row in changes.append(try Self.change(row))
+      }
+    } else {
+      try connection.run(columns, .integer(batch)) { row in
+        changes.append(try Self.change(row))
+      }
+    }
+    return changes
+  }
+
+  static func change(_ row: SQLiteStatement) throws -> OutboxChange {
+    OutboxChange(
+      batch: row.integer(0) ?? 0, key: try OpenDatabase.key(row, 1),
+      value: OpenDatabase.value(row, 2))
+  }
+
+  func batches(in state: BatchState) throws -> [OutboxBatch] {
+    var batches: [OutboxBatch] = []
+    try connection.run(
+      "SELECT id, atomic, state, tag, row FROM unit WHERE state = ? ORDER BY id",
+      .integer(state.number)
+    ) { row in batches.append(try batch(row)) }
+    return batches
+  }
+
+  func batch(_ id: Int64) throws -> OutboxBatch {
+    var found: OutboxBatch?
+    try connection.run(
+      "SELECT id, atomic, state, tag, row FROM unit WHERE id = ?", .integer(id)
+    ) { row in found = try batch(row) }
+    guard let found else { throw PreferencesError.damagedSharing(connection.path) }
+    return found
+  }
+
+  func batch(_ row: SQLiteStatement) throws -> OutboxBatch {
+    guard let id = row.integer(0), let isAtomic = row.integer(1),
+      let state = row.integer(2).flatMap(BatchState.init)
+    else { throw PreferencesError.damagedSharing(connection.path) }
+    return OutboxBatch(
+      id: id, isAtomic: isAtomic == 1, state: state, writer: WriterTag(row.bytes(3)),
+      writerRow: row.bytes(4))
+  }
+
+  /// Logs a value that the server has lost, or a decided one, as an unsent single change.
+  func enqueue(_ value: StoredValue?, for key: KeyBytes, _ generation: Int64? = nil) throws {
+    try connection.run(
+      "INSERT INTO log VALUES(0, ?1, ?5, ?3, ?4, \(SharingSchema.now), ?2)", .bytes(key.bytes),
+      .integer(write.generation), .integer(Int64((value?.kind ?? .removed).rawValue)),
+      .bytes(value?.bytes ?? []), .integer(generation ?? write.generation))
+    write.wakesOthers = true
+  }
+
+  /// Logs a value that the server has lost as the oldest unsent change, by ``enqueueUndoneValues()``.
+  ///
+  /// What was a transaction comes back as single changes.
+  func enqueueFirst(_ value: StoredValue?, for key: KeyBytes) throws {
+    // Whatever was numbered is based on it.
+    try recall()
+    undoneValues.append((key, value))
+  }
+
+  /// Makes a batch of each lost value, older than all others.
+  func enqueueUndoneValues() throws {
+    guard !undoneValues.isEmpty else { return }
+    let count = Int64(undoneValues.count)
+    // The first numbers become free; a batch's number says which one is later.
+    for (table, column) in [("log", "unit"), ("unit", "id")] {
+      try connection.run(
+        "UPDATE \(table) SET \(column) = -\(column) - ? WHERE \(column) > 0", .integer(count))
+      try connection.run("UPDATE \(table) SET \(column) = -\(column) WHERE \(column) < 0")
+    }
+    try connection.run("UPDATE sync SET units = units + ?", .integer(count))
+    for (index, (key, value)) in undoneValues.enumerated() {
+      let batch = Int64(index + 1)
+      try connection.run("INSERT INTO unit VALUES(?, 0, 0, x'', x'', x'')", .integer(batch))
+      try connection.run(
+        "INSERT INTO log VALUES(?, ?, 0, ?, ?, \(SharingSchema.now), 0)", .integer(batch),
+        .bytes(key.bytes), .integer(Int64((value?.kind ?? .removed).rawValue)),
+        .bytes(value?.bytes ?? []))
+    }
+    undoneValues = []
+    write.wakesOthers = true
+  }
+
+  /// Makes a unbatched change a batch of its own.
+  func claim(_ key: KeyBytes) throws -> Int64 {
+    let batch = try write.makeBatch(isAtomic: false)
+    try write.move(key, to: batch)
+    return batch
+  }
+
+  func set(_ state: BatchState, of batch: Int64, _ message: String = "") throws {
+    try connection.run(
+      "UPDATE unit SET state = ?, message = ? WHERE id = ?", .integer(state.number),
+      .bytes(Array(message.utf8)), .integer(batch))
+  }
+
+  /// Removes a batch with its changes.
+  func remove(_ batch: Int64) throws {
+    try connection.run("DELETE FROM log WHERE unit = ?", .integer(batch))
+    try connection.run("DELETE FROM unit WHERE id = ?", .integer(batch))
+  }
+
+  func removeUnbatched(_ key: KeyBytes) throws {
+    try connection.run("DELETE FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes))
+  }
+
+  // MARK: - The batch that was numbered
+
+  /// Whether a batch was numbered, and it is not known whether the server has it.
+  func isInFlight() throws -> Bool { try !batches(in: .inFlight).isEmpty }
+
+  /// The server has the batch that was numbered last.
+  func acknowledge(revision: Int64) throws {
+    for batch in try batches(in: .inFlight) {
+      for change in try changes(of: batch.id) {
+        let row = SharedRow(
+          key: change.key.text, stored: change.value, writer: sync.writer, number: sync.number)
+        try setShadow(
+          SharedRow(key: row.key, revision: revision, bytes: row.bytes), of: change.key)
+      }
+      try remove(batch.id)
+    }
+    sync.writerRow = sync.newWriterRow
+    sync.writtenRevision = revision
+    try note(sync.number, of: sync.writer)
+  }
+
+  /// The server has not the batch that was numbered last, and can never perform it.
+  func recall() throws {
+    try connection.run("UPDATE unit SET state = 0 WHERE state = 1")
+  }
+}
+
+extension ReplicaTransaction {
+  /// Returns the batch that was numbered and is not settled.
+  func numberedBatch() throws -> SharedBatch? {
+    let batches = try batches(in: .inFlight)
+    guard !batches.isEmpty else { return nil }
+    var sent: [SharedBatch.Change] = []
+    for batch in batches {
+      for change in try changes(of: batch.id) {
+        let row = SharedRow(
+          key: change.key.text, stored: change.value, writer: sync.writer, number: sync.number)
+        let base = try shadow(change.key).map { SharedBatch.Base.row($0) } ?? .absent
+        sent.append(SharedBatch.Change(row: row, base: base))
+      }
+    }
+    return SharedBatch(
+      writer: sync.writer, number: sync.number, changes: sent, oldWriterRow: sync.writerRow,
+      newWriterRow: sync.newWriterRow, isTransaction: batches.contains { $0.isAtomic })
+  }
+
+  /// Gives the next batch a number.
+  func numberNextBatch() throws {
+    // Without a shadow, nothing has a base.
+    guard sync.identity != nil, sync.revision > 0 else { return }
+    try dropReplacedChanges()
+    let chosen = try chooseBatches()
+    guard !chosen.isEmpty else { return }
+    sync.number += 1
+    sync.nonce = WriterRow.newNonce()
+    for batch in chosen {
+      try connection.run(
+        "UPDATE unit SET state = 1, tag = ?, row = ?, message = x'' WHERE id = ?",
+        .bytes(sync.writer.bytes), .bytes(sync.newWriterRow), .integer(batch))
+    }
+  }
+
+  /// Drops single changes that wait although a later one would replace them.
+  private func dropReplacedChanges() throws {
+    var replaced: [(batch: Int64, key: KeyBytes)] = []
+    try connection.run(
+      """
+      SELECT log.unit, log.key FROM unit JOIN log ON log.unit = unit.id \
+      WHERE unit.atomic = 0 AND unit.state NOT IN (1, 2) \
+      AND EXISTS (SELECT 1 FROM log AS last WHERE last.unit = 0 AND last.key = log.key) \
+      AND NOT EXISTS (SELECT 1 FROM log AS later WHERE later.key = log.key \
+      AND later.unit > log.unit AND later.unit > 0)
+      """
+    ) { row in
+      replaced.append((row.integer(0) ?? 0, try OpenDatabase.key(row, 1)))
+    }
+    for (batch, key) in replaced { try write.replaceChange(of: batch, key) }
+  }
+}
+
+// A batch loses its number if its key is changed elsewhere, or if another file is found to write with
+// this file's tag. A request that was on its way may be performed nevertheless. The number alone
+// does not name a batch then: a copy of the file may have given it to another one.
+extension ReplicaTransaction {
+  /// Acknowledges batches that the server has performed after they lost their number.
+  func acknowledgeLateBatches(
+    _ rows: [SharedRow], _ writers: [WriterTag: [UInt8]], _ revision: Int64
+  ) throws {
+    let batches = try batchesThatLostTheirNumber()
+    guard !batches.isEmpty else { return }
+    let rows = Dictionary(rows.map { (KeyBytes($0.key), $0) }) { first, _ in first }
+    for batch in batches {
+      guard let number = WriterRow.number(batch.writerRow) else { continue }
+      let sent = try changes(of: batch.id).map { change in
+        let row = SharedRow(
+          key: change.key.text, stored: change.value, writer: batch.writer, number: number)
+        return (key: change.key, row: row)
+      }
+      let isPerformed =
+        writers[batch.writer] == batch.writerRow
+        // The writer went on. That all rows are there as they were sent is as good.
+        || (writers[batch.writer].flatMap(WriterRow.number) ?? 0 > number
+          && sent.allSatisfy { rows[$0.key]?.bytes == $0.row.bytes })
+      guard isPerformed else { continue }
+      for (key, row) in sent {
+        let revision = rows[key].flatMap { $0.bytes == row.bytes ? $0.revision : nil } ?? revision
+        try setShadow(SharedRow(key: row.key, revision: revision, bytes: row.bytes), of: key)
+      }
+      try remove(batch.id)
+    }
+  }
+
+  private func batchesThatLostTheirNumber() throws -> [OutboxBatch] {
+    var batches: [OutboxBatch] = []
+    try connection.run(
+      "SELECT id, atomic, state, tag, row FROM unit WHERE state != ? AND row != x'' ORDER BY id",
+      .integer(BatchState.inFlight.number)
+    ) { row in batches.append(try batch(row)) }
+    return batches
+  }
+}

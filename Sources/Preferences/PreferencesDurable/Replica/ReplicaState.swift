@@ -1,0 +1,279 @@
+package import FoundationEssentials
+package import PreferencesCore
+
+/// A file as it is shared from ``SharedReplica/share(_:clearingDecisions:)`` or
+/// ``SharedReplica/adopt(identity:)`` on, at one place.
+///
+/// What a session knows of a server says nothing about another sharing of the same file.
+package struct SharingEpoch: Hashable, Sendable {
+  /// A tag that the file has taken in it.
+  let tag: WriterTag
+
+  /// Where it is shared, as ``SharingSettings/place``.
+  package let place: String?
+
+  init(_ record: SyncRecord) {
+    tag = record.writer
+    place = record.settings.place
+  }
+
+  /// Fails unless the file is still shared so.
+  func check(_ record: SyncRecord, _ connection: SQLiteConnection) throws {
+    var isKnown = false
+    try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
+      isKnown = true
+    }
+    guard isKnown, record.settings.place == place else {
+      throw PreferencesError(
+        .notFound, "the preferences are shared otherwise than before: \(connection.path)")
+    }
+  }
+}
+
+extension SharedReplica {
+  /// Returns how the file is shared now; `nil` if it is not.
+  package func currentEpoch() throws(PreferencesError) -> SharingEpoch? {
+    guard try isShared() else { return nil }
+    do throws(PreferencesError) {
+      return try inspect { SharingEpoch(try SyncRecord.read($0.connection)) }
+    } catch {
+      // It has ended meanwhile.
+      guard error.code == .notFound else { throw error }
+      return nil
+    }
+  }
+
+  /// Returns the same file, all of whose functions fail once it is shared otherwise.
+  package func during(_ sharing: SharingEpoch) -> SharedReplica {
+    SharedReplica(preferences, during: sharing)
+  }
+
+  /// Fails if the file is shared otherwise than ``during(_:)`` was told.
+  package func checkEpoch() throws(PreferencesError) { try inspect { _ in } }
+}
+
+/// Changes that were not acknowledged.
+package struct UnsentChanges: Sendable {
+  package var keys: [PreferenceKey]
+  /// Whether one of them is in the batch that is numbered, and may have been performed.
+  package var mayHaveHappened: Bool
+  /// Whether all of them wait for a decision, or were set aside.
+  package var areWaiting: Bool
+  package init(keys: [PreferenceKey], mayHaveHappened: Bool, areWaiting: Bool) {
+    self.keys = keys
+    self.mayHaveHappened = mayHaveHappened
+    self.areWaiting = areWaiting
+  }
+}
+
+/// What is unsent of a key, for lists of changes.
+package struct UnsentChange: Sendable {
+  package let key: PreferenceKey
+  /// Whether the last change is a removal.
+  package let isRemoval: Bool
+  /// When the first unsent change was made.
+  package let date: Date
+  /// Whether a change waits for a decision, or was set aside.
+  package let waits: Bool
+
+  package init(key: PreferenceKey, isRemoval: Bool, date: Date, waits: Bool) {
+    self.key = key
+    self.isRemoval = isRemoval
+    self.date = date
+    self.waits = waits
+  }
+}
+
+/// Why a batch is not sent.
+package enum SetAsideReason: Int, Hashable, Sendable, Codable {
+  case permission = 1
+  case newerForm = 2
+  case tooLarge = 3
+  case noSpace = 4
+  /// What the server has of a key is damaged.
+  case damaged = 5
+}
+
+package struct SharingState: Sendable {
+  package var settings: SharingSettings
+  package var identity: [UInt8]?
+  package var writer: WriterTag
+  /// The row `w/<tag>` as the server had it last; `nil` if it has none.
+  package var writerRow: [UInt8]?
+  /// The revision up to which the shadow is the server's; 0 before the first contact.
+  package var revision: Int64
+  package var isReadOnly: Bool
+  package var unsentKeys: Int
+  package var unsentBytes: Int
+  package var oldestUnsent: Date?
+  package var report: SharingReport?
+  package var setAside: [(keys: [PreferenceKey], reason: SetAsideReason, message: String)]
+  /// The keys whose rows have a newer form.
+  package var newerKeys: [PreferenceKey]
+  /// The keys whose rows are damaged.
+  package var damagedKeys: [PreferenceKey]
+}
+
+/// What a shared file knows of its engine: the row of the table `sync`.
+struct SyncRecord: Equatable {
+  var settings: SharingSettings
+  var isReadOnly: Bool
+  var identity: [UInt8]?
+  var writer: WriterTag
+
+  /// The row of the writer as the server had it last, and since which revision.
+  var writerRow: [UInt8]?
+  var writtenRevision: Int64 = 0
+
+  /// The number, and the time and random bytes, of the last batch that was numbered.
+  var number: Int64 = 0
+  var nonce: [UInt8] = []
+  var revision: Int64 = 0
+
+  /// The reason of what the next snapshot brings.
+  var arrival: ChangeFeedEntry.Reason = .initialSync
+
+  init(settings: SharingSettings, writer: WriterTag) {
+    self.settings = settings
+    self.writer = writer
+    isReadOnly = false
+  }
+
+  /// The row of the writer with the last batch that was numbered.
+  var newWriterRow: [UInt8] { WriterRow.bytes(number: number, nonce: nonce) }
+
+  /// Forgets what the server has of this writer, which becomes another one.
+  mutating func takeNewTag() {
+    writer = .random()
+    writerRow = nil
+    writtenRevision = 0
+    number = 0
+    nonce = []
+  }
+
+  // MARK: - Table
+
+  static func read(_ connection: SQLiteConnection) throws -> Self {
+    var found: Self?
+    try connection.run(
+      """
+      SELECT settings, closed, identity, tag, row, written, number, nonce, revision, arrival \
+      FROM sync
+      """
+    ) { row in found = Self(row) }
+    guard let found else { throw PreferencesError.damagedSharing(connection.path) }
+    return found
+  }
+
+  private init?(_ row: SQLiteStatement) {
+    let settings = Data(row.bytes(0))
+    guard let settings = try? JSONDecoder().decode(SharingSettings.self, from: settings),
+      let closed = row.integer(1), case let tag = row.bytes(3), tag.count == 16,
+      let written = row.integer(5), let number = row.integer(6), let revision = row.integer(8),
+      let arrival = row.integer(9).flatMap({ ChangeFeedEntry.Reason(rawValue: Int($0)) })
+    else { return nil }
+    self.settings = settings
+    isReadOnly = closed != 0
+    identity = row.bytes(2).isEmpty ? nil : row.bytes(2)
+    writer = WriterTag(tag)
+    writerRow = row.bytes(4).isEmpty ? nil : row.bytes(4)
+    writtenRevision = written
+    self.number = number
+    nonce = row.bytes(7)
+    self.revision = revision
+    self.arrival = arrival
+  }
+
+  private func encodedSettings() throws -> [UInt8] {
+    guard let data = try? JSONEncoder().encode(settings) else {
+      throw PreferencesError(.unstorable, "the settings of sharing cannot be stored")
+    }
+    return Array(data)
+  }
+
+  func insert(_ connection: SQLiteConnection) throws {
+    try connection.run(
+      """
+      INSERT INTO sync VALUES(1, ?, ?, x'', x'', x'', 0, 0, x'', 0, 0, 0, x'')
+      """, .bytes(try encodedSettings()), .integer(0))
+    try save(connection)
+  }
+
+  func save(_ connection: SQLiteConnection) throws {
+    try connection.run(
+      """
+      UPDATE sync SET settings = ?, closed = ?, identity = ?, tag = ?, row = ?, written = ?, \
+      number = ?, nonce = ?, revision = ?, arrival = ?
+      """, .bytes(try encodedSettings()), .integer(isReadOnly ? 1 : 0), .bytes(identity ?? []),
+      .bytes(writer.bytes), .bytes(writerRow ?? []), .integer(writtenRevision), .integer(number),
+      .bytes(nonce), .integer(revision), .integer(Int64(arrival.rawValue)))
+  }
+}
+
+/// Changes that are sent together, or a unbatched one, as ``SharedReplica/unsent(upTo:)`` sees them.
+struct UnsentBatch {
+  let isInFlight: Bool
+
+  /// Whether it waits for a decision or was set aside, or another one on which it is based.
+  private(set) var waits: Bool
+  private(set) var changes: [(key: KeyBytes, generation: Int64)] = []
+
+  /// Returns all of them, each after those on which it is based.
+  static func all(_ connection: SQLiteConnection) throws -> [UnsentBatch] {
+    var batches: [UnsentBatch] = []
+    var last: Int64?
+    // Loose changes are the last of their keys.
+    try connection.run(
+      """
+      SELECT log.unit, log.key, log.generation, coalesce(unit.state, 0) FROM log \
+      LEFT JOIN unit ON unit.id = log.unit ORDER BY log.unit = 0, log.unit
+      """
+    ) { row in
+      let (id, state) = (row.integer(0) ?? 0, row.integer(3) ?? 0)
+      if id != last || id == ReplicaTransaction.unbatched {
+        batches.append(
+          UnsentBatch(
+            isInFlight: state == BatchState.inFlight.number,
+            waits: state >= BatchState.conflict.number))
+      }
+      last = id
+      batches[batches.count - 1].changes.append((try OpenDatabase.key(row, 1), row.integer(2) ?? 0))
+    }
+    var waiting: Set<KeyBytes> = []
+    for index in batches.indices {
+      let changes = batches[index].changes
+      guard batches[index].waits || changes.contains(where: { waiting.contains($0.key) }) else {
+        continue
+      }
+      batches[index].waits = true
+      waiting.formUnion(changes.map(\.key))
+    }
+    return batches
+  }
+}
+
+/// A batch that waits for a decision, since a key of it was changed elsewhere.
+package struct ReplicaConflict: Sendable {
+  package struct Value: @unchecked Sendable {
+    package let key: PreferenceKey
+    package let local: PreferenceObject?
+    package let shared: PreferenceObject?
+  }
+
+  package let values: [Value]
+  package let isTransaction: Bool
+  /// Why an earlier decision failed.
+  package let message: String?
+  /// Its first batch.
+  let batch: Int64
+  /// What `resolve` compares.
+  package let token: [UInt8]
+}
+
+/// What becomes of a conflict.
+package enum ReplicaDecision: @unchecked Sendable {
+  case takeShared
+  case keepLocal
+  /// New values; a key that is not listed takes the shared value.
+  case set([(key: PreferenceKey, value: PreferenceObject?)])
+}

@@ -1,0 +1,188 @@
+internal import PreferencesCore
+
+/// The tables of a file of preferences, and what is checked and set when it is opened.
+enum PreferenceSchema {
+  /// "Pref" in ASCII.
+  static let applicationID: Int64 = 0x5072_6566
+
+  /// The version of a file that is not shared, and of one that is.
+  static let version: Int64 = 1
+  static let sharedVersion: Int64 = 2
+
+  private static let statements = [
+    """
+    CREATE TABLE preference(key BLOB PRIMARY KEY, generation INTEGER NOT NULL, \
+    kind INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID
+    """,
+    "CREATE INDEX change ON preference(generation)",
+    "CREATE INDEX removal ON preference(generation) WHERE kind = 0",
+    """
+    CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL, \
+    floor INTEGER NOT NULL, syncs INTEGER NOT NULL, imported INTEGER NOT NULL, \
+    sharing INTEGER NOT NULL)
+    """,
+  ]
+
+  /// What a file can be.
+  enum Finding {
+    /// The file has no tables, because its creation did not end.
+    case empty
+    case ready(isShared: Bool)
+  }
+
+  /// Sets what protects against a hostile file; nothing is read before.
+  static func protect(_ connection: SQLiteConnection) throws {
+    // Triggers, views and functions of the file must not run.
+    try connection.run("PRAGMA trusted_schema = OFF")
+    try connection.run("PRAGMA cell_size_check = ON")
+    try connection.run("PRAGMA mmap_size = 0")
+  }
+
+  /// Sets how a commit is written, and reads it back, because a pragma without effect reports no
+  /// error.
+  static func requireDurability(_ connection: SQLiteConnection, onNetwork: Bool) throws {
+    let (journal, level): (String, Int64) = onNetwork ? ("truncate", 2) : ("wal", 1)
+    let actual = try connection.text("PRAGMA journal_mode = \(journal)")
+    try connection.run("PRAGMA synchronous = \(level)")
+    try connection.run("PRAGMA wal_autocheckpoint = 0")
+    guard actual == journal, try connection.integer("PRAGMA synchronous") == level,
+      try connection.integer("PRAGMA wal_autocheckpoint") == 0
+    else {
+      throw PreferencesError(
+        .inputOutput,
+        "SQLite does not offer the durability that preferences need: \(connection.path)")
+    }
+    if !onNetwork { connection.countFrames() }
+  }
+
+  static func check(_ connection: SQLiteConnection) throws -> Finding {
+    try connection.run("BEGIN")
+    defer { connection.rollBack() }
+    return try inspect(connection)
+  }
+
+  /// Checks the tables; within a transaction.
+  static func inspect(_ connection: SQLiteConnection) throws -> Finding {
+    let application = try connection.integer("PRAGMA application_id") ?? 0
+    let version = try connection.integer("PRAGMA user_version") ?? 0
+    var objects: Set<String> = []
+    try connection.run(
+      "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%'"
+    ) { row in objects.insert(String(decoding: row.bytes(0), as: UTF8.self)) }
+    if application == 0, version == 0, objects.isEmpty { return .empty }
+    let path = connection.path
+    guard application == applicationID else {
+      throw PreferencesError(
+        .damaged, "the file is an SQLite database of another program; move it away: \(path)")
+    }
+    guard version <= sharedVersion else {
+      throw PreferencesError(
+        .unsupportedFormat,
+        "the preferences have format \(version), and this release reads format \(sharedVersion); "
+          + "use a newer release: \(path)")
+    }
+    let isShared = version == sharedVersion
+    let expected = isShared ? statements + SharingSchema.statements : statements
+    guard isShared || version == Self.version, objects == Set(expected) else {
+      throw PreferencesError(
+        .damaged, "the tables of the preferences are damaged; move the file away: \(path)")
+    }
+    return .ready(isShared: isShared)
+  }
+
+  /// Creates the tables; within a transaction.
+  static func create(_ connection: SQLiteConnection) throws {
+    for statement in statements { try connection.run(statement) }
+    try connection.run("INSERT INTO state VALUES(1, 1, 0, 0, 0, 0)")
+    try connection.run("PRAGMA application_id = \(applicationID)")
+    try connection.run("PRAGMA user_version = \(version)")
+  }
+}
+
+/// The tables and triggers that a file has beside its own while it is shared.
+enum SharingSchema {
+  static let statements = tables + triggers
+
+  private static let tables = [
+    // What the engine has not yet: changes of a unit; the unit 0 are single changes, the last of
+    // their keys.
+    """
+    CREATE TABLE log(unit INTEGER NOT NULL, key BLOB NOT NULL, generation INTEGER NOT NULL, \
+    kind INTEGER NOT NULL, value BLOB NOT NULL, since INTEGER NOT NULL, \
+    latest INTEGER NOT NULL, PRIMARY KEY(unit, key)) WITHOUT ROWID
+    """,
+    "CREATE INDEX turn ON log(latest) WHERE unit = 0",
+    "CREATE INDEX claim ON log(key, unit) WHERE unit > 0",
+    """
+    CREATE TABLE unit(id INTEGER PRIMARY KEY, atomic INTEGER NOT NULL, state INTEGER NOT NULL, \
+    tag BLOB NOT NULL, row BLOB NOT NULL, message BLOB NOT NULL)
+    """,
+    "CREATE INDEX unit_state ON unit(state)",
+    // What the engine has.
+    """
+    CREATE TABLE shadow(key BLOB PRIMARY KEY, revision INTEGER NOT NULL, kind INTEGER NOT NULL, \
+    row BLOB NOT NULL) WITHOUT ROWID
+    """,
+    "CREATE INDEX shadow_removal ON shadow(revision) WHERE kind = 0",
+    """
+    CREATE TABLE writer(tag BLOB PRIMARY KEY, number INTEGER NOT NULL, \
+    own INTEGER NOT NULL) WITHOUT ROWID
+    """,
+    // What came from elsewhere.
+    """
+    CREATE TABLE journal(number INTEGER PRIMARY KEY, position INTEGER NOT NULL, \
+    date INTEGER NOT NULL, reason INTEGER NOT NULL, conflict INTEGER NOT NULL, \
+    tag BLOB NOT NULL, key BLOB NOT NULL, old_kind INTEGER NOT NULL, old BLOB NOT NULL, \
+    new_kind INTEGER NOT NULL, new BLOB NOT NULL)
+    """,
+    "CREATE INDEX journal_change ON journal(number) WHERE conflict = 0",
+    "CREATE INDEX journal_loss ON journal(number) WHERE conflict = 1",
+    """
+    CREATE TABLE sync(one INTEGER PRIMARY KEY CHECK(one = 1), settings BLOB NOT NULL, \
+    closed INTEGER NOT NULL, identity BLOB NOT NULL, tag BLOB NOT NULL, row BLOB NOT NULL, \
+    written INTEGER NOT NULL, number INTEGER NOT NULL, nonce BLOB NOT NULL, \
+    revision INTEGER NOT NULL, arrival INTEGER NOT NULL, units INTEGER NOT NULL, \
+    report BLOB NOT NULL)
+    """,
+  ]
+
+  /// The time in milliseconds since 1970.
+  static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+  // `state.sharing` is negative while changes of the engine are applied. A later single change takes
+  // the place of an unsent one: it is as old as that, and is sent in its own turn.
+  private static let triggers = [
+    trigger("logged_insert", "INSERT", "NEW", "NEW.kind, NEW.value"),
+    trigger("logged_update", "UPDATE", "NEW", "NEW.kind, NEW.value"),
+    trigger("logged_delete", "DELETE", "OLD", "0, x''", only: " AND OLD.kind != 0"),
+  ]
+
+  private static func trigger(
+    _ name: String, _ event: String, _ row: String, _ value: String, only condition: String = ""
+  ) -> String {
+    """
+    CREATE TRIGGER \(name) AFTER \(event) ON preference \
+    WHEN (SELECT sharing FROM state WHERE one = 1) > 0\(condition) BEGIN \
+    INSERT INTO log VALUES(0, \(row).key, \(row).generation, \(value), \(now), \
+    \(row).generation) ON CONFLICT(unit, key) DO UPDATE SET kind = excluded.kind, \
+    value = excluded.value, latest = excluded.latest; END
+    """
+  }
+
+  /// Makes the tables; within a transaction.
+  static func create(_ connection: SQLiteConnection) throws {
+    for statement in statements { try connection.run(statement) }
+    try connection.run("PRAGMA user_version = \(PreferenceSchema.sharedVersion)")
+  }
+
+  /// Removes the tables; within a transaction.
+  static func remove(_ connection: SQLiteConnection) throws {
+    for name in ["logged_insert", "logged_update", "logged_delete"] {
+      try connection.run("DROP TRIGGER \(name)")
+    }
+    for name in ["log", "unit", "shadow", "writer", "journal", "sync"] {
+      try connection.run("DROP TABLE \(name)")
+    }
+    try connection.run("PRAGMA user_version = \(PreferenceSchema.version)")
+  }
+}

@@ -1,0 +1,162 @@
+/// A value of JSON; numbers keep the digits that they are written with, and objects every member.
+package indirect enum JSONValue: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case number(String)
+  case string(String)
+  case array([JSONValue])
+  case object([Member])
+
+  /// A member of an object.
+  package struct Member: Equatable, Sendable {
+    package let name: String
+    package let value: JSONValue
+
+    package init(name: String, value: JSONValue) {
+      (self.name, self.value) = (name, value)
+    }
+  }
+
+  /// An object of members in pairs.
+  package static func object(_ members: [(String, JSONValue)]) -> JSONValue {
+    .object(members.map { Member(name: $0, value: $1) })
+  }
+
+  package static func number(_ number: some BinaryInteger) -> JSONValue { .number("\(number)") }
+
+  package static func texts(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
+
+  /// The type in a sentence.
+  package var phrase: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a truth value"
+    case .number: "a number"
+    case .string: "text"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension JSONValue {
+  /// Reads a text strictly: no comments, no name twice, no number without a value.
+  ///
+  /// Foundation's reader rounds whole numbers that a `Double` does not hold, and takes one of two
+  /// members of the same name. A byte order mark at the start is skipped.
+  package init(reading text: String, maximumDepth: Int = 64) throws {
+    var text = text
+    text.makeContiguousUTF8()
+    if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+    var scanner = JSONScanner(maximumDepth: maximumDepth)
+    let bytes = text.utf8Span.span
+    self = try Self.value(&scanner, bytes)
+    try scanner.end(in: bytes)
+  }
+
+  private static func value(
+    _ scanner: inout JSONScanner, _ bytes: Span<UInt8>
+  ) throws -> JSONValue {
+    switch try scanner.kind(in: bytes) {
+    case .object: return .object(try members(&scanner, bytes))
+    case .array:
+      var values: [JSONValue] = []
+      try scanner.array(in: bytes) { values.append(try value(&$0, bytes)) }
+      return .array(values)
+    case .text: return .string(try text(&scanner, bytes))
+    case .number:
+      var digits: [UInt8] = []
+      try scanner.number(in: bytes) { digits.append($0) }
+      return .number(String(decoding: digits, as: UTF8.self))
+    case .word: return try scanner.word(in: bytes).map(JSONValue.bool) ?? .null
+    }
+  }
+
+  private static func members(
+    _ scanner: inout JSONScanner, _ bytes: Span<UInt8>
+  ) throws -> [Member] {
+    var members: [Member] = []
+    // Swift compares texts by their meaning, and two names may differ by their bytes alone.
+    var names: Set<[UInt8]> = []
+    try scanner.object(in: bytes) { scanner in
+      let name = try text(&scanner, bytes)
+      guard names.insert(Array(name.utf8)).inserted else {
+        throw scanner.failure("an object has a name twice")
+      }
+      try scanner.colon(in: bytes)
+      members.append(Member(name: name, value: try value(&scanner, bytes)))
+    }
+    return members
+  }
+
+  private static func text(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws -> String {
+    var text: [UInt8] = []
+    try scanner.text(in: bytes) { text.append($0) }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+extension JSONError {
+  /// Returns the number of the line at which reading stopped, from 1.
+  package func line(in text: String) -> Int {
+    1 + text.utf8.prefix(position).count { $0 == UInt8(ascii: "\n") }
+  }
+}
+
+// MARK: - Writing
+
+extension JSONValue {
+  /// The value on lines of its own, members in the order of their names' bytes, without a newline at
+  /// the end.
+  package var lines: String { text(margin: "\n") }
+
+  /// The value on one line.
+  package var line: String { text(margin: nil) }
+
+  private func text(margin: String?) -> String {
+    switch self {
+    case .null: "null"
+    case .bool(let bool): bool ? "true" : "false"
+    case .number(let digits): digits
+    case .string(let text): Self.quoted(text)
+    case .array(let values):
+      Self.list("[", values.map { $0.text(margin: margin.map { $0 + "  " }) }, "]", margin)
+    case .object(let members):
+      Self.list(
+        "{",
+        members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map {
+          Self.quoted($0.name) + (margin == nil ? ":" : " : ")
+            + $0.value.text(margin: margin.map { $0 + "  " })
+        }, "}", margin)
+    }
+  }
+
+  private static func list(
+    _ open: String, _ items: [String], _ close: String, _ margin: String?
+  ) -> String {
+    guard let margin, !items.isEmpty else { return open + items.joined(separator: ",") + close }
+    let inner = margin + "  "
+    return open + inner + items.joined(separator: "," + inner) + margin + close
+  }
+
+  /// Returns a text with quotes, and with escapes where JSON needs them.
+  package static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
