@@ -177,7 +177,7 @@ private struct XMLPropertyListWriter {
   /// Returns a date, without the fraction of its second.
   private static func text(of date: Date) -> String? {
     let seconds = date.timeIntervalSinceReferenceDate
-    guard (Date.distantPast...Date.distantFuture).contains(date) else { return nil }
+    guard GregorianDay.contains(date) else { return nil }
     let (year, month, day) = GregorianDay.date(Int((seconds / 86_400).rounded(.down)))
     // Just before a minute, the remainder is rounded to 60 seconds.
     let remainder = seconds - (seconds / 60).rounded(.down) * 60
@@ -193,6 +193,14 @@ private struct XMLPropertyListWriter {
 
 /// Days of the Gregorian calendar, which reaches back before its introduction, from 1 January 2001.
 enum GregorianDay {
+  /// Returns whether property lists hold a date: it is a number, and no further away than Foundation's
+  /// distant ones.
+  static func contains(_ date: Date) -> Bool {
+    let seconds = date.timeIntervalSinceReferenceDate
+    return Date.distantPast.timeIntervalSinceReferenceDate <= seconds
+      && seconds <= Date.distantFuture.timeIntervalSinceReferenceDate
+  }
+
   /// Returns the number of a day.
   static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
     // The year begins in March, so that the leap day is its last.
