@@ -169,7 +169,8 @@ private struct XMLPropertyListWriter {
     if number == 0 { return number.sign == .minus ? "-0.0" : "0.0" }
     var buffer = [CChar](repeating: 0, count: 40)
     let length = withVaList([number]) { unsafe vsnprintf(&buffer, buffer.count, "%.17g", $0) }
-    let text = String(decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let text = String(
+      decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     // The program may have chosen a language that has another decimal point.
     return Double(text) == number ? text : number.description
   }
@@ -253,7 +254,8 @@ private struct BinaryPropertyListWriter {
     case .integer(let number): return share(Self.bytes(of: number))
     case .unsigned(let number):
       return share([0x14] + [UInt8](repeating: 0, count: 8) + Self.bigEndian(number, 8))
-    case .real(let number): return share([0x23] + Self.bigEndian((number.isNaN ? .nan : number).bitPattern, 8))
+    case .real(let number):
+      return share([0x23] + Self.bigEndian((number.isNaN ? .nan : number).bitPattern, 8))
     case .reference(let number):
       let width = Self.width(of: number)
       return share([0x80 | UInt8(width - 1)] + Self.bigEndian(UInt64(number), width))
