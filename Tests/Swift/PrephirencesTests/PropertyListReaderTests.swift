@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Testing
 
+@testable internal import PreferencesCore
 @testable internal import Prephirences
 
 @Suite("Property lists of others")
@@ -37,7 +38,7 @@ struct PropertyListReaderTests {
     let data = try PropertyListSerialization.data(
       fromPropertyList: values, format: format, options: 0)
     let read = try PropertyListReader.read(data)
-    #expect(read.format == format)
+    #expect(read.format.foundationFormat == format)
     let root = try #require(read.root as? PreferencesDictionary)
     for (key, value) in values {
       let found = try #require(root[key])
@@ -96,7 +97,8 @@ struct PropertyListReaderTests {
   @Test(
     "What is not valid is not read as something else",
     arguments: [
-      "<data>!!!!</data>", "<data>AAA</data>", "<data>AAAA=AAA</data>", "<integer>1.5</integer>",
+      "<data>!!!!</data>", "<data>AAA</data>", "<data>AAAA=AAA</data>", "<data>AAAAAQ=A</data>",
+      "<array>\u{B}</array>", "<integer>1\u{C}</integer>", "<integer>1.5</integer>",
       "<integer/>", "<integer>18446744073709551616</integer>", "<integer>- 1</integer>",
       "<real>x</real>",
       "<real>1e400</real>", "<date>2027-02-29T00:00:00Z</date>", "<date>2027-01-01</date>",

@@ -55,7 +55,8 @@ package struct KeyedArchive {
     // The first object stands for `nil`.
     guard reference > 0, objects.indices.contains(reference) else { return nil }
     if case .string(let text) = list.objects[objects[reference]] { return text }
-    guard let (name, fields) = object(at: reference), ["NSString", "NSMutableString"].contains(name),
+    guard let (name, fields) = object(at: reference),
+      ["NSString", "NSMutableString"].contains(name),
       case .string(let text) = fields["NS.string"]
     else { return nil }
     return text

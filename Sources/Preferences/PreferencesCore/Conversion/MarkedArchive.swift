@@ -53,7 +53,8 @@ package struct MarkedArchive {
   /// Returns the value of an archive with a mark; `nil` for other data.
   package static func value(of data: Data) -> Any? {
     // Most data is not an archive, so this check must be cheap.
-    guard data.starts(with: BinaryPropertyList.magic), data.firstRange(of: Data(markKey.utf8)) != nil,
+    guard data.starts(with: BinaryPropertyList.magic),
+      data.firstRange(of: Data(markKey.utf8)) != nil,
       let archive = KeyedArchive(data),
       let mark = archive.text(forKey: markKey).flatMap(Mark.init)
     else { return nil }

@@ -32,7 +32,7 @@ package enum PropertyListForm {
     if type is AnyClass { return try encode(bridging: value, depth: depth) }
     switch value {
     case let text as String where !beginsWithByteOrderMark(text): return value
-    case let date as Date where (Date.distantPast...Date.distantFuture).contains(date): return value
+    case let date as Date where GregorianDay.contains(date): return value
     case is Data: return value
     case let array as [Any]:
       return try array.map { element throws(Unstorable) in

@@ -169,7 +169,8 @@ private struct XMLPropertyListWriter {
     if number == 0 { return number.sign == .minus ? "-0.0" : "0.0" }
     var buffer = [CChar](repeating: 0, count: 40)
     let length = withVaList([number]) { unsafe vsnprintf(&buffer, buffer.count, "%.17g", $0) }
-    let text = String(decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let text = String(
+      decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     // The program may have chosen a language that has another decimal point.
     return Double(text) == number ? text : number.description
   }
@@ -177,7 +178,7 @@ private struct XMLPropertyListWriter {
   /// Returns a date, without the fraction of its second.
   private static func text(of date: Date) -> String? {
     let seconds = date.timeIntervalSinceReferenceDate
-    guard (Date.distantPast...Date.distantFuture).contains(date) else { return nil }
+    guard GregorianDay.contains(date) else { return nil }
     let (year, month, day) = GregorianDay.date(Int((seconds / 86_400).rounded(.down)))
     // Just before a minute, the remainder is rounded to 60 seconds.
     let remainder = seconds - (seconds / 60).rounded(.down) * 60
@@ -193,6 +194,14 @@ private struct XMLPropertyListWriter {
 
 /// Days of the Gregorian calendar, which reaches back before its introduction, from 1 January 2001.
 enum GregorianDay {
+  /// Returns whether property lists hold a date: it is a number, and no further away than Foundation's
+  /// distant ones.
+  static func contains(_ date: Date) -> Bool {
+    let seconds = date.timeIntervalSinceReferenceDate
+    return Date.distantPast.timeIntervalSinceReferenceDate <= seconds
+      && seconds <= Date.distantFuture.timeIntervalSinceReferenceDate
+  }
+
   /// Returns the number of a day.
   static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
     // The year begins in March, so that the leap day is its last.
@@ -245,7 +254,8 @@ private struct BinaryPropertyListWriter {
     case .integer(let number): return share(Self.bytes(of: number))
     case .unsigned(let number):
       return share([0x14] + [UInt8](repeating: 0, count: 8) + Self.bigEndian(number, 8))
-    case .real(let number): return share([0x23] + Self.bigEndian((number.isNaN ? .nan : number).bitPattern, 8))
+    case .real(let number):
+      return share([0x23] + Self.bigEndian((number.isNaN ? .nan : number).bitPattern, 8))
     case .reference(let number):
       let width = Self.width(of: number)
       return share([0x80 | UInt8(width - 1)] + Self.bigEndian(UInt64(number), width))

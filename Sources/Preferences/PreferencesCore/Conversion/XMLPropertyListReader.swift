@@ -38,10 +38,16 @@ struct XMLPropertyListReader {
     else { throw start.failure("the XML declaration is malformed") }
   }
 
+  private mutating func skipSpace() { _ = bytes.takeAll(where: Self.isSpace) }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
   /// Skips space, comments, instructions and the document type.
   private mutating func skipBetween() throws(PropertyListDamage) {
     while true {
-      bytes.skipSpace()
+      skipSpace()
       if bytes.take("<!--") {
         try bytes.skip(behind: "-->", of: "a comment")
       } else if bytes.take("<?") {
@@ -80,7 +86,7 @@ struct XMLPropertyListReader {
         return (String(decoding: name, as: UTF8.self), last == UInt8(ascii: "/"))
       case UInt8(ascii: "\""): try bytes.skip(behind: "\"", of: "an attribute")
       case UInt8(ascii: "'"): try bytes.skip(behind: "'", of: "an attribute")
-      case _ where last == nil && byte != UInt8(ascii: "/") && !PropertyListBytes.isSpace(byte):
+      case _ where last == nil && byte != UInt8(ascii: "/") && !Self.isSpace(byte):
         throw unknownElement
       default: break
       }
@@ -96,7 +102,7 @@ struct XMLPropertyListReader {
   private mutating func end(_ name: StaticString) throws(PropertyListDamage) {
     try skipBetween()
     guard bytes.take("</"), bytes.take(name) else { throw bytes.failure("</\(name)> is missing") }
-    bytes.skipSpace()
+    skipSpace()
     guard bytes.take(">") else { throw bytes.failure("</\(name)> is missing") }
   }
 
@@ -201,8 +207,12 @@ struct XMLPropertyListReader {
   // MARK: Scalars
 
   private mutating func data() throws(PropertyListDamage) -> Data {
-    let digits = try text("data").utf8.filter { !PropertyListBytes.isSpace($0) }
-    guard let data = Data(base64Encoded: Data(digits)) else {
+    let digits = try text("data").utf8.filter { !Self.isSpace($0) }
+    let padding = digits.drop { $0 != UInt8(ascii: "=") }
+    // Foundation takes digits behind a sign of padding.
+    guard padding.count <= 2, padding.allSatisfy({ $0 == UInt8(ascii: "=") }),
+      let data = Data(base64Encoded: Data(digits))
+    else {
       throw bytes.failure("the text of <data> is not base64")
     }
     return data
@@ -211,8 +221,8 @@ struct XMLPropertyListReader {
   private mutating func scalar(
     _ name: StaticString, _ isEmpty: Bool, _ what: String, _ value: (String) -> Any?
   ) throws(PropertyListDamage) -> Any {
-    let words = isEmpty ? [] : try text(name).split(whereSeparator: \.isWhitespace)
-    guard words.count == 1, let value = value(String(words[0])) else {
+    let words = isEmpty ? [] : try text(name).utf8.split(whereSeparator: Self.isSpace)
+    guard words.count == 1, let value = value(String(decoding: words[0], as: UTF8.self)) else {
       throw bytes.failure("the text of <\(name)> is not \(what)")
     }
     return value
