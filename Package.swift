@@ -194,13 +194,13 @@ let package = Package(
     target(.preferences, "PreferencesCore", ["PrephirencesSystem"]),
     target(
       .preferences, "PreferencesDurable",
-      ["CSQLite", "Prephirences", "PrephirencesSystem", systemPackage]),
+      ["CSQLite", "PreferencesCore", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesShared",
       [
-        "PreferencesDurable", "Prephirences", "PrephirencesEtcd", "PrephirencesSystem",
+        "PreferencesCore", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
         systemPackage,
       ]),
 

@@ -1,6 +1,6 @@
 internal import Dispatch
-internal import PreferencesDurable
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage

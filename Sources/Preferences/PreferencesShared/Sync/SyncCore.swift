@@ -1,7 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
-internal import PreferencesDurable
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 internal import SystemPackage

@@ -121,23 +121,9 @@ package struct EtcdAddress: Hashable, Sendable {
   private static func divided(
     _ text: String, at separator: String
   ) -> (before: String, after: String)? {
-    text.range(of: separator).map {
+    text.utf8.firstRange(of: separator.utf8).map {
       (String(text[..<$0.lowerBound]), String(text[$0.upperBound...]))
     }
-  }
-}
-
-extension String {
-  /// The first place of a text; Foundation is not needed for more.
-  fileprivate func range(of text: String) -> Range<Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].utf8.starts(with: text.utf8) {
-        return start..<utf8.index(start, offsetBy: text.utf8.count)
-      }
-      start = utf8.index(after: start)
-    }
-    return nil
   }
 }
 
