@@ -106,7 +106,7 @@ let package = Package(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainVault", "PreferencesCore", "Prephirences",
+        "KeychainStores", "KeychainVault", "PreferencesCore",
       ]),
     .library(
       name: "KeychainHelpers",
@@ -185,13 +185,13 @@ let package = Package(
       .keychain, "Keychain",
       [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainVault", "KeychainVaultFormat", "Prephirences", "PrephirencesSystem",
+        "KeychainVault", "KeychainVaultFormat", "PreferencesCore", "PrephirencesSystem",
         systemPackage,
       ]),
     target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
 
     // Preferences: values, durable on this machine, and in step on many
-    target(.preferences, "PreferencesCore", ["PrephirencesSystem"]),
+    target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesDurable",
       ["CSQLite", "PreferencesCore", "PrephirencesSystem", systemPackage]),
@@ -206,7 +206,9 @@ let package = Package(
 
     // Compatibility: the APIs of other libraries, and Foundation's
     target(.compatibility, "Prephirences", ["PreferencesCore", "PrephirencesSystem"]),
-    target(.compatibility, "PrephirencesDurable", ["PreferencesDurable", "Prephirences"]),
+    target(
+      .compatibility, "PrephirencesDurable",
+      ["PreferencesCore", "PreferencesDurable", "Prephirences"]),
     target(
       .compatibility, "PrephirencesShared",
       [
@@ -241,7 +243,7 @@ let package = Package(
     target(
       .commands, "PreferenceCommands",
       [
-        "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesCommandLine",
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "PrephirencesCommandLine",
         "PrephirencesEtcd", "PrephirencesSystem", argumentParser, systemPackage,
       ]),
     target(
@@ -255,7 +257,7 @@ let package = Package(
       name: "prefs",
       dependencies: [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "PreferenceCommands",
-        "PreferencesShared", "Prephirences", argumentParser,
+        "PreferencesCore", "PreferencesShared", argumentParser,
       ],
       path: "Sources/Commands/prefs"),
 
@@ -267,7 +269,6 @@ let package = Package(
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesSystem"]),
-    support("QuickPathTesting", ["PrephirencesCommandLine", argumentParser]),
     support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
 
@@ -276,7 +277,6 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
-    client("ParsedPrefs", ["KeychainCommands", "PreferenceCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
       "PreferencesStress",
@@ -318,7 +318,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "PrephirencesCommandLine", "QuickPathTesting", argumentParser,
+        "PrephirencesCommandLine", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -391,7 +391,7 @@ let package = Package(
       "PreferenceCommandsTests",
       [
         "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", "QuickPathTesting", argumentParser,
+        "PrephirencesDurable", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",

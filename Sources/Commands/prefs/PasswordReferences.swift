@@ -2,7 +2,7 @@ internal import KeychainCommands
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 
 /// The passwords of shared stores that lie in the keychain.
 enum PasswordReferences {

@@ -6,4 +6,4 @@
 @_exported public import KeychainSecrets
 @_exported public import KeychainStores
 @_exported public import KeychainVault
-@_exported public import Prephirences
+@_exported public import PreferencesCore

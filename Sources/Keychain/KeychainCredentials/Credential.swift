@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// A credential without its secret: its names, its attributes, and when its secret is readable.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// What an update does to a field that may be absent.
 public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {

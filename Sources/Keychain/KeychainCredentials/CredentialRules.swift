@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 extension Credential {
   /// Checks the rules that every store has for the credentials that it accepts; for authors of

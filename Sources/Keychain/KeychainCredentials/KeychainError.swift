@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// A failure of a credential store.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 public import KeychainCredentials
 internal import PrephirencesSystem
 
@@ -114,6 +114,6 @@ extension ProcessIdentity {
   /// The program's name in the system.
   var name: String? {
     let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
-    return text?.trimmingCharacters(in: .newlines)
+    return text.map { String($0.split(separator: "\n", maxSplits: 1).first ?? "") }
   }
 }

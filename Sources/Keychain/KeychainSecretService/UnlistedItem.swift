@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 public import KeychainCredentials
 
 /// An item of the desktop keyring that another program stored without names of a credential.

@@ -16,6 +16,32 @@ struct StoreRecordTests {
     #expect(try StorePlace(text: place.text, path: "p") == place)
   }
 
+  @Test(
+    "labels are written and read as by Foundation, whose bytes existing records have",
+    arguments: [
+      "", "Login", "my keys", "0-9_.~", "a/b\n", "a%b", "+", "\0x", "\u{e4}", "e\u{301}",
+      "\u{65e5}\u{672c}", "\u{1f600} A", "%41", String(UnicodeScalar(127)),
+    ])
+  func labelIsCodedAsByFoundation(_ label: String) throws {
+    let coded = try #require(label.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    #expect(
+      StorePlace.secretService(.named(label)).text
+        == "keychain store 1\nstore: secret-service\ncollection: label \(coded)\n")
+  }
+
+  @Test(
+    arguments: [
+      "%", "%4", "%4g", "%C3%A4", "%c3%a4", "%C3", "%FF%FE", "a%00b", "%%", "abc", "%25", "+",
+      "\u{e4}", "\u{e4}%41", "%E3%81", "%ED%A0%80", "%C0%80", "%F0%9F%98%80", "%+1", "%C3a", "",
+    ])
+  func writtenLabelIsReadAsByFoundation(_ coded: String) throws {
+    let text = "keychain store 1\nstore: secret-service\ncollection: label \(coded)\n"
+    guard let label = coded.removingPercentEncoding else {
+      return expect(.damaged) { _ = try StorePlace(text: text, path: "p") }
+    }
+    #expect(try StorePlace(text: text, path: "p") == .secretService(.named(label)))
+  }
+
   @Test func strangeTextsAreRefused() {
     for text in [
       "", "keychain store 1\n", "keychain store 1\nstore: vault", "keychain store 1\nstore: disk\n",

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 
 /// The options for a credential's new names, except its account; names that are not given stay.
-struct NewNameOptions: QuickArguments {
+struct NewNameOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: .init("The new service; an internet password becomes a generic one", valueName: "name"),
@@ -36,17 +36,6 @@ struct NewNameOptions: QuickArguments {
 
   @Option(parsing: .unconditional, help: .init("Its new authentication type", valueName: "name"))
   var toAuthenticationType: String?
-
-  mutating func read(_ line: inout QuickLine) throws {
-    toService = try line.option("to-service")
-    toAccessGroup = try line.option("to-access-group")
-    toServer = try line.option("to-server")
-    toProtocol = try line.option("to-protocol")
-    toPort = try line.option("to-port", as: UInt16.init(argument:))
-    toPath = try line.option("to-path")
-    toSecurityDomain = try line.option("to-security-domain")
-    toAuthenticationType = try line.option("to-authentication-type")
-  }
 
   func validate() throws {
     if toService != nil && (toServer != nil || hasServerDetails) {

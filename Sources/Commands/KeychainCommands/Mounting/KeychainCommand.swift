@@ -80,5 +80,5 @@ public struct KeychainCommand: ParsableCommand {
 
 extension KeychainCommand: KeychainCommandGroup, PackageCommand {
   static var groupWords: [String] { [] }
-  package static var spellings: [String] { [name] }
+  package static var quickName: String? { name }
 }

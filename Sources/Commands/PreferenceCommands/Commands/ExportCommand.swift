@@ -6,8 +6,6 @@ internal import SystemPackage
 
 /// Writes the preferences of a domain to a file.
 struct ExportCommand: PreferenceSubcommand {
-  static let spellings = ["export"]
-
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Write the preferences of a domain to a file",

@@ -1,14 +1,12 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Prints changes of preferences as they happen.
 struct WatchCommand: PreferenceSubcommand {
-  static let spellings = ["watch"]
-
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Print changes of preferences as they happen",

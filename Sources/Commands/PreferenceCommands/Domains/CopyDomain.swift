@@ -1,6 +1,6 @@
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// A shared store through this machine's copy of it.

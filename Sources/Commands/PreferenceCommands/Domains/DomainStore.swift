@@ -1,5 +1,5 @@
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// How changes belong together.

@@ -1,5 +1,5 @@
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 /// The preferences of a program, which are those of a suite.

@@ -1,5 +1,5 @@
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// A domain whose changes are noted instead of made.

@@ -1,6 +1,6 @@
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 

@@ -1,4 +1,4 @@
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 // The failures of the commands for shared suites.

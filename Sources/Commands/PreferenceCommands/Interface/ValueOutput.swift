@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 

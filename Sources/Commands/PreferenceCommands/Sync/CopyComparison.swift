@@ -1,6 +1,6 @@
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// Finds out whether a copy has everything that the engine had when the comparison began.

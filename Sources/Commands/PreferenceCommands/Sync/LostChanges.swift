@@ -1,5 +1,5 @@
 internal import PreferencesDurable
-internal import Prephirences
+internal import PreferencesCore
 
 /// The changes of this machine that were given up for those of others, from now on.
 struct LostChanges {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesEtcd
 
 /// The address of shared stores, compared by what it names.

@@ -1,6 +1,6 @@
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 
 /// A suite that this machine shares.
 struct SharedSuite {

@@ -1,5 +1,5 @@
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 /// What a command of `sync` works with.

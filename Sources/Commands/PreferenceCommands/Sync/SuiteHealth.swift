@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 /// What is not well with a suite, as this machine knows it.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// The formats of files with preferences.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Prephirences
+internal import PreferencesCore
 
 /// Values as property lists, in the form that the property list files of `Prephirences` have.
 enum PropertyListText {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 // Values as JSON, in one of two forms. JSON has text, truth values, numbers, arrays and objects; a

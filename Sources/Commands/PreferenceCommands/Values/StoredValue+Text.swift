@@ -1,6 +1,6 @@
 internal import PrephirencesCommandLine
 internal import FoundationEssentials
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 // Values as text that a shell can use.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Prephirences
+internal import PreferencesCore
 
 /// A value of a preference, with the type that it has in the store.
 indirect enum StoredValue {

@@ -1,4 +1,4 @@
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// What a key has before or after a change.

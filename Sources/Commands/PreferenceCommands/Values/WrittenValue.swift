@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// The form in which a value is written on a command line.

@@ -18,6 +18,8 @@ extension NSNumber: BridgedValue {
   }
 
   package var numberText: String? { stringValue }
+
+  package var isSinglePrecision: Bool { unsafe String(cString: objCType) == "f" }
 }
 
 extension NSNull: BridgedNull {}

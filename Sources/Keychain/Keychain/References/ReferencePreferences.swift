@@ -1,6 +1,7 @@
-internal import Foundation
+public import FoundationEssentials
 public import KeychainCredentials
-public import Prephirences
+public import KeychainSecrets
+public import PreferencesCore
 internal import Synchronization
 
 /// Preferences in which some values are references to credentials, which are resolved when they are
@@ -95,5 +96,312 @@ public final class ReferencePreferences: @unchecked Sendable {
       record(error)
       return nil
     }
+  }
+}
+
+extension ReferencePreferences {
+  /// Returns the value of a key, or the secret that it refers to, in guarded memory.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The bytes of the secret, or of the text or data that the preferences have; `nil` if
+  ///   they have no value.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``,
+  ///   ``KeychainError/Code/locked``, ``KeychainError/Code/expired``, or
+  ///   ``KeychainError/Code/refused`` if the reference is not declared or from elsewhere;
+  ///   ``KeychainError/Code/undecodable`` if the value is neither text nor data; the error of the
+  ///   preferences.
+  public func secret(for key: String) throws -> SecretBytes? {
+    if let secret = try resolved(key) { return secret }
+    switch try preferences.fetchedObject(forKey: key) {
+    case nil: return nil
+    case let text as String: return try translated(secrets: SecretBytes(copying: text))
+    case let data as Data: return try translated(secrets: SecretBytes(copying: data.bytes))
+    default: throw KeychainError.undecodable("the value of '\(key)' is neither text nor data")
+    }
+  }
+
+  /// Returns the text of a key, or that of the secret to which it refers.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The text; `nil` if there is no value, or if that is not text.
+  /// - Throws: As ``secret(for:)``; ``KeychainError/Code/undecodable`` if the secret is not UTF-8.
+  public func string(for key: String) throws -> String? {
+    guard let secret = try resolved(key) else {
+      return try preferences.fetchedObject(forKey: key) == nil
+        ? nil : preferences.string(forKey: key)
+    }
+    guard let text = secret.withBytes({ $0.text }) else {
+      throw KeychainError.undecodable("the secret that '\(key)' refers to is not UTF-8 text")
+    }
+    return text
+  }
+
+  /// Returns the data of a key, or the bytes of the secret to which it refers.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The bytes; `nil` if there is no value, or if that is not data.
+  /// - Throws: As ``secret(for:)``.
+  public func data(for key: String) throws -> Data? {
+    if let secret = try resolved(key) { return secret.withBytes { Data($0.array) } }
+    return try preferences.fetchedObject(forKey: key) as? Data
+  }
+
+  /// Returns the value of a key; a secret as text, or as data if it is not UTF-8.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As ``secret(for:)``.
+  public func value(for key: String) throws -> Any? {
+    if let secret = try resolved(key) { return secret.textOrData() }
+    return try preferences.fetchedObject(forKey: key)
+  }
+
+  /// Calls `read` with preferences that have the value of a key; a failure is recorded.
+  private func reading<Result>(
+    _ key: PreferenceKey, _ read: (any PreferencesType) -> Result
+  ) -> Result? {
+    recorded {
+      guard let secret = try resolved(key) else { return read(preferences) }
+      return read(DictionaryPreferences(dictionary: [key: secret.textOrData()]))
+    }
+  }
+}
+
+extension SecretBytes {
+  fileprivate borrowing func textOrData() -> Any {
+    withBytes { $0.text ?? Data($0.array) as Any }
+  }
+}
+
+// The other preferences convert, because their getters may know more than the value shows.
+extension ReferencePreferences: PreferencesType {
+  /// Returns the value of a key, or `nil` for a failure; ``value(for:)`` throws it.
+  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
+    recorded { try value(for: key) } ?? nil
+  }
+
+  /// Returns all values, with references as they are.
+  public func dictionary() -> PreferencesDictionary { preferences.dictionary() }
+
+  /// Returns whether a key has a value, without resolving it.
+  public func hasObject(forKey key: PreferenceKey) -> Bool { preferences.hasObject(forKey: key) }
+
+  /// Returns the text of a key, or `nil` for a failure; ``string(for:)`` throws it.
+  public func string(forKey key: PreferenceKey) -> String? {
+    recorded { try string(for: key) } ?? nil
+  }
+
+  /// Returns the bytes of a key, or `nil` for a failure; ``data(for:)`` throws it.
+  public func data(forKey key: PreferenceKey) -> Data? {
+    recorded { try resolved(key) == nil ? preferences.data(forKey: key) : data(for: key) } ?? nil
+  }
+
+  /// Returns the array of a key.
+  public func array(forKey key: PreferenceKey) -> [PreferenceObject]? {
+    reading(key) { $0.array(forKey: key) } ?? nil
+  }
+
+  /// Returns the dictionary of a key.
+  public func dictionary(forKey key: PreferenceKey) -> PreferencesDictionary? {
+    reading(key) { $0.dictionary(forKey: key) } ?? nil
+  }
+
+  /// Returns the array of strings of a key.
+  public func stringArray(forKey key: PreferenceKey) -> [String]? {
+    reading(key) { $0.stringArray(forKey: key) } ?? nil
+  }
+
+  /// Returns the integer of a key; 0 for a failure.
+  public func integer(forKey key: PreferenceKey) -> Int {
+    reading(key) { $0.integer(forKey: key) } ?? 0
+  }
+
+  /// Returns the number of a key, in single precision; 0 for a failure.
+  public func float(forKey key: PreferenceKey) -> Float {
+    reading(key) { $0.float(forKey: key) } ?? 0
+  }
+
+  /// Returns the number of a key; 0 for a failure.
+  public func double(forKey key: PreferenceKey) -> Double {
+    reading(key) { $0.double(forKey: key) } ?? 0
+  }
+
+  /// Returns the truth value of a key; `false` for a failure.
+  public func bool(forKey key: PreferenceKey) -> Bool {
+    reading(key) { $0.bool(forKey: key) } ?? false
+  }
+
+  /// Returns the URL of a key, or `nil` for a failure.
+  public func url(forKey key: PreferenceKey) -> URL? {
+    reading(key) { $0.url(forKey: key) } ?? nil
+  }
+
+  /// Returns the object whose archive is the value of a key, or `nil` for a failure.
+  public func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject? {
+    reading(key) { $0.unarchiveObject(forKey: key) } ?? nil
+  }
+
+  /// Starts notifying an observer of changes to the preferences, with references as they are.
+  public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
+    preferences.addObserver(observer)
+  }
+}
+
+extension ReferencePreferences {
+  func isDeclared(_ key: PreferenceKey) -> Bool { declaredKeys.contains { $0.hasBytes(of: key) } }
+
+  /// Returns what the value of a key refers to; `nil` if it is not to be resolved.
+  func resolved(_ key: PreferenceKey) throws -> SecretBytes? {
+    guard isDeclared(key) else { return nil }
+    // First, since combined preferences may report a failure only here.
+    let own = try preferences.ownObject(forKey: key) as? String
+    guard let text = try preferences.fetchedObject(forKey: key) as? String,
+      CredentialReference.isReference(text)
+    else { return nil }
+    // A value that was changed meanwhile is refused, too.
+    guard let own, own.hasBytes(of: text) else {
+      throw KeychainError.referenceFromElsewhere(key)
+    }
+    return try resolver.resolve(try reference(text, of: key))
+  }
+
+  private func reference(
+    _ text: String, of key: PreferenceKey
+  ) throws(KeychainError) -> CredentialReference {
+    let reference: CredentialReference
+    do throws(KeychainError) {
+      reference = try CredentialReference(text)
+    } catch {
+      throw KeychainError(
+        error.code, "the value of '\(key)': \(error.message)", recovery: error.recovery)
+    }
+    let service = resolver.defaultService
+    guard declaredServices.contains(where: { reference.belongs(to: $0, defaultService: service) })
+    else { throw .undeclaredService(reference.serviceName(default: service), of: key) }
+    guard declaredAccessGroups.contains(where: { $0.hasBytes(of: reference.accessGroup) }) else {
+      throw .undeclaredGroup(reference.accessGroup, of: key)
+    }
+    return reference
+  }
+
+  /// Checks that a value may be written.
+  func checkWriting(_ value: PreferenceObject?, _ key: PreferenceKey) throws(KeychainError) {
+    guard isDeclared(key), let value = unwrapped(value) else { return }
+    guard let text = value as? String, CredentialReference.isReference(text) else {
+      throw KeychainError(
+        .refused, "'\(key)' takes references only, so that no secret gets into the preferences",
+        recovery: "change the credential that it refers to, or write another reference")
+    }
+    _ = try reference(text, of: key)
+  }
+}
+
+extension String {
+  func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
+extension KeychainError {
+  fileprivate static func referenceFromElsewhere(_ key: PreferenceKey) -> Self {
+    Self(
+      .refused,
+      "the value of '\(key)' is a reference that is not known to be the user's own, so it is not "
+        + "resolved",
+      recovery: "write it into preferences that only the user can write")
+  }
+
+  fileprivate static func undeclaredService(_ service: String, of key: PreferenceKey) -> Self {
+    Self(
+      .refused,
+      "the value of '\(key)' refers to '\(service)', which the program has not declared",
+      recovery: "refer to a credential of the program's own service")
+  }
+
+  fileprivate static func undeclaredGroup(_ group: String, of key: PreferenceKey) -> Self {
+    Self(
+      .refused,
+      "the value of '\(key)' refers to the access group '\(group)', which the program has not "
+        + "declared",
+      recovery: "refer to a credential of a declared access group")
+  }
+}
+
+// A declared key takes references only; other keys, whatever the preferences take.
+extension ReferencePreferences: FalliblePreferencesType {
+  /// Returns the value of a key; another name for ``value(for:)``.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As ``secret(for:)``.
+  public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
+    try value(for: key)
+  }
+
+  /// Returns all values, with references as they are.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: The error of the preferences.
+  public func fetchDictionary() throws -> PreferencesDictionary {
+    try preferences.fetchedDictionary()
+  }
+
+  /// Sets the value of a key.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key. A declared key takes the text of a reference only.
+  ///   - key: The key.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if a declared key would get
+  ///   anything else, or if the preferences can only be read; the error of the preferences.
+  public func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
+    try storeObjects([(key, value)])
+  }
+
+  /// Sets the values of several keys; other keys keep theirs.
+  ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
+  /// - Throws: As ``storeObject(_:forKey:)``; if a value is refused, none is stored.
+  public func storeObjects(
+    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
+  ) throws {
+    for (key, value) in values { try checkWriting(value, key) }
+    try mutable().replaceObjects(with: values)
+  }
+
+  /// Removes all keys and their values; credentials stay.
+  ///
+  /// - Throws: The error of the preferences.
+  public func removeAllObjects() throws {
+    let mutable = try mutable()
+    guard let fallible = mutable as? any FalliblePreferencesType else { return mutable.clearAll() }
+    try fallible.removeAllObjects()
+  }
+
+  /// Sets the value of a key, and ignores a failure; ``storeObject(_:forKey:)`` throws it.
+  public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+    recorded { try storeObject(value, forKey: key) }
+  }
+
+  /// Removes a key and its value; the credential stays.
+  public func removeObject(forKey key: PreferenceKey) {
+    recorded { try storeObject(nil, forKey: key) }
+  }
+
+  /// Sets the values of several keys, and ignores a failure; ``storeObjects(_:)`` throws it.
+  public func set(dictionary: PreferencesDictionary) {
+    recorded { try storeObjects(withoutNulls(dictionary).map { ($0.key, $0.value) }) }
+  }
+
+  /// Removes all keys, and ignores a failure; ``removeAllObjects()`` throws it.
+  public func clearAll() {
+    recorded { try removeAllObjects() }
+  }
+
+  /// Records a value that was refused before it reached the preferences.
+  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) { record(error) }
+
+  private func mutable() throws(KeychainError) -> any MutablePreferencesType {
+    guard let mutable = preferences as? any MutablePreferencesType else {
+      throw KeychainError(.refused, "these preferences can only be read")
+    }
+    return mutable
   }
 }

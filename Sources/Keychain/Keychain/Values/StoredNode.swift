@@ -1,6 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
-internal import Prephirences
+internal import PreferencesCore
 
 /// A value within a stored array or dictionary, as JSON that keeps its type.
 ///
@@ -24,13 +24,9 @@ enum StoredNode {
   /// The maximum depth that the JSON decoder reads, with room for the objects that name types.
   private static let maximumDepth = 200
 
-  /// Converts a value to its stored form.
+  /// Converts a value, which may be an optional, to its stored form.
   ///
-  /// - Parameters:
-  ///   - value: The value; it may be an optional.
-  ///   - depth: How many arrays and dictionaries contain it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the value has no
-  ///   stored form.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it has none.
   init(_ value: Any, depth: Int = 0) throws(KeychainError) {
     guard depth < Self.maximumDepth else {
       throw KeychainError(
@@ -44,7 +40,9 @@ enum StoredNode {
     // value, so the exact types come first.
     if let scalar = value as? any StoredScalar {
       self = .scalar(scalar)
-    } else if type(of: value) is AnyClass, value is NSNull {
+    } else if let float = StoredFloat(value) {
+      self = .scalar(float)
+    } else if type(of: value) is AnyClass, value is any BridgedNull {
       self = .null
     } else if type(of: value) is AnyClass, let scalar = Self.scalar(bridging: value) {
       self = .scalar(scalar)
@@ -66,29 +64,22 @@ enum StoredNode {
     }
   }
 
-  /// Returns the scalar that a Foundation object represents.
+  /// Returns the scalar for which an object of Foundation stands.
   ///
   /// Casting an array here would first convert it, with all its elements, to an object.
-  private static func scalar(bridging value: Any) -> (any StoredScalar)? {
-    switch value {
-    case let number as NSDecimalNumber: number.decimalValue
-    case let number as NSNumber: scalar(of: number)
-    case let date as NSDate: date as Date
-    case let url as NSURL: url as URL
-    case let uuid as NSUUID: uuid as UUID
-    case let data as NSData: data as Data
+  private static func scalar(bridging object: Any) -> (any StoredScalar)? {
+    switch object {
+    case let object as any BridgedValue:
+      switch object.swiftValue {
+      case let number as UInt64: Int(exactly: number) ?? number
+      case let number as Double where object.isSinglePrecision: Float(number)
+      case let value: value as? any StoredScalar
+      }
+    case let date as Date: date
+    case let url as URL: url
+    case let uuid as UUID: uuid
+    case let data as Data: data
     default: nil
-    }
-  }
-
-  private static func scalar(of number: NSNumber) -> any StoredScalar {
-    let isBool = [true, false].contains { number === NSNumber(value: $0) }
-    if isBool { return number.boolValue }
-    switch unsafe String(cString: number.objCType) {
-    case "d": return number.doubleValue
-    case "f": return number.floatValue
-    case "Q": return Int(exactly: number.uint64Value) ?? number.uint64Value
-    default: return number.intValue
     }
   }
 
@@ -97,7 +88,7 @@ enum StoredNode {
     switch self {
     case .null: Any?.none as Any
     case .string(let text): text
-    case .scalar(let scalar): scalar
+    case .scalar(let scalar): scalar.storedValue
     case .array(let nodes): nodes.map(\.value)
     case .dictionary(let pairs): pairs.mapValues(\.value)
     case .codable(let value): value
@@ -113,5 +104,224 @@ enum StoredNode {
     case .dictionary(let pairs): pairs.values.contains(where: \.containsCodable)
     case .null, .string, .scalar: false
     }
+  }
+}
+
+extension StoredNode: Encodable {
+  enum Key: String, CodingKey {
+    case type = "$type"
+    case value = "$value"
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .string(let text): try Self.encode(text, to: encoder)
+    case .scalar(let value as Bool): try Self.encode(value, to: encoder)
+    case .scalar(let value as Int): try Self.encode(value, to: encoder)
+    // JSON does not distinguish 1.0 from 1, nor -0.0 from 0.
+    case .scalar(let value as Double) where value.isFinite && value.rounded() != value:
+      try Self.encode(value, to: encoder)
+    case .scalar(let scalar):
+      try Self.encode(scalar.storedText, named: type(of: scalar).storedName, to: encoder)
+    case .array(let nodes): try Self.encode(nodes, to: encoder)
+    case .dictionary(let pairs) where pairs.keys.contains(Key.type.rawValue):
+      try Self.encode(pairs, named: Self.dictionaryName, to: encoder)
+    case .dictionary(let pairs): try Self.encode(pairs, to: encoder)
+    case .codable(let value): try encodeCodable(value, to: encoder)
+    case .null, .decoded:
+      var container = encoder.singleValueContainer()
+      try container.encodeNil()
+    }
+  }
+
+  private func encodeCodable(_ value: any Encodable, to encoder: any Encoder) throws {
+    guard let name = TypeName.ofDecodable(type(of: value)) else {
+      throw EncodingError.invalidValue(
+        value, EncodingError.Context(codingPath: [], debugDescription: ""))
+    }
+    try Self.encode(value, named: name, to: encoder)
+  }
+
+  private static func encode(_ value: some Encodable, to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+
+  private static func encode(
+    _ value: some Encodable, named name: String, to encoder: any Encoder
+  ) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(name, forKey: .type)
+    try container.encode(value, forKey: .value)
+  }
+}
+
+extension StoredNode: Decodable {
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let text = try? container.decode(String.self) {
+      self = .string(text)
+    } else if let value = try? container.decode(Bool.self) {
+      self = .scalar(value)
+    } else if let value = try? container.decode(Int.self) {
+      self = .scalar(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .scalar(value)
+    } else if let container = try? decoder.container(keyedBy: Key.self) {
+      self = try Self.decodeObject(container, from: decoder)
+    } else {
+      self = .array(try container.decode([StoredNode].self))
+    }
+  }
+
+  private static func decodeObject(
+    _ container: KeyedDecodingContainer<Key>, from decoder: any Decoder
+  ) throws -> StoredNode {
+    guard container.contains(.type) else {
+      return .dictionary(try decoder.singleValueContainer().decode([String: StoredNode].self))
+    }
+    let name = try container.decode(String.self, forKey: .type)
+    if name == dictionaryName {
+      return .dictionary(try container.decode([String: StoredNode].self, forKey: .value))
+    }
+    if let scalarType = StoredScalars.byName[name] {
+      let text = try container.decode(String.self, forKey: .value)
+      if let scalar = scalarType.init(storedText: text) { return .scalar(scalar) }
+    } else if let type = TypeName.decodableType(named: name) {
+      return .decoded(try container.decode(type, forKey: .value))
+    }
+    throw DecodingError.dataCorruptedError(
+      forKey: .type, in: container, debugDescription: "the type is unknown")
+  }
+}
+
+/// The JSON of stored values.
+enum StoredJSON {
+  private static let infinity = "inf"
+  private static let negativeInfinity = "-inf"
+  private static let notANumber = "nan"
+
+  private static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      if let text = date.iso8601 {
+        try container.encode(text)
+      } else {
+        try container.encode(date.timeIntervalSinceReferenceDate)
+      }
+    }
+    return encoder
+  }()
+
+  private static let decoder: JSONDecoder = {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+    decoder.dateDecodingStrategy = .custom { decoder in
+      let container = try decoder.singleValueContainer()
+      // A number is the seconds since 2001, which is how Foundation writes dates by default.
+      if let seconds = try? container.decode(Double.self) {
+        return Date(timeIntervalSinceReferenceDate: seconds)
+      }
+      guard let date = Date(iso8601: try container.decode(String.self)) else {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "no date")
+      }
+      return date
+    }
+    return decoder
+  }()
+
+  /// Errors of the encoder are not passed on, because they quote values.
+  static func encode(_ value: any Encodable) throws(KeychainError) -> Data {
+    do {
+      return try encoder.encode(value)
+    } catch {
+      throw .unstorable(type(of: value))
+    }
+  }
+
+  /// Errors of the decoder are not passed on, because they quote values.
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from stored: StoredValue
+  ) throws(KeychainError) -> Value {
+    do {
+      return try decoder.decode(type, from: stored.data)
+    } catch {
+      throw stored.unreadable(as: "\(type)", because: StoredFailure.description(of: error))
+    }
+  }
+}
+
+/// What errors may say about a value that cannot be read: where it differs, but nothing of its
+/// contents.
+enum StoredFailure {
+  /// Returns why a value could not be decoded, with the field; `nil` if there is nothing to say.
+  ///
+  /// The error is the decoder's, or of the type itself, and may quote the value.
+  static func description(of error: any Error) -> String? {
+    switch error as? DecodingError {
+    case .keyNotFound(let key, let context):
+      "there is no field '\(path(context.codingPath + [key]))'"
+    case .valueNotFound(_, let context):
+      field(context).map { "the field '\($0)' has no value" }
+    case .typeMismatch(let type, let context):
+      field(context).map { "the field '\($0)' is no \(type)" }
+    case .dataCorrupted(let context):
+      field(context).map { "the field '\($0)' has a value that its type does not take" }
+        ?? "it is not valid JSON, or not what the type takes"
+    default: nil
+    }
+  }
+
+  private static func field(_ context: DecodingError.Context) -> String? {
+    let text = path(context.codingPath)
+    return text.isEmpty ? nil : text
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.reduce("") { path, key in
+      switch name(of: key) {
+      case .field(let name): path.isEmpty ? name : "\(path).\(name)"
+      case .element(let index): "\(path)[\(index)]"
+      case .wrapper: path
+      }
+    }
+  }
+
+  private enum Name {
+    case field(String)
+    case element(String)
+
+    /// A key of the stored form, which programs do not know.
+    case wrapper
+  }
+
+  /// Returns what an error may call a key.
+  ///
+  /// The cases of an enumeration are part of the program. Other keys, such as those of a
+  /// dictionary, belong to the value, and may be as secret as the rest.
+  private static func name(of key: any CodingKey) -> Name {
+    if key is StoredNode.Key { return .wrapper }
+    let mirror = Mirror(reflecting: key)
+    if mirror.displayStyle == .enum, mirror.children.isEmpty { return .field(key.stringValue) }
+    // The keys of a dictionary of numbers are numbers, too, but only decoders name positions in
+    // this way.
+    if let place = key.intValue, key.stringValue == "Index \(place)" {
+      return .element(String(place))
+    }
+    return .element("…")
+  }
+}
+
+extension TypeName {
+  /// Returns the name of a `Codable` type in content types; `nil` if it cannot be decoded.
+  static func ofDecodable(_ type: Any.Type) -> String? {
+    type is any Decodable.Type ? of(type) : nil
   }
 }

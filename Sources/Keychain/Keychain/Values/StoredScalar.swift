@@ -1,4 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import PreferencesCore
+internal import PrephirencesSystem
 
 /// A value that is stored as one piece of text, which a person can read.
 protocol StoredScalar: Sendable {
@@ -10,10 +12,15 @@ protocol StoredScalar: Sendable {
 
   /// Creates the value from its text.
   init?(storedText: String)
+
+  /// What readers get.
+  var storedValue: Any { get }
 }
 
 extension StoredScalar {
   static var storedName: String { "\(Self.self)" }
+
+  var storedValue: Any { self }
 }
 
 extension StoredScalar where Self: LosslessStringConvertible {
@@ -27,7 +34,7 @@ enum StoredScalars {
   private static let all: [any StoredScalar.Type] = [
     Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self,
     UInt8.self, UInt16.self, UInt32.self, UInt64.self, UInt128.self, Float.self, Double.self,
-    CGFloat.self, Decimal.self, Date.self, URL.self, UUID.self, Data.self,
+    StoredFloat.self, Decimal.self, Date.self, URL.self, UUID.self, Data.self,
   ]
 
   static let byName: [String: any StoredScalar.Type] =
@@ -53,13 +60,32 @@ extension UInt128: StoredScalar {}
 extension Float: StoredScalar {}
 extension Double: StoredScalar {}
 
-extension CGFloat: StoredScalar {
-  var storedText: String { native.storedText }
+/// Foundation's `CGFloat`; a program that does not link `Prephirences` reads a `Double`.
+struct StoredFloat: StoredScalar {
+  static let storedName = "CGFloat"
+
+  private static var type: (any PlainPreferenceValue.Type)? {
+    TypeName.decodableType(named: "10Foundation7CGFloatV") as? any PlainPreferenceValue.Type
+  }
+
+  let number: Double
+
+  /// Takes the number of a `CGFloat`; `nil` for another value.
+  init?(_ value: Any) {
+    guard !(Swift.type(of: value) is AnyClass), "\(Swift.type(of: value))" == Self.storedName,
+      let number = (value as? any BridgedValue)?.swiftValue as? Double
+    else { return nil }
+    self.number = number
+  }
 
   init?(storedText: String) {
-    guard let native = NativeType(storedText: storedText) else { return nil }
-    self.init(native)
+    guard let number = Double(storedText: storedText) else { return nil }
+    self.number = number
   }
+
+  var storedText: String { number.storedText }
+
+  var storedValue: Any { Self.type?.converted(from: number) ?? number }
 }
 
 extension Decimal: StoredScalar {
@@ -78,18 +104,31 @@ extension Decimal: StoredScalar {
 
 extension Date: StoredScalar {
   /// The date in ISO 8601; if that is not possible, in seconds since 2001-01-01 00:00:00 UTC.
-  var storedText: String {
-    StoredDate.text(of: self) ?? timeIntervalSinceReferenceDate.storedText
-  }
+  var storedText: String { iso8601 ?? timeIntervalSinceReferenceDate.storedText }
 
   init?(storedText: String) {
-    if let date = StoredDate.date(of: storedText) {
+    if let date = Date(iso8601: storedText) {
       self = date
     } else if let seconds = Double(storedText: storedText) {
       self.init(timeIntervalSinceReferenceDate: seconds)
     } else {
       return nil
     }
+  }
+
+  /// The date in ISO 8601, without loss; `nil` outside the years 1 to 9999, and within 0.1 ms of the
+  /// beginning of 2001, which would need hundreds of digits.
+  var iso8601: String? {
+    let interval = timeIntervalSinceReferenceDate
+    return interval.description.contains("e") ? nil : ISO8601.text(interval)
+  }
+
+  /// Reads a date with its time and zone; the fraction may have any number of digits.
+  init?(iso8601 text: String) {
+    guard let date = ISO8601(text, allowsLeapSecond: true), let offset = date.offset,
+      let interval = date.interval(offset: offset)
+    else { return nil }
+    self.init(timeIntervalSinceReferenceDate: interval)
   }
 }
 

@@ -1,6 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PreferencesCore
 
 /// A value in its stored form: bytes, and a content type that says how to read them.
 ///
@@ -12,7 +13,7 @@ internal import KeychainSecrets
 /// | array, dictionary | `application/json; type=Array` or `Dictionary` | JSON, see `StoredNode` |
 /// | any other `Codable` | `application/json; type=` and its mangled name | JSON |
 ///
-/// Dates are in ISO 8601, see `StoredDate`; seconds since 2001 can be read, too.
+/// Dates are in ISO 8601; seconds since 2001 can be read, too.
 ///
 /// An item without a content type comes from another program: it is text if it is valid UTF-8, and
 /// data otherwise.
@@ -58,5 +59,190 @@ extension KeychainError {
     Self(
       .invalidArgument, "a value of the type \(type) cannot be stored",
       recovery: "make the type Codable, or store its data")
+  }
+}
+
+extension StoredValue {
+  /// Converts a value, not an optional, to its stored form.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the value has no
+  ///   stored form.
+  init(encoding value: Any) throws(KeychainError) {
+    if let data = value as? Data {
+      try self.init(StoredMediaType.data, data)
+      return
+    }
+    let node = try StoredNode(value)
+    // Programs that have the type under another name can read JSON of the whole type.
+    if node.containsCodable, let value = value as? any Encodable {
+      let type = TypeName.ofDecodable(Swift.type(of: value))
+      try self.init(StoredMediaType.json(type: type), StoredJSON.encode(value))
+      return
+    }
+    switch node {
+    case .string(let text):
+      try self.init(StoredMediaType.text(), Data(text.utf8))
+    case .scalar(let scalar):
+      let type = Swift.type(of: scalar).storedName
+      try self.init(StoredMediaType.text(type: type), Data(scalar.storedText.utf8))
+    case .array:
+      try self.init(StoredMediaType.json(type: StoredNode.arrayName), StoredJSON.encode(node))
+    case .dictionary:
+      try self.init(StoredMediaType.json(type: StoredNode.dictionaryName), StoredJSON.encode(node))
+    case .null, .codable, .decoded: throw .unstorable(Swift.type(of: value))
+    }
+  }
+
+  private init(_ contentType: String, _ data: Data) throws(KeychainError) {
+    let secret = try translated(secrets: SecretBytes(copying: data.span.bytes))
+    self.init(contentType: contentType, secret: SharedSecret(secret))
+  }
+}
+
+extension StoredValue {
+  /// Returns the value, of the type that was stored.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes do not match
+  ///   the content type.
+  func value() throws(KeychainError) -> Any {
+    guard let mediaType else { return text ?? data }
+    switch mediaType.name {
+    case StoredMediaType.data: return data
+    case StoredMediaType.json: return try json(of: mediaType.type)
+    default: return try scalar(of: mediaType.type) ?? text ?? data
+    }
+  }
+
+  /// Returns the value as a type that the caller names.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes are not a
+  ///   value of that type.
+  func value<Value: Decodable>(as type: Value.Type) throws(KeychainError) -> Value {
+    if let data = data as? Value { return data }
+    if let string = try? string() as? Value { return string }
+    if let scalarType = type as? any StoredScalar.Type {
+      if let scalar = text.flatMap({ scalarType.init(storedText: $0) }) as? Value { return scalar }
+    } else if let value = try? value() as? Value {
+      return value
+    }
+    return try StoredJSON.decode(type, from: self)
+  }
+
+  private func scalar(of type: String?) throws(KeychainError) -> Any? {
+    guard let type, let scalarType = StoredScalars.byName[type] else { return nil }
+    guard let scalar = text.flatMap({ scalarType.init(storedText: $0) }) else {
+      throw unreadable(as: type)
+    }
+    return scalar.storedValue
+  }
+
+  private func json(of type: String?) throws(KeychainError) -> Any {
+    switch type {
+    case StoredNode.arrayName, StoredNode.dictionaryName:
+      return try StoredJSON.decode(StoredNode.self, from: self).value
+    case let name?:
+      guard let type = TypeName.decodableType(named: name) else { return data }
+      return try StoredJSON.decode(type, from: self)
+    case nil: return data
+    }
+  }
+
+  /// Returns the error for a value that cannot be read as a type; the reason repeats nothing of it.
+  func unreadable(as type: String, because reason: String? = nil) -> KeychainError {
+    let message = "\(subject) cannot be read as the type \(type)"
+    return .undecodable(reason.map { "\(message): \($0)" } ?? message)
+  }
+}
+
+/// A stored value, with its credential.
+struct StoredItem: Sendable {
+  let credential: Credential
+  let value: StoredValue
+}
+
+extension CredentialStore {
+  /// Reads a value, whether it has expired or not.
+  func item(_ identity: CredentialIdentity) throws(KeychainError) -> StoredItem? {
+    guard let item = try secret(for: identity) else { return nil }
+    let credential = item.credential
+    return StoredItem(
+      credential: credential,
+      value: StoredValue(
+        identity: identity, contentType: credential.contentType,
+        secret: SharedSecret(item.takeSecret())))
+  }
+
+  /// Writes a value in place of the one that was read; `nil` means no value, in both.
+  ///
+  /// - Throws: ``KeychainError`` whose `isConflict` is true if it was changed after it was read.
+  @discardableResult
+  func replace(
+    _ old: StoredItem?, _ credential: Credential, by value: StoredValue?
+  ) throws(KeychainError) -> Credential? {
+    guard let value else {
+      if let old { try remove(old.credential.identity, expectedVersion: old.credential.version) }
+      return nil
+    }
+    let mode = old.map { StoreMode.replace(version: $0.credential.version) } ?? .addOnly
+    return try store(credential, secret: value.secret.bytes, mode: mode)
+  }
+}
+
+extension StoredValue {
+  /// Returns whether another value has the same bytes and type.
+  func isSame(as other: StoredValue) -> Bool {
+    contentType == other.contentType && secret.bytes.isEqual(to: other.secret.bytes)
+  }
+}
+
+extension FieldChange {
+  /// Sets a field, or clears it if the value is `nil`.
+  init(to value: Value?) {
+    self = value.map { .set($0) } ?? .clear
+  }
+
+  /// Sets a field, or keeps it if the value is `nil`.
+  init(orKeep value: Value?) {
+    self = value.map { .set($0) } ?? .keep
+  }
+}
+
+/// The media type of a stored value, with the parameter that names the value's type.
+struct StoredMediaType: Sendable {
+  /// The media type without parameters, in lower case.
+  let name: String
+
+  /// The value of the parameter `type`.
+  let type: String?
+
+  static let text = "text/plain"
+  static let data = "application/octet-stream"
+  static let json = "application/json"
+
+  init(parsing contentType: String) {
+    let parts = contentType.split(separator: ";", omittingEmptySubsequences: false).map {
+      String($0.trimmingWhitespace)
+    }
+    name = parts.first?.lowercased() ?? ""
+    type = parts.dropFirst().first { $0.hasPrefix("type=") }.map { String($0.dropFirst(5)) }
+  }
+
+  /// Returns the content type of text, or of a value that is written as text.
+  static func text(type: String? = nil) -> String {
+    "\(text); charset=utf-8" + (type.map { "; type=\($0)" } ?? "")
+  }
+
+  /// Returns the content type of JSON.
+  static func json(type: String?) -> String {
+    json + (type.map { "; type=\($0)" } ?? "")
+  }
+}
+
+extension Substring {
+  /// The text without the spaces and tabs around it.
+  fileprivate var trimmingWhitespace: Substring {
+    let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    let start = drop(while: isSpace)
+    return start.lastIndex { !isSpace($0) }.map { start[...$0] } ?? ""
   }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Base64 for names, which are not secret.
 enum Base64 {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
 
 /// The attributes of a credential, stored as one attribute of its item.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
 
 /// An item of the provider, as it was read.

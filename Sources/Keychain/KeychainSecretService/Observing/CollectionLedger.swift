@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
 
 /// Records the items of a collection, to find out what a signal means.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 package import KeychainCredentials
 package import KeychainVault
@@ -168,21 +168,25 @@ package final class KeyedRecords: Sendable {
 }
 
 extension KeyedRecords {
-  private static let checkLabel = "check: "
+  private static let checkLabel = "check:"
 
   /// Returns a text with its checksum, which also covers the name of its file.
   private func sealed(_ text: String, _ fileName: String) throws(KeychainError) -> [UInt8] {
     guard let check = try check(text, fileName) else {
       throw KeychainError(.internalFailure, "there is no device key to write a record with")
     }
-    return Array((text + Self.checkLabel + check + "\n").utf8)
+    return Array((text + Self.checkLabel + " " + check + "\n").utf8)
   }
 
   /// Returns the text of a file, or `nil` if its checksum is wrong.
   private func checked(_ contents: String, _ fileName: String) throws(KeychainError) -> String? {
-    guard let range = contents.range(of: Self.checkLabel, options: .backwards) else { return nil }
-    let text = String(contents[..<range.lowerBound])
-    guard let check = try check(text, fileName), contents[range.upperBound...] == check + "\n"
+    // A checksum has no colon, so the last one is its label's.
+    guard let colon = contents.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+    let labeled = contents[...colon]
+    guard labeled.hasSuffix(Self.checkLabel) else { return nil }
+    let text = String(labeled.dropLast(Self.checkLabel.count))
+    guard let check = try check(text, fileName),
+      contents[contents.utf8.index(after: colon)...] == " " + check + "\n"
     else { return nil }
     return text
   }

@@ -1,6 +1,6 @@
-internal import Foundation
 internal import KeychainCredentials
 public import KeychainSecretService
+internal import PrephirencesSystem
 
 /// Which store a program or its user chooses.
 public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
@@ -101,8 +101,7 @@ extension StorePlace {
     switch collection {
     case .default: "default"
     case .session: "session"
-    case .named(let label):
-      "label " + (label.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+    case .named(let label): "label " + label.percentEncoded(keepingOnly: "")
     }
   }
 
@@ -113,7 +112,7 @@ extension StorePlace {
     switch (words.first, words.count) {
     case ("default", 1): return .default
     case ("session", 1): return .session
-    case ("label", 2): return String(words[1]).removingPercentEncoding.map { .named($0) }
+    case ("label", 2): return String(words[1]).percentDecoded.map { .named($0) }
     default: return nil
     }
   }

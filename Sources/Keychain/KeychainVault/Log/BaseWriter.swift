@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 public import KeychainCredentials
 public import KeychainVaultFormat
 internal import PrephirencesSystem

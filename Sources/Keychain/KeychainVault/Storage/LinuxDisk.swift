@@ -1,5 +1,5 @@
 internal import CPrephirencesSystem
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import PrephirencesSystem
 internal import SystemPackage

@@ -11,6 +11,13 @@ package protocol BridgedValue {
 
   /// The text of a number; `nil` if the object is none.
   var numberText: String? { get }
+
+  /// Whether the object is a number of single precision, which its value as a `Double` does not say.
+  var isSinglePrecision: Bool { get }
+}
+
+extension BridgedValue {
+  package var isSinglePrecision: Bool { false }
 }
 
 extension BridgedValue {

@@ -70,11 +70,10 @@ package struct MarkedArchive {
   /// Returns the URL of an archive, with a mark or without one; `nil` for other data.
   package static func url(of data: Data) -> URL? { KeyedArchive(data)?.url(forKey: rootKey) }
 
-  /// The objects of an archive: texts, each once, and URLs.
+  /// The objects of an archive: texts, each once, and a URL.
   private struct Objects {
     private(set) var all = [PropertyListNode.string(KeyedArchive.null)]
     private var texts: [String: Int] = [:]
-    private var urlClass: Int?
 
     mutating func add(_ text: String) -> Int {
       if let index = texts[text] { return index }
@@ -82,20 +81,17 @@ package struct MarkedArchive {
       return append(.string(text))
     }
 
+    /// Adds a URL, which is never relative to another one.
     mutating func add(_ url: URL) -> Int {
       let index = append(.array([]))
-      let base = url.baseURL.map { add($0) } ?? 0
-      let relative = add(url.relativeString)
-      let urlClass =
-        urlClass
-        ?? append(
-          .dictionary([
-            ("$classname", .string("NSURL")),
-            ("$classes", .array([.string("NSURL"), .string("NSObject")])),
-          ]))
-      self.urlClass = urlClass
+      let text = add(url.absoluteString)
+      let urlClass = append(
+        .dictionary([
+          ("$classname", .string("NSURL")),
+          ("$classes", .array([.string("NSURL"), .string("NSObject")])),
+        ]))
       all[index] = .dictionary([
-        ("NS.relative", .reference(relative)), ("NS.base", .reference(base)),
+        ("NS.relative", .reference(text)), ("NS.base", .reference(0)),
         ("$class", .reference(urlClass)),
       ])
       return index

@@ -46,7 +46,7 @@ indirect enum PropertyListNode {
   }
 }
 
-/// Writes property lists with the bytes that Foundation writes on Linux.
+/// Writes property lists: XML with the bytes that Foundation writes on Linux, and binary lists.
 package enum PropertyListWriter {
   /// Returns the bytes of a property list.
   ///
@@ -223,7 +223,7 @@ enum GregorianDay {
 
 /// Writes a binary property list.
 ///
-/// As with Foundation, equal numbers, truth values and references are one object; texts are not.
+/// Equal numbers, truth values and references are one object; texts are not, as with Foundation.
 private struct BinaryPropertyListWriter {
   private enum Object {
     case bytes([UInt8])
@@ -245,7 +245,7 @@ private struct BinaryPropertyListWriter {
     case .integer(let number): return share(Self.bytes(of: number))
     case .unsigned(let number):
       return share([0x14] + [UInt8](repeating: 0, count: 8) + Self.bigEndian(number, 8))
-    case .real(let number): return share([0x23] + Self.bigEndian(number.bitPattern, 8))
+    case .real(let number): return share([0x23] + Self.bigEndian((number.isNaN ? .nan : number).bitPattern, 8))
     case .reference(let number):
       let width = Self.width(of: number)
       return share([0x80 | UInt8(width - 1)] + Self.bigEndian(UInt64(number), width))

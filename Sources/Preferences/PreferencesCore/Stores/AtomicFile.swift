@@ -1,4 +1,7 @@
-package import Foundation
+package import FoundationEssentials
+internal import Glibc
+internal import PrephirencesSystem
+internal import SystemPackage
 
 /// A file that is replaced as a whole, so that it is never half written.
 package struct AtomicFile {
@@ -12,7 +15,12 @@ package struct AtomicFile {
     guard descriptor >= 0 else { throw .system(errno, "cannot open the file '\(path)'") }
     defer { close(descriptor) }
     do {
-      return try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data()
+      var data = Data()
+      while true {
+        let bytes = try DescriptorIO.read(FileDescriptor(rawValue: descriptor), 65536)
+        if bytes.isEmpty { return data }
+        data += bytes
+      }
     } catch {
       throw PreferencesError(.inputOutput, "cannot read the file '\(path)'")
     }
@@ -79,7 +87,7 @@ package struct AtomicFile {
       fchmod(descriptor, status.st_mode & 0o7777)
     }
     do {
-      try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: data)
+      try DescriptorIO.write(Array(data), to: FileDescriptor(rawValue: descriptor))
     } catch {
       throw PreferencesError(.inputOutput, "cannot write the file '\(path)'")
     }

@@ -1,13 +1,16 @@
 extension String {
   /// The text with every byte percent-encoded that is neither an ASCII letter or digit, nor one of
   /// `-._~`, nor among the kept ones.
-  ///
-  /// - Parameter kept: ASCII characters that stay as well.
-  /// - Returns: ASCII text.
   package func percentEncoded(keeping kept: String = "") -> String {
+    percentEncoded(keepingOnly: "-._~" + kept)
+  }
+
+  /// The text with every byte percent-encoded that is neither an ASCII letter or digit, nor among
+  /// the kept ones.
+  package func percentEncoded(keepingOnly kept: String) -> String {
     var bytes: [UInt8] = []
     for byte in utf8 {
-      if byte.isUnreserved || kept.utf8.contains(byte) {
+      if byte.isLetterOrDigit || kept.utf8.contains(byte) {
         bytes.append(byte)
       } else {
         bytes += [UInt8(ascii: "%"), (byte >> 4).hexDigit, (byte & 0xF).hexDigit]
@@ -38,13 +41,10 @@ extension String {
 }
 
 extension UInt8 {
-  /// Whether the byte is a letter, a digit or a mark that no URL uses as a delimiter (RFC 3986,
-  /// section 2.3).
-  fileprivate var isUnreserved: Bool {
+  fileprivate var isLetterOrDigit: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"), UInt8(ascii: "~"):
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
     default: false
     }

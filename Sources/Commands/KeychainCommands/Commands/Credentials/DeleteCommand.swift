@@ -3,9 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 
 /// Deletes a credential.
-struct DeleteCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["delete", "rm"]
-
+struct DeleteCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete a credential",
@@ -35,16 +33,6 @@ struct DeleteCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    try line.group(&_item)
-    ifExists = try line.flag("if-exists")
-    otherPrograms = try line.flag("other-programs")
-    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

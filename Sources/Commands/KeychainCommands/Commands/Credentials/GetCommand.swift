@@ -8,7 +8,7 @@ internal import PrephirencesCommandLine
 
 /// Reads a secret.
 struct GetCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["get"]
+  static let quickName: String? = "get"
 
   static let configuration = CommandConfiguration(
     commandName: "get",
@@ -61,15 +61,15 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
-    account = try line.optionalArgument("account")
     try line.group(&_item)
-    attribute = try line.options("attribute", as: AttributePair.init(parsing:))
+    attribute = try line.options("attribute").map(AttributePair.init(parsing:))
     json = try line.flag("json")
     allowExpired = try line.flag("allow-expired")
     try line.group(&_destination)
     try line.group(&_scope)
     try line.group(&_stores)
     try line.group(&_common)
+    account = line.optionalArgument()
   }
 
   var storeOptions: StoreOptions? { stores }

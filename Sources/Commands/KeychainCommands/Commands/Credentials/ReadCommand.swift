@@ -5,9 +5,7 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Reads what a reference names.
-struct ReadCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["read"]
-
+struct ReadCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "read",
     abstract: "Print what a reference names",
@@ -39,14 +37,6 @@ struct ReadCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    reference = try line.argument("reference")
-    allowExpired = try line.flag("allow-expired")
-    try line.group(&_destination)
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

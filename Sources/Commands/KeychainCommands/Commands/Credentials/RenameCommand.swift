@@ -3,9 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 
 /// Renames a credential.
-struct RenameCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["rename", "mv"]
-
+struct RenameCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
     abstract: "Rename a credential, or move it to another service or group",
@@ -37,17 +35,6 @@ struct RenameCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    newAccount = try line.argument("new-account")
-    try line.group(&_item)
-    try line.group(&_names)
-    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
-    json = try line.flag("json")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

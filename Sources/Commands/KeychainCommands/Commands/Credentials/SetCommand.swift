@@ -9,7 +9,7 @@ internal import PrephirencesSystem
 
 /// Stores a secret.
 struct SetCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["set"]
+  static let quickName: String? = "set"
 
   static let configuration = CommandConfiguration(
     commandName: "set",
@@ -59,8 +59,6 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    rest = try line.arguments("rest")
     try line.group(&_item)
     try line.group(&_details)
     trimNewline = try line.flag("trim-newline")
@@ -71,6 +69,9 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     insecureValue = try line.option("insecure-value")
     try line.group(&_stores)
     try line.group(&_common)
+    account = try line.argument()
+    // What is more is an error, which the parser reports.
+    rest = []
   }
 
   var storeOptions: StoreOptions? { stores }

@@ -3,9 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 
 /// Shows a credential without its secret.
-struct ShowCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["show"]
-
+struct ShowCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Show a credential without its secret",
@@ -27,14 +25,6 @@ struct ShowCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    try line.group(&_item)
-    json = try line.flag("json")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -3,9 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 
 /// Changes a credential without its secret.
-struct UpdateCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["update"]
-
+struct UpdateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "update",
     abstract: "Change a credential without its secret",
@@ -33,16 +31,6 @@ struct UpdateCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    try line.group(&_item)
-    try line.group(&_details)
-    removeAttribute = try line.options("remove-attribute")
-    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -7,9 +7,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Answers docker and its relatives.
-struct DockerCredentialCommand: HelperCommand, QuickCommand {
-  static let spellings = [HelperProgram.docker.command]
-
+struct DockerCredentialCommand: HelperCommand {
   static let configuration = CommandConfiguration(
     commandName: HelperProgram.docker.command,
     abstract: "Keep the logins of docker, podman and skopeo",
@@ -39,18 +37,6 @@ struct DockerCredentialCommand: HelperCommand, QuickCommand {
   @OptionGroup(title: "Which credential") var helper: HelperOptions
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    let word = try line.argument("operation")
-    if let operation = Operation(rawValue: word) {
-      self.operation = operation
-    } else if !line.isDefining {
-      throw QuickLine.Declined()
-    }
-    try line.group(&_helper)
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

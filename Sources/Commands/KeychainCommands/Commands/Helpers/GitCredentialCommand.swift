@@ -6,7 +6,7 @@ internal import PrephirencesCommandLine
 
 /// Gives credentials to git.
 struct GitCredentialCommand: HelperCommand, QuickCommand {
-  static let spellings = ["git-credential"]
+  static let quickName: String? = "git-credential"
 
   static let configuration = CommandConfiguration(
     commandName: "git-credential",
@@ -33,11 +33,11 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
-    operation = try line.argument("operation")
     try line.group(&_helper)
     others = try line.flag("others")
     try line.group(&_stores)
     try line.group(&_common)
+    operation = try line.argument()
   }
 
   var storeOptions: StoreOptions? { stores }

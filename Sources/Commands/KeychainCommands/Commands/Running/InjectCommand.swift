@@ -6,9 +6,7 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Fills a template with secrets.
-struct InjectCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["inject"]
-
+struct InjectCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "inject",
     abstract: "Fill a template with secrets",
@@ -48,15 +46,6 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    template = try line.argument("template")
-    output = try line.option("output")
-    overwrite = try line.flag("overwrite")
-    allow = try line.options("allow")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -1,13 +1,11 @@
 internal import ArgumentParser
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 /// Ends the sharing of a suite.
 struct SyncRemoveCommand: SyncSubcommand {
-  static let spellings = ["remove", "rm"]
-
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Stop sharing the preferences of a program",

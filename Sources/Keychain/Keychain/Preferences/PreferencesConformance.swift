@@ -1,6 +1,7 @@
-public import Foundation
+internal import Dispatch
+public import FoundationEssentials
 public import KeychainCredentials
-public import Prephirences
+public import PreferencesCore
 internal import Synchronization
 
 // The preference protocols. `lastError` and `lastStatus` report a failure, and it reads as `nil`;
@@ -28,7 +29,7 @@ extension KeychainPreferences {
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none or it cannot be read.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    recordingRead { () throws(KeychainError) in try value(for: key) }
+    recordingRead { try value(for: key) }
   }
 
   /// Returns the text of a key, or `nil` for a failure; `string(for:)` throws it.
@@ -38,7 +39,7 @@ extension KeychainPreferences {
   /// - Parameter key: The key.
   /// - Returns: The text, or `nil` if there is none or it cannot be read.
   public func string(forKey key: PreferenceKey) -> String? {
-    recordingRead { () throws(KeychainError) in try string(for: key) }
+    recordingRead { try string(for: key) }
   }
 
   /// Returns the bytes of a key, or `nil` for a failure; `data(for:)` throws it.
@@ -48,7 +49,7 @@ extension KeychainPreferences {
   /// - Parameter key: The key.
   /// - Returns: The bytes, whatever was stored, or `nil` if there are none or they cannot be read.
   public func data(forKey key: PreferenceKey) -> Data? {
-    recordingRead { () throws(KeychainError) in try data(for: key) }
+    recordingRead { try data(for: key) }
   }
 
   /// Returns whether a key has a value, or `false` for a failure; `contains(_:)` throws it.
@@ -58,7 +59,7 @@ extension KeychainPreferences {
   /// - Parameter key: The key.
   /// - Returns: `true` if there is a value.
   public func hasObject(forKey key: PreferenceKey) -> Bool {
-    recordingRead { () throws(KeychainError) in try credential(for: key) } != nil
+    recordingRead { try credential(for: key) } != nil
   }
 
   /// Returns the keys that can be read now, and leaves out the others; `allKeys()` throws instead.
@@ -67,7 +68,7 @@ extension KeychainPreferences {
   ///
   /// - Returns: The keys.
   public func keys() -> [String] {
-    let found = recording { () throws(KeychainError) in try search() }
+    let found = recording { try search() }
     if let incomplete = found?.incomplete { record(incomplete) }
     return found?.keys ?? []
   }
@@ -78,7 +79,7 @@ extension KeychainPreferences {
   ///
   /// - Returns: The values by their keys.
   public func dictionary() -> PreferencesDictionary {
-    let found = recording { () throws(KeychainError) in try search() }
+    let found = recording { try search() }
     var failure = found?.incomplete
     var values: PreferencesDictionary = [:]
     for key in found?.keys ?? [] {
@@ -101,7 +102,7 @@ extension KeychainPreferences {
   ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    recording { () throws(KeychainError) in try set(value, for: key) }
+    recording { try set(value, for: key) }
   }
 
   /// Removes a key, and ignores a failure; `removeValue(for:)` throws it.
@@ -110,7 +111,7 @@ extension KeychainPreferences {
   ///
   /// - Parameter key: The key.
   public func removeObject(forKey key: PreferenceKey) {
-    recordingRead { () throws(KeychainError) in try removeValue(for: key) ? true : nil }
+    recordingRead { try removeValue(for: key) ? true : nil }
   }
 
   /// Sets the values of several keys, and ignores a failure; `set(_:)` throws it.
@@ -119,7 +120,7 @@ extension KeychainPreferences {
   ///
   /// - Parameter dictionary: The values by their keys; other keys keep theirs.
   public func set(dictionary: PreferencesDictionary) {
-    recording { () throws(KeychainError) in try set(withoutNulls(dictionary)) }
+    recording { try set(withoutNulls(dictionary)) }
   }
 
   /// Removes all keys, and ignores a failure; `removeAll()` throws it.
@@ -127,7 +128,7 @@ extension KeychainPreferences {
   /// Only keys of this service (or server) and access group are removed. ``lastError`` reports a
   /// failure; after it some or all are still there, and all if they are in the vault.
   public func clearAll() {
-    recording { () throws(KeychainError) in try removeAll() }
+    recording { try removeAll() }
   }
 
   /// The text of a key; a failure reads as `nil`, and is ignored by the setter.
@@ -156,13 +157,16 @@ extension KeychainPreferences {
   ///
   /// - Parameter key: The key.
   public subscript(attribute key: PreferenceKey) -> Credential? {
-    recordingRead { () throws(KeychainError) in try credential(for: key) }
+    recordingRead { try credential(for: key) }
+  }
+
+  /// Records as ``lastError`` that a transformation refused a value.
+  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    record(KeychainError(.invalidArgument, error.message))
   }
 
   @discardableResult
-  private func recordingRead<Result>(
-    _ body: () throws(KeychainError) -> Result?
-  ) -> Result? {
+  private func recordingRead<Result>(_ body: () throws -> Result?) -> Result? {
     let result = recording(body)
     // Nothing failed, and there was no value.
     if case .some(.none) = result {
@@ -172,13 +176,13 @@ extension KeychainPreferences {
   }
 
   @discardableResult
-  private func recording<Result>(_ body: () throws(KeychainError) -> Result) -> Result? {
-    do throws(KeychainError) {
+  private func recording<Result>(_ body: () throws -> Result) -> Result? {
+    do {
       let result = try body()
       record(nil)
       return result
     } catch {
-      record(error)
+      record(keychainError(error))
       return nil
     }
   }
@@ -188,5 +192,98 @@ extension KeychainPreferences {
       $0.lastError = error
       $0.lastStatus = error?.status ?? errSecSuccess
     }
+  }
+}
+
+extension KeychainPreferences {
+  /// Values cannot be written as members: a misspelt name would store a credential.
+  ///
+  /// Other kinds of preferences have this subscript, and code that is generic over
+  /// ``MutablePreferencesType`` can read and set values of the keychain with it. On the keychain
+  /// itself, the compiler rejects unknown members.
+  ///
+  /// - Parameter key: The key.
+  public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? {
+    @available(
+      *, unavailable,
+      message: "KeychainPreferences has no such member; a value is keychain[\"key\"]"
+    )
+    get { self[key] }
+    @available(
+      *, unavailable,
+      message: "KeychainPreferences has no such member; a value is keychain[\"key\"]"
+    )
+    set { self[key] = newValue }
+  }
+}
+
+/// The keychain reports failures, such as a locked vault.
+extension KeychainPreferences: FalliblePreferencesType {
+  /// Returns the value of a key; another name for `value(for:)`.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As `value(for:)`.
+  public func fetchObject(forKey key: PreferenceKey) throws(KeychainError) -> PreferenceObject? {
+    try value(for: key)
+  }
+
+  /// Returns all values.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: As `allKeys()` and `value(for:)`.
+  public func fetchDictionary() throws(KeychainError) -> PreferencesDictionary {
+    var values: PreferencesDictionary = [:]
+    for key in try allKeys() { values[key] = try value(for: key) }
+    return values
+  }
+
+  /// Sets the value of a key; another name for `set(_:for:)`.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key.
+  ///   - key: The key.
+  /// - Throws: As `set(_:for:)`.
+  public func storeObject(
+    _ value: PreferenceObject?, forKey key: PreferenceKey
+  ) throws(KeychainError) {
+    try set(value, for: key)
+  }
+
+  /// Removes all keys; another name for `removeAll()`.
+  ///
+  /// - Throws: As `removeAll()`.
+  public func removeAllObjects() throws(KeychainError) { try removeAll() }
+}
+
+extension KeychainPreferences: ChangeReportingPreferences {
+  package func observeChanges(
+    _ handler: @escaping @Sendable () -> Void
+  ) -> PreferenceObservation {
+    // The thread that reports a change must not wait for the store.
+    let queue = DispatchQueue(label: "keychain.preferences.changes")
+    let observation = observe { _ in queue.async(execute: handler) }
+    return PreferenceObservation { observation.cancel() }
+  }
+}
+
+extension KeychainError: PreferencesErrorConvertible {
+  /// The failure as an error of preferences, with the same message.
+  public var preferencesError: PreferencesError {
+    let code: PreferencesError.Code =
+      switch self.code {
+      case .locked, .incorrectSecret: .locked
+      case .damaged, .rolledBack, .foreign: .damaged
+      case .invalidArgument, .tooLarge: .unstorable
+      case .undecodable: .typeMismatch
+      case .timedOut, .busy: .timedOut
+      case .versionConflict: .conflict
+      case .insecurePermissions: .insecure
+      case .unsupportedFormat: .unsupportedFormat
+      case .noStore: .noPlace
+      case .outcomeUnknown: .outcomeUnknown
+      default: .inputOutput
+      }
+    return PreferencesError(code, description)
   }
 }

@@ -1,7 +1,11 @@
 internal import Dispatch
-public import Foundation
+public import FoundationEssentials
 internal import Glibc
 public import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainStores
+internal import KeychainVault
+internal import PreferencesCore
 
 // Changes values that other tasks and programs may change at the same time.
 extension KeychainPreferences {
@@ -65,15 +69,11 @@ extension KeychainPreferences {
     let identity = identity(for: key)
     let start = ContinuousClock.now
     while true {
-      let old = try await onWorkerThread { keychain throws(KeychainError) in
-        try keychain.store.item(identity)
-      }
+      let old = try await onWorkerThread { try $0.store.item(identity) }
       var value = try old?.value.value(as: type)
       try change(&value)
       let new = try replacement(value, for: old, identity, expires)
-      let isWritten = try await onWorkerThread { keychain throws(KeychainError) in
-        try new.isWritten(to: keychain.store)
-      }
+      let isWritten = try await onWorkerThread { try new.isWritten(to: $0.store) }
       guard !isWritten else { return value }
       guard .now - start < deadline else {
         throw KeychainError.changedTooOften(identity, for: deadline)
@@ -86,7 +86,7 @@ extension KeychainPreferences {
     _ value: Value?, for old: StoredItem?, _ identity: CredentialIdentity,
     _ expires: FieldChange<Date>
   ) throws(KeychainError) -> Replacement {
-    let stored = try value.map { value throws(KeychainError) in try StoredValue(encoding: value) }
+    let stored = try value.map(StoredValue.init(encoding:))
     let update = CredentialUpdate(
       contentType: FieldChange(to: stored?.contentType), expires: expires)
     let credential = old?.credential ?? Credential(identity, accessibility: accessibility)
@@ -114,5 +114,112 @@ private struct Replacement: Sendable {
   private var changesSomething: Bool {
     guard let old, let value else { return old != nil || value != nil }
     return !old.value.isSame(as: value) || old.credential.expires != credential.expires
+  }
+}
+
+// Several changes in one step, where the store can.
+extension KeychainPreferences {
+  /// Stores several values; `nil` removes a key.
+  ///
+  /// In the vault, they are stored in one step: all or none, also after a crash, and the disk is
+  /// waited for once. The desktop keyring and other stores cannot do that: they get the values one
+  /// by one, in the order of the keys, and after a failure those before it are stored.
+  ///
+  /// - Parameter values: The values by their keys; see `set(_:for:)`.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
+  ///   ``KeychainError/Code/invalidArgument`` if a value cannot be stored. Then nothing was stored.
+  public func set(_ values: [String: Any?]) throws(KeychainError) {
+    try store(Self.encoded(values))
+  }
+
+  /// Stores several values without blocking; `nil` removes a key.
+  ///
+  /// - Parameter values: The values by their keys.
+  /// - Throws: As the synchronous method.
+  public func set(_ values: [String: Any?]) async throws(KeychainError) {
+    let encoded = try Self.encoded(values)
+    try await onWorkerThread { try $0.store(encoded) }
+  }
+
+  private typealias Encoded = [(key: String, value: StoredValue?)]
+
+  private static func encoded(_ values: [String: Any?]) throws(KeychainError) -> Encoded {
+    var encoded: Encoded = []
+    for key in values.keys.sorted() {
+      if let value = unwrapped(values[key] ?? nil) {
+        encoded.append((key, try StoredValue(encoding: value)))
+      } else {
+        encoded.append((key, nil))
+      }
+    }
+    return encoded
+  }
+
+  private func store(_ values: Encoded) throws(KeychainError) {
+    // What is always refused, and what changes nothing, must not create a vault.
+    var addsValue = false
+    for case (let key, let value?) in values {
+      addsValue = true
+      try update(value.contentType).applied(to: Credential(identity(for: key)))
+        .checkRules(secretCount: value.secret.bytes.count)
+    }
+    guard addsValue else { return try removeValues(for: present(values.map(\.key))) }
+    try change(values.map(\.key), adding: accessibility) { index, transaction in
+      let identity = identity(for: values[index].key)
+      guard let value = values[index].value else {
+        try transaction.remove(identity)
+        return
+      }
+      try transaction.merge(
+        update(value.contentType), secret: value.secret.bytes, into: identity)
+    } alone: { index in
+      let identity = identity(for: values[index].key)
+      guard let value = values[index].value else {
+        try store.remove(identity)
+        return
+      }
+      try store.merge(update(value.contentType), secret: value.secret.bytes, into: identity)
+    }
+  }
+
+  private func present(_ keys: [String]) throws(KeychainError) -> [String] {
+    var present: [String] = []
+    for key in keys where try contains(key) { present.append(key) }
+    return present
+  }
+
+  /// Removes keys that exist, in one step if the store can.
+  func removeValues(for keys: [String]) throws(KeychainError) {
+    try change(keys, adding: nil) { index, transaction in
+      try transaction.remove(identity(for: keys[index]))
+    } alone: { index in
+      try removeValue(for: keys[index])
+    }
+  }
+
+  private func change(
+    _ keys: [String], adding accessibility: Accessibility?,
+    _ change: (Int, inout VaultTransaction) throws -> Void, alone: (Int) throws -> Void
+  ) throws(KeychainError) {
+    let requirement = accessibility?.unlockRequirement ?? .nothing
+    func together(_ transaction: inout VaultTransaction) throws {
+      for index in keys.indices { try change(index, &transaction) }
+    }
+    do {
+      if keys.count > 1 {
+        switch store {
+        case let vault as Vault:
+          return try vault.withTransaction(unlocking: requirement, together)
+        case let automatic as AutomaticStore:
+          let done: Void? = try automatic.transaction(
+            serviceOf: identity(for: keys[0]), accessibility, unlocking: requirement, together)
+          if done != nil { return }
+        default: break
+        }
+      }
+      for index in keys.indices { try alone(index) }
+    } catch {
+      throw keychainError(error)
+    }
   }
 }

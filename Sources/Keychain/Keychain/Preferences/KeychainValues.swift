@@ -1,0 +1,472 @@
+public import FoundationEssentials
+public import KeychainCredentials
+public import KeychainSecrets
+internal import PreferencesCore
+
+// The throwing methods.
+extension KeychainPreferences {
+  /// Returns the secret of a key, in guarded memory.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired secret; if `false`, it throws
+  ///     ``KeychainError/Code/expired``.
+  /// - Returns: The bytes as they are stored, or `nil` if there are none.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or
+  ///   ``KeychainError/Code/expired``.
+  public func secret(
+    for key: String, allowingExpired: Bool = false
+  ) throws(KeychainError) -> SecretBytes? {
+    guard let value = try stored(key, allowingExpired) else { return nil }
+    return try value.secret.copy()
+  }
+
+  /// Returns the text of a key, whatever type was stored.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The text, or `nil` if there is none.
+  /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
+  ///   are not UTF-8.
+  public func string(
+    for key: String, allowingExpired: Bool = false
+  ) throws(KeychainError) -> String? {
+    try stored(key, allowingExpired)?.string()
+  }
+
+  /// Returns the bytes of a key, whatever type was stored.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The bytes, or `nil` if there are none.
+  /// - Throws: As ``secret(for:allowingExpired:)``.
+  public func data(
+    for key: String, allowingExpired: Bool = false
+  ) throws(KeychainError) -> Data? {
+    try stored(key, allowingExpired)?.data
+  }
+
+  /// Returns the value of a key, of the type that was stored.
+  ///
+  /// A value that another program stored is text if it is valid UTF-8, and data otherwise. A
+  /// `Codable` value is its JSON data if this program has no type of the stored name; private types
+  /// are never found. Read such values with `value(_:for:)`.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
+  ///   do not match their content type.
+  public func value(
+    for key: String, allowingExpired: Bool = false
+  ) throws(KeychainError) -> Any? {
+    try stored(key, allowingExpired)?.value()
+  }
+
+  /// Returns the value of a key, of a type that the caller names.
+  ///
+  /// - Parameters:
+  ///   - type: The type, whether or not the program that stored the value has it.
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
+  ///   are not a value of that type.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, for key: String, allowingExpired: Bool = false
+  ) throws(KeychainError) -> Value? {
+    try stored(key, allowingExpired)?.value(as: type)
+  }
+
+  /// Stores a value, with its expiry and notes, in one step.
+  ///
+  /// ```swift
+  /// try keychain.set(tokens, for: "api", expires: .now + 3600, label: "Example API")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - value: Text, data, a number, a date, a URL, an array, a dictionary, or any other `Codable`
+  ///     value; `nil` removes the key and ignores the other arguments.
+  ///   - key: The key.
+  ///   - expires: When the value stops being valid; `nil` for never, even if the old value had an
+  ///     expiry.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
+  ///   ``KeychainError/Code/invalidArgument`` if the value cannot be stored or the name of an
+  ///   attribute is reserved. Then the old value stays.
+  public func set(
+    _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
+    comment: String? = nil, attributes: CredentialAttributes = [:]
+  ) throws(KeychainError) {
+    guard let value = unwrapped(value) else {
+      try removeValue(for: key)
+      return
+    }
+    let stored = try StoredValue(encoding: value)
+    let update = update(stored.contentType, expires, label, comment, attributes)
+    try store.merge(update, secret: stored.secret.bytes, into: identity(for: key))
+  }
+
+  /// Stores a secret without a copy outside guarded memory, with its expiry and notes.
+  ///
+  /// - Parameters:
+  ///   - secret: The bytes.
+  ///   - key: The key.
+  ///   - expires: When the secret stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``. Then the old value stays.
+  public func set(
+    _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
+    comment: String? = nil, attributes: CredentialAttributes = [:]
+  ) throws(KeychainError) {
+    let update = update(nil, expires, label, comment, attributes)
+    try store.merge(update, secret: secret, into: identity(for: key))
+  }
+
+  /// Removes a key with its value.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: `false` if there was no value.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or with
+  ///   ``KeychainError/Code/refused`` for another program's item.
+  @discardableResult
+  public func removeValue(for key: String) throws(KeychainError) -> Bool {
+    try store.remove(identity(for: key))
+  }
+
+  /// Removes all keys of this service (or server) and access group.
+  ///
+  /// If some keys cannot be listed, nothing is removed. In the vault, all are removed or none; other
+  /// stores remove them one by one.
+  ///
+  /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
+  public func removeAll() throws(KeychainError) {
+    try removeValues(for: allKeys())
+  }
+
+  /// Returns the keys of this service (or server) and access group.
+  ///
+  /// - Returns: The keys, ordered by their bytes.
+  /// - Throws: ``KeychainError``, also if there may be more keys: with
+  ///   ``KeychainError/Code/locked``, ``KeychainError/Code/damaged`` or
+  ///   ``KeychainError/Code/otherDevice`` if items of the store could not be read.
+  public func allKeys() throws(KeychainError) -> [String] {
+    let (keys, incomplete) = try search()
+    if let incomplete { throw incomplete }
+    return keys
+  }
+
+  /// Returns whether a key has a value, without reading the secret.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: `true` if there is a value, expired or not.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
+  public func contains(_ key: String) throws(KeychainError) -> Bool {
+    try credential(for: key) != nil
+  }
+
+  /// Returns the credential of a key, without the value.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
+  public func credential(for key: String) throws(KeychainError) -> Credential? {
+    try store.credential(for: identity(for: key))
+  }
+
+  /// Changes the credential of a key, without changing the value.
+  ///
+  /// - Parameters:
+  ///   - update: The changes, such as a label, an expiry or another accessibility.
+  ///   - key: The key.
+  /// - Returns: The changed credential.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``.
+  @discardableResult
+  public func update(
+    _ update: CredentialUpdate, for key: String
+  ) throws(KeychainError) -> Credential {
+    try store.update(identity(for: key), with: update)
+  }
+
+  /// Renames a key in one step; its credential stays the same otherwise.
+  ///
+  /// - Parameters:
+  ///   - key: The key, which has no value afterwards.
+  ///   - newKey: The new key, which must not have a value yet.
+  /// - Returns: The changed credential.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
+  ///   ``KeychainError/Code/alreadyExists`` or ``KeychainError/Code/locked``.
+  @discardableResult
+  public func rename(_ key: String, to newKey: String) throws(KeychainError) -> Credential {
+    try store.rename(identity(for: key), to: identity(for: newKey))
+  }
+}
+
+// The same methods for asynchronous code, where the compiler prefers them. The store is used on
+// another thread; values are encoded and decoded where the caller runs, so they need not be
+// `Sendable`.
+extension KeychainPreferences {
+  /// Does work on another thread, so that waiting blocks no thread of Swift's concurrency pool.
+  ///
+  /// Use it for several calls in a row. Inside `work`, the throwing methods are the synchronous
+  /// ones.
+  ///
+  /// - Parameter work: Uses the preferences.
+  /// - Returns: What `work` returns.
+  /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if the
+  ///   task was cancelled before the work began.
+  public func perform<Result: Sendable>(
+    _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
+  ) async throws -> Result {
+    try await store.perform { _ in try work(self) }
+  }
+
+  /// Returns the secret of a key, in guarded memory, without blocking.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired secret.
+  /// - Returns: The bytes as they are stored, or `nil` if there are none.
+  /// - Throws: As the synchronous method.
+  public func secret(
+    for key: String, allowingExpired: Bool = false
+  ) async throws(KeychainError) -> SecretBytes? {
+    guard let value = try await onWorkerThread({ try $0.stored(key, allowingExpired) }) else {
+      return nil
+    }
+    return try value.secret.copy()
+  }
+
+  /// Returns the text of a key, whatever type was stored, without blocking.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The text, or `nil` if there is none.
+  /// - Throws: As the synchronous method.
+  public func string(
+    for key: String, allowingExpired: Bool = false
+  ) async throws(KeychainError) -> String? {
+    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.string()
+  }
+
+  /// Returns the bytes of a key, whatever type was stored, without blocking.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The bytes, or `nil` if there are none.
+  /// - Throws: As the synchronous method.
+  public func data(
+    for key: String, allowingExpired: Bool = false
+  ) async throws(KeychainError) -> Data? {
+    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.data
+  }
+
+  /// Returns the value of a key, of the type that was stored, without blocking.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As the synchronous method.
+  public func value(
+    for key: String, allowingExpired: Bool = false
+  ) async throws(KeychainError) -> Any? {
+    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.value()
+  }
+
+  /// Returns the value of a key, of a type that the caller names, without blocking.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - key: The key.
+  ///   - allowingExpired: Whether to return an expired value.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As the synchronous method.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, for key: String, allowingExpired: Bool = false
+  ) async throws(KeychainError) -> Value? {
+    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.value(as: type)
+  }
+
+  /// Stores a value, with its expiry and notes, without blocking.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key and ignores the other arguments.
+  ///   - key: The key.
+  ///   - expires: When the value stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
+  /// - Throws: As the synchronous method.
+  public func set(
+    _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
+    comment: String? = nil, attributes: CredentialAttributes = [:]
+  ) async throws(KeychainError) {
+    guard let value = unwrapped(value) else {
+      try await removeValue(for: key)
+      return
+    }
+    let stored = try StoredValue(encoding: value)
+    let update = update(stored.contentType, expires, label, comment, attributes)
+    try await onWorkerThread {
+      _ = try $0.store.merge(update, secret: stored.secret.bytes, into: $0.identity(for: key))
+    }
+  }
+
+  /// Stores a secret, with its expiry and notes, without blocking.
+  ///
+  /// - Parameters:
+  ///   - secret: The bytes.
+  ///   - key: The key.
+  ///   - expires: When the value stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
+  /// - Throws: As the synchronous method.
+  public func set(
+    _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
+    comment: String? = nil, attributes: CredentialAttributes = [:]
+  ) async throws(KeychainError) {
+    let secret = try SharedSecret(copying: secret)
+    let update = update(nil, expires, label, comment, attributes)
+    try await onWorkerThread {
+      _ = try $0.store.merge(update, secret: secret.bytes, into: $0.identity(for: key))
+    }
+  }
+
+  /// Removes a key with its value, without blocking.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: `false` if there was no value.
+  /// - Throws: As the synchronous method.
+  @discardableResult
+  public func removeValue(for key: String) async throws(KeychainError) -> Bool {
+    try await onWorkerThread { try $0.removeValue(for: key) }
+  }
+
+  /// Removes all keys of this service (or server) and access group, without blocking.
+  ///
+  /// - Throws: As the synchronous method.
+  public func removeAll() async throws(KeychainError) {
+    try await onWorkerThread { try $0.removeAll() }
+  }
+
+  /// Returns the keys of this service (or server) and access group, without blocking.
+  ///
+  /// - Returns: The keys, ordered by their bytes.
+  /// - Throws: As the synchronous method.
+  public func allKeys() async throws(KeychainError) -> [String] {
+    try await onWorkerThread { try $0.allKeys() }
+  }
+
+  /// Returns whether a key has a value, without blocking and without reading the secret.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: `true` if there is a value, expired or not.
+  /// - Throws: As the synchronous method.
+  public func contains(_ key: String) async throws(KeychainError) -> Bool {
+    try await onWorkerThread { try $0.contains(key) }
+  }
+
+  /// Returns the credential of a key, without the value and without blocking.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: As the synchronous method.
+  public func credential(for key: String) async throws(KeychainError) -> Credential? {
+    try await onWorkerThread { try $0.credential(for: key) }
+  }
+
+  /// Changes the credential of a key, without changing the value and without blocking.
+  ///
+  /// - Parameters:
+  ///   - update: The changes.
+  ///   - key: The key.
+  /// - Returns: The changed credential.
+  /// - Throws: As the synchronous method.
+  @discardableResult
+  public func update(
+    _ update: CredentialUpdate, for key: String
+  ) async throws(KeychainError) -> Credential {
+    try await onWorkerThread { try $0.update(update, for: key) }
+  }
+
+  /// Renames a key in one step, without blocking.
+  ///
+  /// - Parameters:
+  ///   - key: The key, which has no value afterwards.
+  ///   - newKey: The new key, which must not have a value yet.
+  /// - Returns: The changed credential.
+  /// - Throws: As the synchronous method.
+  @discardableResult
+  public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
+    try await onWorkerThread { try $0.rename(key, to: newKey) }
+  }
+}
+
+extension KeychainPreferences {
+  func onWorkerThread<Result: Sendable>(
+    _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
+  ) async throws(KeychainError) -> Result {
+    do {
+      return try await perform(work)
+    } catch {
+      // `perform` throws only what `work` throws, and cancellation.
+      throw keychainError(error)
+    }
+  }
+
+  func stored(_ key: String, _ allowingExpired: Bool) throws(KeychainError) -> StoredValue? {
+    guard let item = try store.item(identity(for: key)) else { return nil }
+    guard allowingExpired || !item.credential.isExpired() else {
+      throw KeychainError(.expired, "the credential \(identity(for: key)) has expired")
+    }
+    return item.value
+  }
+
+  /// Returns what a new value changes of its credential; it keeps the notes that are `nil`.
+  func update(
+    _ contentType: String?, _ expires: Date? = nil, _ label: String? = nil,
+    _ comment: String? = nil, _ attributes: CredentialAttributes = [:]
+  ) -> CredentialUpdate {
+    CredentialUpdate(
+      accessibility: accessibility, label: FieldChange(orKeep: label),
+      comment: FieldChange(orKeep: comment), contentType: FieldChange(to: contentType),
+      expires: FieldChange(to: expires), attributes: attributes.map { ($0.name, $0.value) })
+  }
+
+  /// Returns the names of the credentials, and the first reason why there may be more.
+  func search() throws(KeychainError) -> (keys: [String], incomplete: KeychainError?) {
+    let result = try store.search(query)
+    let keys = result.credentials.map(\.identity).filter { $0 == identity(for: $0.account) }
+      .map(\.account)
+    return (keys, KeychainError(incomplete: result))
+  }
+
+  private var query: CredentialQuery {
+    let accessGroup = accessGroup ?? ""
+    switch kind {
+    case .genericPassword(let service, _):
+      return CredentialQuery(accessGroup: accessGroup, service: service)
+    case .internetPassword(let password):
+      return CredentialQuery(
+        accessGroup: accessGroup, server: password.server, protocol: password.protocol,
+        port: password.port, path: password.path)
+    }
+  }
+}
+
+/// Returns an error as that of the keychain; inside, there are no others.
+func keychainError(_ error: any Error) -> KeychainError {
+  error as? KeychainError
+    ?? KeychainError(.internalFailure, "the store failed with the error \(type(of: error))")
+}
