@@ -29,7 +29,7 @@ final class SyncCore: Sendable {
 
   struct Ends {
     var session: SyncSession?
-    var observation: FolderObservation?
+    var observation: PreferenceObservation?
   }
 
   let ends = PosixMutex(Ends())

@@ -234,6 +234,9 @@ package struct EtcdError: Error, Hashable, Sendable {
   /// Whether a change may have happened nevertheless; always `false` for reads.
   package let mayHaveHappened: Bool
 
+  /// What may help, for the client itself.
+  var remedy = Remedy.none
+
   package init(_ code: Code, _ message: String, mayHaveHappened: Bool = false) {
     self.code = code
     self.message = message
@@ -242,7 +245,7 @@ package struct EtcdError: Error, Hashable, Sendable {
 
   /// The same failure, of a change that may or cannot have happened.
   func happening(_ mayHaveHappened: Bool) -> EtcdError {
-    EtcdError(code, message, mayHaveHappened: mayHaveHappened)
+    EtcdError(code, message, mayHaveHappened: mayHaveHappened, remedy: remedy)
   }
 }
 
