@@ -322,29 +322,21 @@ final class OpenDatabase {
 
   /// Returns the stored value of a key; `nil` if there is none.
   func stored(_ key: KeyBytes) throws -> StoredValue? {
-    var result: StoredValue?
-    try connection.run(
-      "SELECT kind, value FROM preference WHERE key = ?", .bytes(Array(key.text.utf8))
-    ) { row in result = Self.value(row, 0) }
-    return result
+    try connection.first("SELECT kind, value FROM preference WHERE key = ?", .bytes(key.bytes)) {
+      Self.value($0, 0)
+    }
   }
 
   /// Whether a key has a value, or had one that was removed.
   func hasRow(_ key: KeyBytes) throws -> Bool {
-    var isFound = false
-    try connection.run("SELECT 1 FROM preference WHERE key = ?", .bytes(key.bytes)) { _ in
-      isFound = true
-    }
-    return isFound
+    try connection.exists("SELECT 1 FROM preference WHERE key = ?", .bytes(key.bytes))
   }
 
   /// Returns the bytes of the keys in a table that are not text in bytes.
   func damagedKeys(in table: String) throws -> [[UInt8]] {
-    var keys: [[UInt8]] = []
-    try connection.run("SELECT key FROM \(table)") { row in
-      if Self.text(row, 0) == nil { keys.append(row.bytes(0)) }
+    try connection.all("SELECT key FROM \(table)") { row in
+      Self.text(row, 0) == nil ? row.bytes(0) : nil
     }
-    return keys
   }
 
   /// Calls a closure with each key, removed ones included.
@@ -392,13 +384,12 @@ final class OpenDatabase {
   func changes(
     since generation: Int64, limit: Int
   ) throws -> [(key: KeyBytes, value: StoredValue?)]? {
-    var changes: [(key: KeyBytes, value: StoredValue?)] = []
-    try connection.run(
+    let changes = try connection.all(
       "SELECT key, kind, value FROM preference WHERE generation > ? ORDER BY generation LIMIT ?",
       .integer(generation), .integer(Int64(limit) + 1)
     ) { row in
       // Nobody asks for a key that is damaged.
-      if let key = Self.text(row, 0) { changes.append((KeyBytes(key), Self.value(row, 1))) }
+      Self.text(row, 0).map { (key: KeyBytes($0), value: Self.value(row, 1)) }
     }
     return changes.count > limit ? nil : changes
   }

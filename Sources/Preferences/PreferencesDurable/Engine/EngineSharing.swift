@@ -134,11 +134,9 @@ extension WriteTransaction {
   /// Makes the unsent single value of a key a batch of its own.
   func keepUnsentValue(of key: KeyBytes) throws {
     guard batchesBefore[key] == nil else { return }
-    var isUnsent = false
-    try connection.run(
-      "SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes)
-    ) { _ in isUnsent = true }
-    guard isUnsent else {
+    guard
+      try connection.exists("SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes))
+    else {
       batchesBefore[key] = 0
       return
     }

@@ -333,11 +333,10 @@ final class WriteTransaction {
 
   /// Forgets the oldest removals, so that they don't fill the file. Returns `nil` if none is.
   func forgetRemovals(keeping count: Int64) throws -> Int64? {
-    var floor: Int64?
-    try database.connection.run(
+    let floor = try database.connection.first(
       "SELECT generation FROM preference WHERE kind = 0 ORDER BY generation DESC LIMIT 1 OFFSET ?",
       .integer(count)
-    ) { row in floor = row.integer(0) }
+    ) { $0.integer(0) }
     guard let floor else { return nil }
     try database.connection.run(
       "DELETE FROM preference WHERE kind = 0 AND generation <= ?", .integer(floor))

@@ -24,10 +24,9 @@ extension ReplicaTransaction {
   }
 
   private func conflict(_ batch: OutboxBatch, _ dependents: DependentChanges) throws -> Conflict {
-    var message = ""
-    try connection.run("SELECT message FROM unit WHERE id = ?", .integer(batch.id)) { row in
-      message = String(decoding: row.bytes(0), as: UTF8.self)
-    }
+    let message = try connection.first(
+      "SELECT message FROM unit WHERE id = ?", .integer(batch.id)
+    ) { $0.text(0) }
     var local: [KeyBytes: StoredValue] = [:]
     var shared: [KeyBytes: SharedRow] = [:]
     for key in dependents.keys {
@@ -35,7 +34,7 @@ extension ReplicaTransaction {
       shared[key] = try shadow(key)
     }
     return Conflict(
-      batch: batch, message: message, dependents: dependents, local: local, shared: shared)
+      batch: batch, message: message ?? "", dependents: dependents, local: local, shared: shared)
   }
 
   /// The changes go on, based on what the server has now.
@@ -169,12 +168,10 @@ extension ReplicaTransaction {
   }
 
   private func laterBatches(of key: KeyBytes, than batch: Int64) throws -> [Int64] {
-    var batches: [Int64] = []
-    try connection.run(
+    try connection.all(
       "SELECT unit FROM log WHERE key = ? AND unit > ? AND unit > 0", .bytes(key.bytes),
       .integer(batch)
-    ) { row in if let batch = row.integer(0) { batches.append(batch) } }
-    return batches
+    ) { $0.integer(0) }
   }
 
   /// Drops changes: their keys get what the server has, or what was unsent before them.
@@ -263,30 +260,27 @@ extension ReplicaTransaction {
 
   /// Returns what waits for nothing but its turn, in the order of the last writes.
   private func candidates() throws -> [Candidate] {
-    var candidates: [Candidate] = []
-    try connection.run(
+    var candidates = try connection.all(
       """
       SELECT id, atomic, (SELECT max(latest) FROM log WHERE log.unit = unit.id) FROM unit \
       WHERE state = ?
       """, .integer(BatchState.waiting.number)
     ) { row in
-      candidates.append(
-        Candidate(
-          batch: row.integer(0) ?? 0, key: nil, isAtomic: row.integer(1) == 1,
-          latest: row.integer(2) ?? 0))
+      Candidate(
+        batch: row.integer(0) ?? 0, key: nil, isAtomic: row.integer(1) == 1,
+        latest: row.integer(2) ?? 0)
     }
     // A key that another batch has waits for that.
-    try connection.run(
+    candidates += try connection.all(
       """
       SELECT key, latest FROM log WHERE unit = 0 AND NOT EXISTS \
       (SELECT 1 FROM log AS earlier WHERE earlier.key = log.key AND earlier.unit > 0) \
       ORDER BY latest LIMIT \(Self.greatestCount)
       """
     ) { row in
-      candidates.append(
-        Candidate(
-          batch: Self.unbatched, key: try OpenDatabase.key(row), isAtomic: false,
-          latest: row.integer(1) ?? 0))
+      Candidate(
+        batch: Self.unbatched, key: try OpenDatabase.key(row), isAtomic: false,
+        latest: row.integer(1) ?? 0)
     }
     return candidates.sorted { one, other in
       (one.latest, one.batch) < (other.latest, other.batch)

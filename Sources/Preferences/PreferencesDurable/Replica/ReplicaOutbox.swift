@@ -54,48 +54,32 @@ extension ReplicaTransaction {
 
   /// Returns the batch of the first unsent change of a key; `nil` if there is none.
   func firstBatch(of key: KeyBytes) throws -> Int64? {
-    var first: Int64?
-    try connection.run(
+    try connection.first(
       "SELECT unit FROM log WHERE key = ? AND unit > 0 ORDER BY unit LIMIT 1", .bytes(key.bytes)
-    ) { row in first = row.integer(0) }
-    if let first { return first }
-    return try isUnbatched(key) ? Self.unbatched : nil
+    ) { $0.integer(0) } ?? (isUnbatched(key) ? Self.unbatched : nil)
   }
 
   func isUnbatched(_ key: KeyBytes) throws -> Bool {
-    var isUnbatched = false
-    try connection.run("SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes)) { _ in
-      isUnbatched = true
-    }
-    return isUnbatched
+    try connection.exists("SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes))
   }
 
   /// Returns the last unsent change of a key; `nil` if there is none.
   func lastChange(of key: KeyBytes) throws -> OutboxChange? {
     if let change = try changes(of: Self.unbatched, only: key).first { return change }
-    var last: OutboxChange?
-    try connection.run(
+    return try connection.first(
       """
       SELECT unit, key, kind, value FROM log WHERE key = ? AND unit > 0 \
       ORDER BY unit DESC LIMIT 1
-      """, .bytes(key.bytes)
-    ) { row in last = try Self.change(row) }
-    return last
+      """, .bytes(key.bytes), element: Self.change)
   }
 
   func changes(of batch: Int64, only key: KeyBytes? = nil) throws -> [OutboxChange] {
-    var changes: [OutboxChange] = []
     let columns = "SELECT unit, key, kind, value FROM log WHERE unit = ?"
-    if let key {
-      try connection.run(columns + " AND key = ?", .integer(batch), .bytes(key.bytes)) {
-        row in changes.append(try Self.change(row))
-      }
-    } else {
-      try connection.run(columns, .integer(batch)) { row in
-        changes.append(try Self.change(row))
-      }
+    guard let key else {
+      return try connection.all(columns, .integer(batch), element: Self.change)
     }
-    return changes
+    return try connection.all(
+      columns + " AND key = ?", .integer(batch), .bytes(key.bytes), element: Self.change)
   }
 
   static func change(_ row: SQLiteStatement) throws -> OutboxChange {
@@ -105,19 +89,16 @@ extension ReplicaTransaction {
   }
 
   func batches(in state: BatchState) throws -> [OutboxBatch] {
-    var batches: [OutboxBatch] = []
-    try connection.run(
+    try connection.all(
       "SELECT id, atomic, state, tag, row FROM unit WHERE state = ? ORDER BY id",
       .integer(state.number)
-    ) { row in batches.append(try batch(row)) }
-    return batches
+    ) { try batch($0) }
   }
 
   func batch(_ id: Int64) throws -> OutboxBatch {
-    var found: OutboxBatch?
-    try connection.run(
+    let found = try connection.first(
       "SELECT id, atomic, state, tag, row FROM unit WHERE id = ?", .integer(id)
-    ) { row in found = try batch(row) }
+    ) { try batch($0) }
     guard let found else { throw PreferencesError.damagedSharing(connection.path) }
     return found
   }
@@ -259,8 +240,7 @@ extension ReplicaTransaction {
 
   /// Drops single changes that wait although a later one would replace them.
   private func dropReplacedChanges() throws {
-    var replaced: [(batch: Int64, key: KeyBytes)] = []
-    try connection.run(
+    let replaced = try connection.all(
       """
       SELECT log.unit, log.key FROM unit JOIN log ON log.unit = unit.id \
       WHERE unit.atomic = 0 AND unit.state NOT IN (1, 2) \
@@ -268,9 +248,7 @@ extension ReplicaTransaction {
       AND NOT EXISTS (SELECT 1 FROM log AS later WHERE later.key = log.key \
       AND later.unit > log.unit AND later.unit > 0)
       """
-    ) { row in
-      replaced.append((row.integer(0) ?? 0, try OpenDatabase.key(row, 1)))
-    }
+    ) { row in (batch: row.integer(0) ?? 0, key: try OpenDatabase.key(row, 1)) }
     for (batch, key) in replaced { try write.replaceChange(of: batch, key) }
   }
 }
@@ -308,11 +286,9 @@ extension ReplicaTransaction {
   }
 
   private func batchesThatLostTheirNumber() throws -> [OutboxBatch] {
-    var batches: [OutboxBatch] = []
-    try connection.run(
+    try connection.all(
       "SELECT id, atomic, state, tag, row FROM unit WHERE state != ? AND row != x'' ORDER BY id",
       .integer(BatchState.inFlight.number)
-    ) { row in batches.append(try batch(row)) }
-    return batches
+    ) { try batch($0) }
   }
 }

@@ -19,11 +19,10 @@ package struct SharingEpoch: Hashable, Sendable {
 
   /// Fails unless the file is still shared so.
   func check(_ record: SyncRecord, _ connection: SQLiteConnection) throws {
-    var isKnown = false
-    try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
-      isKnown = true
-    }
-    guard isKnown, record.settings.place == place else {
+    guard
+      try connection.exists("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)),
+      record.settings.place == place
+    else {
       throw PreferencesError(
         .notFound, "the preferences are shared otherwise than before: \(connection.path)")
     }
@@ -59,11 +58,6 @@ package struct UnsentChanges: Sendable {
   package var mayHaveHappened: Bool
   /// Whether all of them wait for a decision, or were set aside.
   package var areWaiting: Bool
-  package init(keys: [PreferenceKey], mayHaveHappened: Bool, areWaiting: Bool) {
-    self.keys = keys
-    self.mayHaveHappened = mayHaveHappened
-    self.areWaiting = areWaiting
-  }
 }
 
 /// What is unsent of a key, for lists of changes.
@@ -75,13 +69,6 @@ package struct UnsentChange: Sendable {
   package let date: Date
   /// Whether a change waits for a decision, or was set aside.
   package let waits: Bool
-
-  package init(key: PreferenceKey, isRemoval: Bool, date: Date, waits: Bool) {
-    self.key = key
-    self.isRemoval = isRemoval
-    self.date = date
-    self.waits = waits
-  }
 }
 
 /// Why a batch is not sent.
@@ -154,13 +141,11 @@ struct SyncRecord: Equatable {
   // MARK: - Table
 
   static func read(_ connection: SQLiteConnection) throws -> Self {
-    var found: Self?
-    try connection.run(
+    let found = try connection.first(
       """
       SELECT settings, closed, identity, tag, row, written, number, nonce, revision, arrival \
       FROM sync
-      """
-    ) { row in found = Self(row) }
+      """, element: Self.init)
     guard let found else { throw PreferencesError.damagedSharing(connection.path) }
     return found
   }

@@ -208,14 +208,12 @@ extension SharedReplica {
       let count = Int(
         try database.connection.integer("SELECT count(*) FROM shadow WHERE kind = 0") ?? 0)
       guard count > limit else { return nil }
-      var rows: [SharedRow] = []
-      try database.connection.run(
+      let rows = try database.connection.all(
         "SELECT key, revision, row FROM shadow WHERE kind = 0 ORDER BY revision LIMIT ?",
         .integer(Int64(min(count - limit, BatchLimit.keys)))
       ) { row in
-        let key = try OpenDatabase.key(row)
-        rows.append(
-          SharedRow(key: key.text, revision: row.integer(1) ?? 0, bytes: row.bytes(2)))
+        SharedRow(
+          key: try OpenDatabase.key(row).text, revision: row.integer(1) ?? 0, bytes: row.bytes(2))
       }
       return rows.last.map { (rows, $0.revision) }
     }

@@ -31,15 +31,10 @@ final class ReplicaTransaction {
 
   /// Returns what the server had of a key last; `nil` if nothing.
   func shadow(_ key: KeyBytes) throws -> SharedRow? {
-    var found: SharedRow?
-    try connection.run("SELECT revision, row FROM shadow WHERE key = ?", .bytes(key.bytes)) { row in
-      found = SharedRow(key: key.text, revision: row.integer(0) ?? 0, bytes: row.bytes(1))
+    try connection.first("SELECT revision, row FROM shadow WHERE key = ?", .bytes(key.bytes)) {
+      row in
+      SharedRow(key: key.text, revision: row.integer(0) ?? 0, bytes: row.bytes(1))
     }
-    return found
-  }
-
-  func allShadows() throws -> [KeyBytes: SharedRow] {
-    try Self.shadows(connection)
   }
 
   static func shadows(_ connection: SQLiteConnection) throws -> [KeyBytes: SharedRow] {
@@ -70,14 +65,13 @@ final class ReplicaTransaction {
 
   /// Lets batches be sent again that were set aside because of what the server had of a key.
   private func retryUnreadable(_ key: KeyBytes) throws {
-    var batches: [Int64] = []
-    try connection.run(
+    let batches = try connection.all(
       """
       SELECT id FROM unit WHERE state IN (?, ?) AND EXISTS \
       (SELECT 1 FROM log WHERE log.unit = unit.id AND log.key = ?)
       """, .integer(BatchState.setAside(.newerForm).number),
       .integer(BatchState.setAside(.damaged).number), .bytes(key.bytes)
-    ) { row in if let batch = row.integer(0) { batches.append(batch) } }
+    ) { $0.integer(0) }
     for batch in batches { try set(.waiting, of: batch) }
     if !batches.isEmpty { write.wakesOthers = true }
   }
@@ -102,11 +96,7 @@ final class ReplicaTransaction {
 
   /// Whether this file writes with a tag, or did.
   func isOwn(_ tag: WriterTag) throws -> Bool {
-    var isOwn = false
-    try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
-      isOwn = true
-    }
-    return isOwn
+    try connection.exists("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes))
   }
 
   /// Records that a writer has sent a batch.
@@ -228,7 +218,7 @@ extension ReplicaTransaction {
     guard outcome == .applied else { return outcome }
     try acknowledgeLateBatches(snapshot.rows, snapshot.writers, snapshot.revision)
     let seen = try writers()
-    var shadows = try allShadows()
+    var shadows = try Self.shadows(connection)
     var changes: [RemoteChange] = []
     for row in snapshot.rows {
       let key = KeyBytes(row.key)

@@ -172,9 +172,7 @@ package final class SharedReplica: Sendable {
   }
 
   /// Reads a shared file in one transaction.
-  func inspect<Result>(
-    _ body: (OpenDatabase) throws -> Result
-  ) throws(PreferencesError) -> Result {
+  func inspect<Result>(_ body: (OpenDatabase) throws -> Result) throws(PreferencesError) -> Result {
     try preferences.typed {
       let result = try engine().inspect { database, state in
         guard state.sharing > 0 else { throw self.isNotShared() }
@@ -261,8 +259,7 @@ extension SharedReplica {
   private static func entries(
     _ database: OpenDatabase, _ condition: String, _ value: Int64
   ) throws -> [ChangeFeedEntry] {
-    var entries: [ChangeFeedEntry] = []
-    try database.connection.run(
+    try database.connection.all(
       """
       SELECT number, date, reason, conflict, tag, key, old_kind, old, new_kind, new FROM journal \
       WHERE \(condition)
@@ -271,15 +268,13 @@ extension SharedReplica {
       let key = try OpenDatabase.key(row, 5)
       let (old, new) = (OpenDatabase.value(row, 6), OpenDatabase.value(row, 8))
       let tag = row.bytes(4)
-      entries.append(
-        ChangeFeedEntry(
-          number: row.integer(0) ?? 0, date: Date(milliseconds: row.integer(1) ?? 0),
-          reason: ChangeFeedEntry.Reason(rawValue: Int(row.integer(2) ?? 0)) ?? .serverChange,
-          key: key.text, old: old.flatMap(ValueDecoder.decode),
-          new: new.flatMap(ValueDecoder.decode), isConflict: row.integer(3) == 1,
-          writer: tag.isEmpty ? nil : WriterTag(tag)))
+      return ChangeFeedEntry(
+        number: row.integer(0) ?? 0, date: Date(milliseconds: row.integer(1) ?? 0),
+        reason: ChangeFeedEntry.Reason(rawValue: Int(row.integer(2) ?? 0)) ?? .serverChange,
+        key: key.text, old: old.flatMap(ValueDecoder.decode),
+        new: new.flatMap(ValueDecoder.decode), isConflict: row.integer(3) == 1,
+        writer: tag.isEmpty ? nil : WriterTag(tag))
     }
-    return entries
   }
 }
 

@@ -102,7 +102,38 @@ final class SQLiteConnection {
   // MARK: - Statements
 
   /// Performs a statement, and calls a closure with each row.
-  func run(_ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws -> Void) throws {
+  func run(
+    _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws -> Void = { _ in }
+  ) throws { try run(sql, values, row) }
+
+  /// Returns what a closure makes of each row, without `nil`.
+  func all<Element>(
+    _ sql: String, _ values: SQLiteValue..., element: (SQLiteStatement) throws -> Element?
+  ) throws -> [Element] {
+    var elements: [Element] = []
+    try run(sql, values) { row in if let element = try element(row) { elements.append(element) } }
+    return elements
+  }
+
+  /// Returns what a closure makes of the first row; `nil` if there is none.
+  func first<Element>(
+    _ sql: String, _ values: SQLiteValue..., element: (SQLiteStatement) throws -> Element?
+  ) throws -> Element? {
+    var first: Element?
+    try run(sql, values) { row in if first == nil { first = try element(row) } }
+    return first
+  }
+
+  /// Whether there is a row.
+  func exists(_ sql: String, _ values: SQLiteValue...) throws -> Bool {
+    var exists = false
+    try run(sql, values) { _ in exists = true }
+    return exists
+  }
+
+  private func run(
+    _ sql: String, _ values: [SQLiteValue], _ row: (SQLiteStatement) throws -> Void
+  ) throws {
     let statement = try prepared(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() {
@@ -117,37 +148,11 @@ final class SQLiteConnection {
     }
   }
 
-  /// Performs a statement without rows, or ignores them.
-  func run(_ sql: String, _ values: SQLiteValue...) throws {
-    let statement = try prepared(sql)
-    defer { statement.reset() }
-    for (index, value) in values.enumerated() {
-      guard statement.bind(CInt(index + 1), value) == SQLITE_OK else { throw lastError }
-    }
-    while true {
-      switch statement.step() {
-      case SQLITE_ROW: continue
-      case SQLITE_DONE: return
-      default: throw lastError
-      }
-    }
-  }
-
   /// Returns the first column of the first row, if it is an integer.
-  func integer(_ sql: String) throws -> Int64? {
-    var result: Int64?
-    try run(sql) { row in if result == nil { result = row.integer(0) } }
-    return result
-  }
+  func integer(_ sql: String) throws -> Int64? { try first(sql) { $0.integer(0) } }
 
   /// Returns the first column of the first row as text.
-  func text(_ sql: String) throws -> String? {
-    var result: String?
-    try run(sql) { row in
-      if result == nil { result = String(decoding: row.bytes(0), as: UTF8.self) }
-    }
-    return result
-  }
+  func text(_ sql: String) throws -> String? { try first(sql) { $0.text(0) } }
 
   /// Ends an open transaction without effect; its failure leaves it open.
   func rollBack() {
@@ -261,6 +266,8 @@ final class SQLiteStatement {
   func isBytes(_ column: CInt) -> Bool {
     unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB
   }
+
+  func text(_ column: CInt) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
   func bytes(_ column: CInt) -> [UInt8] {
     // In this order, as SQLite may convert the value first.

@@ -65,10 +65,10 @@ enum PreferenceSchema {
   static func inspect(_ connection: SQLiteConnection) throws -> Finding {
     let application = try connection.integer("PRAGMA application_id") ?? 0
     let version = try connection.integer("PRAGMA user_version") ?? 0
-    var objects: Set<String> = []
-    try connection.run(
-      "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%'"
-    ) { row in objects.insert(String(decoding: row.bytes(0), as: UTF8.self)) }
+    let objects = Set(
+      try connection.all(
+        "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%'"
+      ) { $0.text(0) })
     if application == 0, version == 0, objects.isEmpty { return .empty }
     let path = connection.path
     guard application == applicationID else {

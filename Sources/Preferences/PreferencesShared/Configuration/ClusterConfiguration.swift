@@ -1,6 +1,6 @@
-internal import Foundation
-package import PreferencesDurable
+internal import FoundationEssentials
 package import PreferencesCore
+package import PreferencesDurable
 package import PrephirencesEtcd
 package import PrephirencesSystem
 internal import SystemPackage
@@ -16,7 +16,8 @@ extension SharingConfiguration {
     by environment: EnvironmentVariables = .process
   ) throws(PreferencesError) -> SharingConfiguration {
     let parsed = try Self.address(address)
-    guard parsed.endpoints.isEmpty, let start = address.range(of: "://")?.upperBound else {
+    guard parsed.endpoints.isEmpty, let start = address.utf8.firstRange(of: "://".utf8)?.upperBound
+    else {
       return self
     }
     let scheme = parsed.usesTLS ? "https://" : "http://"
@@ -45,7 +46,8 @@ extension SharingConfiguration {
     }
     var hosts: [String] = []
     for entry in list.split(separator: ",") {
-      var host = entry.trimmingCharacters(in: [" "])
+      var host = entry.drop { $0 == " " }
+      while host.last == " " { host.removeLast() }
       if host.hasPrefix(scheme) { host.removeFirst(scheme.count) }
       if host.hasSuffix("/") { host.removeLast() }
       guard !host.isEmpty, !host.contains("/"), !host.contains("@") else {
@@ -53,7 +55,7 @@ extension SharingConfiguration {
           "ETCDCTL_ENDPOINTS has an endpoint that is not a host with a port, or does not begin with "
             + scheme)
       }
-      hosts.append(host)
+      hosts.append(String(host))
     }
     let joined = hosts.joined(separator: ",")
     do throws(PreferencesError) {
@@ -164,7 +166,8 @@ extension SharingConfiguration {
   }
 
   private static func hasPassword(_ proxy: String) -> Bool {
-    let authority = (proxy.range(of: "://").map { proxy[$0.upperBound...] } ?? proxy[...])
+    let authority =
+      (proxy.utf8.firstRange(of: "://".utf8).map { proxy[$0.upperBound...] } ?? proxy[...])
       .prefix { $0 != "/" }
     return authority.contains("@")
   }

@@ -1,6 +1,6 @@
-internal import Foundation
-internal import PreferencesDurable
+internal import FoundationEssentials
 package import PreferencesCore
+internal import PreferencesDurable
 package import PrephirencesEtcd
 package import PrephirencesSystem
 internal import SystemPackage
@@ -10,7 +10,7 @@ internal import SystemPackage
 /// It lies in the file `prephirences/shared/SUITE.json` in the folder that `XDG_CONFIG_HOME` names,
 /// or in `.config` in the home folder, so that every program of the user shares the suite alike.
 /// The file belongs to the user alone (0600), and has no password in it.
-public struct SharingConfiguration: Sendable, Hashable {
+public struct SharingConfiguration: Sendable, Hashable, Codable {
   /// The address of the store: `etcd+https://a:2379,b:2379/prefix`, without a name or password.
   ///
   /// `etcd+http` is for addresses of this machine only. In `etcd+https:///prefix`, the variables
@@ -60,19 +60,20 @@ public struct SharingConfiguration: Sendable, Hashable {
   ///
   /// - Parameter address: The address of the store.
   public init(address: String) { self.address = address }
-}
 
-extension SharingConfiguration {
   /// The fields of the file, which are also their names in errors.
-  enum Field: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey, CaseIterable {
     case address, store, certificateAuthority, certificate, key, user, passwordFile
     case passwordReference, proxy, quotaKeys, quotaBytes, programDecides, machine
   }
+}
 
+extension SharingConfiguration {
   /// Reads the text of a file.
   init(json: Data, path: String) throws(PreferencesError) {
     do {
-      self = try JSONDecoder().decode(StrictForm.self, from: json).configuration
+      _ = try JSONDecoder().decode(KnownFields.self, from: json)
+      self = try JSONDecoder().decode(Self.self, from: json)
     } catch {
       throw PreferencesError(
         .invalidAddress, "the settings of sharing cannot be used: \(Self.reason(error)): \(path)")
@@ -84,7 +85,7 @@ extension SharingConfiguration {
     get throws {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return try encoder.encode(StrictForm(configuration: self)) + [UInt8(ascii: "\n")]
+      return try encoder.encode(self) + [UInt8(ascii: "\n")]
     }
   }
 
@@ -107,11 +108,8 @@ private struct UnknownField: Error {
   let name: String
 }
 
-/// The configuration as JSON, in which nothing unknown is overlooked: a misspelt name would share
-/// without what it was to set.
-private struct StrictForm: Codable {
-  var configuration: SharingConfiguration
-
+/// Refuses an unknown field: a misspelt name would share without what it was to set.
+private struct KnownFields: Decodable {
   private struct AnyField: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -120,48 +118,12 @@ private struct StrictForm: Codable {
     init?(intValue: Int) { nil }
   }
 
-  init(configuration: SharingConfiguration) { self.configuration = configuration }
-
   init(from decoder: any Decoder) throws {
     let names = try decoder.container(keyedBy: AnyField.self).allKeys.map(\.stringValue)
-    let known = Set(SharingConfiguration.Field.allCases.map(\.rawValue))
+    let known = Set(SharingConfiguration.CodingKeys.allCases.map(\.rawValue))
     if let unknown = names.sorted().first(where: { !known.contains($0) }) {
       throw UnknownField(name: unknown)
     }
-    let fields = try decoder.container(keyedBy: SharingConfiguration.Field.self)
-    configuration = SharingConfiguration(
-      address: try fields.decode(String.self, forKey: .address))
-    configuration.store = try fields.decodeIfPresent(String.self, forKey: .store)
-    configuration.certificateAuthority = try fields.decodeIfPresent(
-      String.self, forKey: .certificateAuthority)
-    configuration.certificate = try fields.decodeIfPresent(String.self, forKey: .certificate)
-    configuration.key = try fields.decodeIfPresent(String.self, forKey: .key)
-    configuration.user = try fields.decodeIfPresent(String.self, forKey: .user)
-    configuration.passwordFile = try fields.decodeIfPresent(String.self, forKey: .passwordFile)
-    configuration.passwordReference = try fields.decodeIfPresent(
-      String.self, forKey: .passwordReference)
-    configuration.proxy = try fields.decodeIfPresent(String.self, forKey: .proxy)
-    configuration.quotaKeys = try fields.decodeIfPresent(Int.self, forKey: .quotaKeys)
-    configuration.quotaBytes = try fields.decodeIfPresent(Int.self, forKey: .quotaBytes)
-    configuration.programDecides = try fields.decodeIfPresent(Bool.self, forKey: .programDecides)
-    configuration.machine = try fields.decodeIfPresent(String.self, forKey: .machine)
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: SharingConfiguration.Field.self)
-    try fields.encode(configuration.address, forKey: .address)
-    try fields.encodeIfPresent(configuration.store, forKey: .store)
-    try fields.encodeIfPresent(configuration.certificateAuthority, forKey: .certificateAuthority)
-    try fields.encodeIfPresent(configuration.certificate, forKey: .certificate)
-    try fields.encodeIfPresent(configuration.key, forKey: .key)
-    try fields.encodeIfPresent(configuration.user, forKey: .user)
-    try fields.encodeIfPresent(configuration.passwordFile, forKey: .passwordFile)
-    try fields.encodeIfPresent(configuration.passwordReference, forKey: .passwordReference)
-    try fields.encodeIfPresent(configuration.proxy, forKey: .proxy)
-    try fields.encodeIfPresent(configuration.quotaKeys, forKey: .quotaKeys)
-    try fields.encodeIfPresent(configuration.quotaBytes, forKey: .quotaBytes)
-    try fields.encodeIfPresent(configuration.programDecides, forKey: .programDecides)
-    try fields.encodeIfPresent(configuration.machine, forKey: .machine)
   }
 }
 

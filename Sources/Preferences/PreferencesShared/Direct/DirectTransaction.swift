@@ -1,6 +1,6 @@
-package import Foundation
-package import PreferencesDurable
+package import FoundationEssentials
 package import PreferencesCore
+package import PreferencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 

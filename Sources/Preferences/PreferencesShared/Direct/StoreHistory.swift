@@ -1,5 +1,5 @@
-internal import PreferencesDurable
 package import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 

@@ -1,7 +1,7 @@
-package import Foundation
+package import FoundationEssentials
 internal import Glibc
-package import PreferencesDurable
 package import PreferencesCore
+package import PreferencesDurable
 package import PrephirencesEtcd
 internal import PrephirencesSystem
 

@@ -1,5 +1,5 @@
-internal import PreferencesDurable
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesSystem
 
 /// The changes that come from other machines, as an asynchronous sequence.

@@ -1,6 +1,6 @@
 internal import Dispatch
-internal import PreferencesDurable
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
@@ -237,7 +237,7 @@ final class MonitorRun: Sendable {
   let isEnded = Atomic(false)
   let isSignalled = Atomic(false)
   let lastEntry: Atomic<Int64>
-  let observation = PosixMutex<FolderObservation?>(nil)
+  let observation = PosixMutex<PreferenceObservation?>(nil)
 
   init(after entry: Int64) { lastEntry = Atomic(entry) }
 

@@ -1,6 +1,6 @@
-internal import Foundation
-public import PreferencesDurable
+internal import FoundationEssentials
 public import PreferencesCore
+public import PreferencesDurable
 package import PrephirencesSystem
 internal import SystemPackage
 

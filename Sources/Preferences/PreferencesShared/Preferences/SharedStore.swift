@@ -1,6 +1,6 @@
 internal import Glibc
-internal import PreferencesDurable
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesSystem
 
 /// What all shared preferences of one file have in common in a process: the worker, the closures

@@ -1,7 +1,7 @@
-public import Foundation
+public import FoundationEssentials
 internal import Glibc
-package import PreferencesDurable
 public import PreferencesCore
+package import PreferencesDurable
 internal import PrephirencesSystem
 
 extension SharedPreferences {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
@@ -48,7 +49,7 @@ final class FolderWatch: Sendable {
   /// Calls a closure when a file, or one next to it, may have changed.
   static func observe(
     _ path: String, _ handler: @escaping Handler
-  ) throws(Errno) -> FolderObservation {
+  ) throws(Errno) -> PreferenceObservation {
     var folder = FilePath(path)
     let name = folder.lastComponent?.string ?? ""
     folder.removeLastComponent()
@@ -66,7 +67,7 @@ final class FolderWatch: Sendable {
       defer { state.hasThread = true }
       return (state.lastNumber, !state.hasThread)
     }
-    let observation = FolderObservation { watch.remove(name, number) }
+    let observation = PreferenceObservation { watch.remove(name, number) }
     guard needsThread else { return observation }
     do throws(Errno) {
       try DetachedThread.start(named: "prefs-files") { watch.run() }
@@ -148,14 +149,4 @@ final class FolderWatch: Sendable {
   }
 
   private static let lockSuffix = "-lock"
-}
-
-/// What ends an observation of a file.
-final class FolderObservation: Sendable {
-  private let end: @Sendable () -> Void
-
-  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
-
-  /// Ends it, and waits until its closure is not running; again it does nothing.
-  func cancel() { end() }
 }

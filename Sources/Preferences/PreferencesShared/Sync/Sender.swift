@@ -1,6 +1,6 @@
-internal import Foundation
-internal import PreferencesDurable
+internal import FoundationEssentials
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 

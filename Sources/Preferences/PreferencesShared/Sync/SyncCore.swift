@@ -1,7 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
-internal import PreferencesDurable
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 internal import SystemPackage
@@ -29,7 +29,7 @@ final class SyncCore: Sendable {
 
   struct Ends {
     var session: SyncSession?
-    var observation: FolderObservation?
+    var observation: PreferenceObservation?
   }
 
   let ends = PosixMutex(Ends())

@@ -1,7 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
-package import PreferencesDurable
 package import PreferencesCore
+package import PreferencesDurable
 internal import PrephirencesEtcd
 internal import PrephirencesSystem
 internal import Synchronization

@@ -1,7 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
-package import PreferencesDurable
 package import PreferencesCore
+package import PreferencesDurable
 package import PrephirencesEtcd
 package import PrephirencesSystem
 
@@ -76,9 +76,7 @@ package final class SyncWorker: Sendable {
 }
 
 /// What the threads of a worker tell each other.
-///
-/// Unchecked because the condition guards the state.
-final class SyncSignals: @unchecked Sendable {
+final class SyncSignals: Sendable {
   struct State {
     var isStopping = false
     var threads = 0
@@ -106,39 +104,18 @@ final class SyncSignals: @unchecked Sendable {
     fileprivate var work: [UInt: SuspendingClock.Instant] = [:]
   }
 
-  private let condition = NSCondition()
-  private var state = State()
+  private let state = PosixCondition(State())
 
-  func read<Result>(_ body: (State) -> Result) -> Result {
-    condition.withLock { body(state) }
-  }
+  func read<Result>(_ body: (State) -> Result) -> Result { state.withLock { body($0) } }
 
-  func change<Result>(_ body: (inout State) -> Result) -> Result {
-    condition.withLock {
-      defer { condition.broadcast() }
-      return body(&state)
-    }
-  }
+  func change<Result>(_ body: (inout State) -> Result) -> Result { state.change(body) }
 
   /// Waits until a condition is met, at most so long.
   @discardableResult
   func wait(_ duration: Duration?, until isMet: (State) -> Bool) -> Bool {
-    let end = duration.map { ContinuousClock.now + $0 }
-    return condition.withLock {
-      let works = state.work.removeValue(forKey: Self.thread) != nil
-      defer { if works { state.work[Self.thread] = .now } }
-      while !isMet(state) {
-        guard let end else {
-          condition.wait()
-          continue
-        }
-        let rest = ContinuousClock.now.duration(to: end) / .seconds(1)
-        guard rest > 0 else { return false }
-        // The condition's clock is that of the day, which may be set.
-        _ = condition.wait(until: Date(timeIntervalSinceNow: min(rest, 5)))
-      }
-      return true
-    }
+    let works = state.withLock { $0.work.removeValue(forKey: Self.thread) != nil }
+    defer { if works { advance() } }
+    return state.wait(duration) { isMet($0) }
   }
 
   // MARK: - Progress
@@ -146,15 +123,15 @@ final class SyncSignals: @unchecked Sendable {
   private static var thread: UInt { UInt(pthread_self()) }
 
   /// This thread gets on: it begins, or has an answer.
-  func advance() { condition.withLock { state.work[Self.thread] = .now } }
+  func advance() { state.withLock { $0.work[Self.thread] = .now } }
 
   /// This thread ends, or waits for what has no limit of time.
-  func rest() { condition.withLock { state.work[Self.thread] = nil } }
+  func rest() { state.withLock { $0.work[Self.thread] = nil } }
 
   /// Whether a thread has neither ended nor got an answer for longer than a limit.
   func isHung(after limit: Duration) -> Bool {
     let now = SuspendingClock.now
-    return condition.withLock { state.work.values.contains { $0.duration(to: now) > limit } }
+    return read { $0.work.values.contains { $0.duration(to: now) > limit } }
   }
 }
 

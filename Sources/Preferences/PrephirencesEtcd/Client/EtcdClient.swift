@@ -40,13 +40,12 @@ package final class EtcdClient: Sendable {
   package var isWithoutAuthentication: Bool? { gateway.login.isWithoutAuthentication }
 
   package func range(
-    _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0, isSerializable: Bool = false,
+    _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0,
     deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws(EtcdError) -> EtcdRangeAnswer {
     try gateway.range(keys, deadline, cancellation) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
-      request.flag("serializable", isSerializable)
     }
   }
 
@@ -205,29 +204,6 @@ extension EtcdClient {
       let lease: Int64 = try answer.number("ID")
       guard lease != 0 else { throw .malformed }
       return lease
-    }
-  }
-
-  package func keepLeaseAlive(
-    _ lease: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) {
-    let body = JSONWriter.object { $0.integer("ID", lease) }
-    // Twice does the same as once.
-    let seconds: Int64 = try gateway.call(
-      "/v3/lease/keepalive", body, .none, deadline, cancellation
-    ) { answer throws(EtcdError) in
-      guard let result = answer["result"] else { throw .malformed }
-      return try result.number("TTL")
-    }
-    guard seconds > 0 else { throw EtcdError(.notFound, "the lease has ended") }
-  }
-
-  package func revokeLease(
-    _ lease: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) {
-    let body = JSONWriter.object { $0.integer("ID", lease) }
-    try gateway.call("/v3/lease/revoke", body, .change, deadline, cancellation) {
-      answer throws(EtcdError) in _ = try answer.header()
     }
   }
 }

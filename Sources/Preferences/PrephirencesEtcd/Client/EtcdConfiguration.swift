@@ -121,23 +121,9 @@ package struct EtcdAddress: Hashable, Sendable {
   private static func divided(
     _ text: String, at separator: String
   ) -> (before: String, after: String)? {
-    text.range(of: separator).map {
+    text.utf8.firstRange(of: separator.utf8).map {
       (String(text[..<$0.lowerBound]), String(text[$0.upperBound...]))
     }
-  }
-}
-
-extension String {
-  /// The first place of a text; Foundation is not needed for more.
-  fileprivate func range(of text: String) -> Range<Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].utf8.starts(with: text.utf8) {
-        return start..<utf8.index(start, offsetBy: text.utf8.count)
-      }
-      start = utf8.index(after: start)
-    }
-    return nil
   }
 }
 
@@ -248,6 +234,9 @@ package struct EtcdError: Error, Hashable, Sendable {
   /// Whether a change may have happened nevertheless; always `false` for reads.
   package let mayHaveHappened: Bool
 
+  /// What may help, for the client itself.
+  var remedy = Remedy.none
+
   package init(_ code: Code, _ message: String, mayHaveHappened: Bool = false) {
     self.code = code
     self.message = message
@@ -256,7 +245,7 @@ package struct EtcdError: Error, Hashable, Sendable {
 
   /// The same failure, of a change that may or cannot have happened.
   func happening(_ mayHaveHappened: Bool) -> EtcdError {
-    EtcdError(code, message, mayHaveHappened: mayHaveHappened)
+    EtcdError(code, message, mayHaveHappened: mayHaveHappened, remedy: remedy)
   }
 }
 

@@ -62,12 +62,6 @@ package struct EtcdRangeAnswer: Sendable {
   /// All rows of the range, also those after a limit.
   package var count: Int64
   package var hasMore: Bool
-  package init(header: EtcdHeader, rows: [EtcdRow], count: Int64, hasMore: Bool) {
-    self.header = header
-    self.rows = rows
-    self.count = count
-    self.hasMore = hasMore
-  }
 }
 
 package enum EtcdCompare: Hashable, Sendable {
@@ -136,17 +130,9 @@ package struct EtcdEvents: Sendable {
     package var row: EtcdRow
     /// Then the row has the key, and the revision of the removal in `modRevision`.
     package var isRemoval: Bool
-    package init(row: EtcdRow, isRemoval: Bool) {
-      self.row = row
-      self.isRemoval = isRemoval
-    }
   }
 
   /// Its revision: everything up to it has been delivered if `events` is empty (a progress notice).
   package var header: EtcdHeader
   package var events: [Event]
-  package init(header: EtcdHeader, events: [Event]) {
-    self.header = header
-    self.events = events
-  }
 }

@@ -31,22 +31,21 @@ final class GatewayClient: Sendable {
     var attempts = RetryPolicy(configuration.endpoints.count)
     while true {
       var token: Token?
-      do throws(GatewayFailure) {
+      do throws(EtcdError) {
         let endpoint = try endpoint()
         token = try self.token(deadline, cancellation)
         let request = HTTPRequest(
           endpoint: endpoint, path: path, token: token, body: body,
           answerLimit: configuration.answerLimit)
-        let answer = try pool.with(deadline, cancellation, failure: GatewayFailure.init(transport:))
-        {
-          transfer throws(GatewayFailure) in
+        let answer = try pool.with(deadline, cancellation) {
+          transfer throws(EtcdError) in
           try self.answer(to: request, on: transfer, deadline, cancellation, read)
         }
         if token == nil { login.isWithoutAuthentication = true }
         login.confirm(token)
         return answer
       } catch {
-        let failure = effect == .none ? error.error.happening(false) : error.error
+        let failure = effect == .none ? error.happening(false) : error
         switch error.remedy {
         case .newLogin: login.forget(token)
         case .otherEndpoint, .later: skipEndpoint()
@@ -54,7 +53,7 @@ final class GatewayClient: Sendable {
         }
         if error.isSilence || attempts.endsRound(error) { login.doubt(token) }
         guard !failure.mayHaveHappened else { throw failure }
-        try attempts.allow(GatewayFailure(failure, error.remedy), deadline, cancellation)
+        try attempts.allow(failure, deadline, cancellation)
       }
     }
   }
@@ -62,21 +61,21 @@ final class GatewayClient: Sendable {
   private func answer<Answer>(
     to request: HTTPRequest, on transfer: Transfer, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?, _ read: (JSONValue) throws(EtcdError) -> Answer
-  ) throws(GatewayFailure) -> Answer {
+  ) throws(EtcdError) -> Answer {
     let answer: HTTPAnswer
     do throws(EtcdError) {
       answer = try transfer.call(request, configuration, deadline, cancellation)
-    } catch { throw GatewayFailure(transport: error) }
-    guard answer.status == 200 else { throw GatewayFailure(answer, request.endpoint) }
+    } catch { throw error.ofTransport }
+    guard answer.status == 200 else { throw EtcdError(answer, request.endpoint) }
     do throws(EtcdError) { return try read(JSONReader.read(answer.body)) } catch {
-      throw GatewayFailure(error.happening(true), .otherEndpoint)
+      throw error.happening(true).helped(by: .otherEndpoint)
     }
   }
 
   /// Returns the endpoint to ask.
-  func endpoint() throws(GatewayFailure) -> EtcdConfiguration.Endpoint {
+  func endpoint() throws(EtcdError) -> EtcdConfiguration.Endpoint {
     let endpoints = configuration.endpoints
-    guard !endpoints.isEmpty else { throw GatewayFailure(.address("it names no host")) }
+    guard !endpoints.isEmpty else { throw EtcdError.address("it names no host") }
     return endpoints[first.load(ordering: .relaxed) % endpoints.count]
   }
 
@@ -87,13 +86,11 @@ final class GatewayClient: Sendable {
   }
 
   /// Returns the token; `nil` if the cluster lets everybody in, or no name is known.
-  func token(
-    _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(GatewayFailure) -> Token? {
+  func token(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws(EtcdError) -> Token? {
     guard let user = configuration.user, configuration.password != nil else { return nil }
     return try login.token(
       keptFor: configuration.timing.keepingToken, deadline, cancellation
-    ) { () throws(GatewayFailure) in
+    ) { () throws(EtcdError) in
       try authenticate(user, deadline, cancellation)
     }
   }
@@ -101,7 +98,7 @@ final class GatewayClient: Sendable {
   /// Logs in, on a connection of its own, whose memory had the password.
   private func authenticate(
     _ user: String, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(GatewayFailure) -> Token? {
+  ) throws(EtcdError) -> Token? {
     var request = HTTPRequest(
       endpoint: try endpoint(), path: "/v3/auth/authenticate", body: try credentials(user),
       answerLimit: 65536)
@@ -109,13 +106,13 @@ final class GatewayClient: Sendable {
     var answer: HTTPAnswer
     do throws(EtcdError) {
       answer = try Transfer().call(request, configuration, deadline, cancellation)
-    } catch { throw GatewayFailure(transport: error.happening(false)) }
+    } catch { throw error.happening(false).ofTransport }
     defer { answer.body.wipe() }
     guard answer.status == 200 else {
-      let refusal = GatewayFailure(answer, request.endpoint)
+      let refusal = EtcdError(answer, request.endpoint)
       // What comes after the login was not sent.
       guard refusal.remedy == .noLogin else {
-        throw GatewayFailure(refusal.error.happening(false), refusal.remedy)
+        throw refusal.happening(false)
       }
       login.isWithoutAuthentication = true
       return nil
@@ -125,21 +122,20 @@ final class GatewayClient: Sendable {
       let token = try Token(Array(text.string().utf8))
       login.isWithoutAuthentication = false
       return token
-    } catch { throw GatewayFailure(error, .otherEndpoint) }
+    } catch { throw error.helped(by: .otherEndpoint) }
   }
 
-  private func credentials(_ user: String) throws(GatewayFailure) -> [UInt8] {
+  private func credentials(_ user: String) throws(EtcdError) -> [UInt8] {
     var password: [UInt8]
     do { password = try configuration.password?() ?? [] } catch let error as EtcdError {
-      throw GatewayFailure(error)
+      throw error
     } catch {
       // Its text could contain the password.
-      throw GatewayFailure(EtcdError(.passwordUnavailable, "the password for etcd cannot be read"))
+      throw EtcdError(.passwordUnavailable, "the password for etcd cannot be read")
     }
     defer { password.wipe() }
     guard !password.isEmpty, String(validating: password, as: UTF8.self) != nil else {
-      throw GatewayFailure(
-        EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8"))
+      throw EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8")
     }
     return JSONWriter.object { writer in
       writer.text("name", user.utf8)
@@ -229,15 +225,13 @@ final class Login: Sendable {
   /// Returns the token, which `logIn` gets if there is none; `nil` if none is needed.
   func token(
     keptFor duration: Duration, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
-    logIn: () throws(GatewayFailure) -> Token?
-  ) throws(GatewayFailure) -> Token? {
+    logIn: () throws(EtcdError) -> Token?
+  ) throws(EtcdError) -> Token? {
     while true {
       switch turn(keptFor: duration) {
       case .done(let token): return token
       case .others(let waiting):
-        do throws(EtcdError) {
-          guard try waiting.wait(deadline, cancellation) else { throw EtcdError.timedOut }
-        } catch { throw GatewayFailure(error) }
+        guard try waiting.wait(deadline, cancellation) else { throw EtcdError.timedOut }
       case .mine:
         var state = State.none
         defer { finish(state) }

@@ -6,24 +6,24 @@ struct RetryPolicy {
   private var failures = 0
   private var logins = 0
   /// What the endpoints said last, the newest at the end.
-  private var round: [GatewayFailure] = []
+  private var round: [EtcdError] = []
 
   init(_ endpoints: Int) { self.endpoints = max(endpoints, 1) }
 
   /// Returns if the request should be tried again, after a pause if all endpoints failed.
   mutating func allow(
-    _ refusal: GatewayFailure, _ deadline: Deadline, _ cancellation: EtcdCancellation?
+    _ refusal: EtcdError, _ deadline: Deadline, _ cancellation: EtcdCancellation?
   ) throws(EtcdError) {
     switch refusal.remedy {
-    case .none, .noLogin: throw refusal.error
+    case .none, .noLogin: throw refusal
     case .newLogin:
       logins += 1
-      guard logins == 1, !deadline.hasPassed else { throw refusal.error }
+      guard logins == 1, !deadline.hasPassed else { throw refusal }
     case .otherEndpoint, .later:
       let isOver = endsRound(refusal)
       failures += 1
       // That time is over says less than why the last attempt failed.
-      if refusal.error.code != .timedOut || round.isEmpty {
+      if refusal.code != .timedOut || round.isEmpty {
         round = (round + [refusal]).suffix(endpoints)
       }
       guard !deadline.hasPassed, !isFinal(refusal) else { throw failure }
@@ -38,16 +38,16 @@ struct RetryPolicy {
   }
 
   /// Whether all endpoints have failed with this one.
-  func endsRound(_ refusal: GatewayFailure) -> Bool {
+  func endsRound(_ refusal: EtcdError) -> Bool {
     (refusal.remedy == .otherEndpoint || refusal.remedy == .later)
       && (failures + 1) % endpoints == 0
   }
 
   /// Whether another round is of no use: a person must mend something, or it was the second.
-  private func isFinal(_ refusal: GatewayFailure) -> Bool {
+  private func isFinal(_ refusal: EtcdError) -> Bool {
     guard refusal.remedy == .otherEndpoint else { return false }
     let needsPerson =
-      round.contains { $0.error.code == .certificate }
+      round.contains { $0.code == .certificate }
       && !round.contains { $0.remedy == .later }
     return failures >= (needsPerson ? endpoints : 2 * endpoints)
   }
@@ -57,8 +57,8 @@ struct RetryPolicy {
   /// The same failures give the same text, whichever endpoint was asked first.
   private var failure: EtcdError {
     var known: [EtcdError] = []
-    for refusal in round where !known.contains(where: { $0.message == refusal.error.message }) {
-      known.append(refusal.error)
+    for refusal in round where !known.contains(where: { $0.message == refusal.message }) {
+      known.append(refusal)
     }
     known.sort { ($0.code.urgency, $0.message) < ($1.code.urgency, $1.message) }
     guard let first = known.first, known.count > 1 else { return known.first ?? .timedOut }
@@ -82,8 +82,7 @@ extension EtcdError.Code {
   }
 }
 
-/// What etcd, or something before it, said instead of an answer.
-struct GatewayFailure: Error {
+extension EtcdError {
   /// What may help, if the request certainly wasn't performed.
   enum Remedy: Hashable {
     case none
@@ -97,32 +96,29 @@ struct GatewayFailure: Error {
     case later
   }
 
-  let error: EtcdError
-  let remedy: Remedy
-
-  init(_ error: EtcdError, _ remedy: Remedy = .none) {
-    self.error = error
+  init(_ code: Code, _ message: String, mayHaveHappened: Bool = false, remedy: Remedy) {
+    self.init(code, message, mayHaveHappened: mayHaveHappened)
     self.remedy = remedy
   }
 
-  /// A request without an answer.
-  init(transport error: EtcdError) {
-    switch error.code {
-    case .unreachable, .certificate, .timedOut: self.init(error, .otherEndpoint)
-    default: self.init(error)
-    }
+  func helped(by remedy: Remedy) -> EtcdError {
+    EtcdError(code, message, mayHaveHappened: mayHaveHappened, remedy: remedy)
+  }
+
+  /// The failure of a request without an answer.
+  var ofTransport: EtcdError {
+    [.unreachable, .certificate, .timedOut].contains(code) ? helped(by: .otherEndpoint) : self
   }
 
   /// Whether a member has got the request, and not answered it.
-  var isSilence: Bool {
-    error.mayHaveHappened && (error.code == .unreachable || error.code == .timedOut)
-  }
+  var isSilence: Bool { mayHaveHappened && (code == .unreachable || code == .timedOut) }
 }
 
-extension GatewayFailure {
+// What etcd, or something before it, says instead of an answer.
+extension EtcdError {
   /// Reads an answer with another status than 200.
   init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
-    guard let body = try? JSONReader.read(answer.body), let refusal = GatewayFailure(body, endpoint)
+    guard let body = try? JSONReader.read(answer.body), let refusal = EtcdError(body, endpoint)
     else {
       self = Self.plain(answer, endpoint)
       return
@@ -139,71 +135,65 @@ extension GatewayFailure {
   }
 
   /// The words of gRPC's codes; etcd has several meanings for some.
-  private static func words(_ text: String, code: Int, _ place: String) -> GatewayFailure {
+  private static func words(_ text: String, code: Int, _ place: String) -> EtcdError {
     let said = "etcd says: \(text)"
     switch code {
     case 3 where text.contains("authentication failed"):
-      return GatewayFailure(EtcdError(.wrongPassword, "etcd does not accept the name and password"))
+      return EtcdError(.wrongPassword, "etcd does not accept the name and password")
     case 3 where text.contains("user name is empty"):
-      return GatewayFailure(
-        EtcdError(.passwordUnavailable, "the cluster asks for a name and a password; name both"),
-        .newLogin)
+      return EtcdError(
+        .passwordUnavailable, "the cluster asks for a name and a password; name both",
+        remedy: .newLogin)
     // The token isn't known any more, or users were changed since. A new one can be behind, too.
     case 16,
       3 where text.contains("auth store is old"):
-      return GatewayFailure(
-        EtcdError(.unreachable, "\(place) does not accept its own login"), .newLogin)
+      return EtcdError(.unreachable, "\(place) does not accept its own login", remedy: .newLogin)
     case 3 where text.contains("too large"), 3 where text.contains("too many operations"):
-      return GatewayFailure(EtcdError(.tooLarge, said))
+      return EtcdError(.tooLarge, said)
     case 8 where text.contains("database space exceeded"):
-      return GatewayFailure(
-        EtcdError(
-          .noSpace, "the database of the cluster is full; its operator compacts and defragments it")
-      )
-    case 8 where text.contains("larger than max"): return GatewayFailure(EtcdError(.tooLarge, said))
-    case 8: return GatewayFailure(EtcdError(.unreachable, "\(place) is busy: \(text)"), .later)
-    case 7: return GatewayFailure(EtcdError(.permissionDenied, said))
+      return EtcdError(
+        .noSpace, "the database of the cluster is full; its operator compacts and defragments it")
+    case 8 where text.contains("larger than max"): return EtcdError(.tooLarge, said)
+    case 8: return EtcdError(.unreachable, "\(place) is busy: \(text)", remedy: .later)
+    case 7: return EtcdError(.permissionDenied, said)
     case 9 where text.contains("authentication is not enabled"):
-      return GatewayFailure(EtcdError(.protocolViolation, said), .noLogin)
-    case 5: return GatewayFailure(EtcdError(.notFound, said))
-    case 11: return GatewayFailure(EtcdError(.compacted, said))
+      return EtcdError(.protocolViolation, said, remedy: .noLogin)
+    case 5: return EtcdError(.notFound, said)
+    case 11: return EtcdError(.compacted, said)
     // Only these two are reported before anything is done.
     case 14 where text == "etcdserver: no leader":
-      return GatewayFailure(EtcdError(.unreachable, "the cluster has no leader"), .later)
+      return EtcdError(.unreachable, "the cluster has no leader", remedy: .later)
     case 14 where text.contains("not supported for learner"):
-      return GatewayFailure(EtcdError(.unreachable, "\(place) is a learner"), .otherEndpoint)
+      return EtcdError(.unreachable, "\(place) is a learner", remedy: .otherEndpoint)
     case 1, 2, 4, 10, 13, 14, 15:
-      return GatewayFailure(
-        EtcdError(.unreachable, "\(place) gave up: \(text)", mayHaveHappened: true), .otherEndpoint)
-    case 3, 6, 9, 12: return GatewayFailure(EtcdError(.protocolViolation, said))
+      return EtcdError(
+        .unreachable, "\(place) gave up: \(text)", mayHaveHappened: true, remedy: .otherEndpoint)
+    case 3, 6, 9, 12: return EtcdError(.protocolViolation, said)
     // What a code means that is not known, nobody can say.
     default:
-      return GatewayFailure(
-        EtcdError(.protocolViolation, said, mayHaveHappened: true), .otherEndpoint)
+      return EtcdError(.protocolViolation, said, mayHaveHappened: true, remedy: .otherEndpoint)
     }
   }
 
   /// An answer without etcd's words: of its gateway, or of something before it.
   private static func plain(
     _ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint
-  ) -> GatewayFailure {
+  ) -> EtcdError {
     let text = String(decoding: answer.body.prefix(400), as: UTF8.self).printable
     let place = endpoint.authority
     if answer.status == 400, text.contains("CommonName") {
-      return GatewayFailure(
-        EtcdError(
-          .certificate,
-          "the gateway of etcd refuses client certificates with a common name (CN); "
-            + "use one without, together with a name and a password"))
+      return EtcdError(
+        .certificate,
+        "the gateway of etcd refuses client certificates with a common name (CN); "
+          + "use one without, together with a name and a password")
     }
     let error = EtcdError(
       .unreachable, "\(place) answers with the HTTP status \(answer.status)", mayHaveHappened: true)
-    guard answer.status < 500 else { return GatewayFailure(error, .otherEndpoint) }
-    return GatewayFailure(
-      EtcdError(
-        .protocolViolation,
-        "\(place) answers with the HTTP status \(answer.status), as etcd does not; "
-          + "check the address and the proxy", mayHaveHappened: true), .otherEndpoint)
+    guard answer.status < 500 else { return error.helped(by: .otherEndpoint) }
+    return EtcdError(
+      .protocolViolation,
+      "\(place) answers with the HTTP status \(answer.status), as etcd does not; "
+        + "check the address and the proxy", mayHaveHappened: true, remedy: .otherEndpoint)
   }
 }
 

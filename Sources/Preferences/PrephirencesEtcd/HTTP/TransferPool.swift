@@ -21,19 +21,19 @@ final class TransferPool: Sendable {
   /// Runs a call on a connection of its own, which is kept for the next if it worked.
   ///
   /// After an answer that isn't etcd's, nobody knows what comes next on the connection.
-  func with<Result, Failure>(
-    _ deadline: Deadline, _ cancellation: EtcdCancellation?, failure: (EtcdError) -> Failure,
-    _ body: (Transfer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  func with<Result>(
+    _ deadline: Deadline, _ cancellation: EtcdCancellation?,
+    _ body: (Transfer) throws(EtcdError) -> Result
+  ) throws(EtcdError) -> Result {
     do throws(EtcdError) {
       // Before the lock, which a fork may have left locked.
       try ForkMark.etcd.check(EtcdError.forked)
       try awaitTurn(deadline, cancellation)
-    } catch { throw failure(error) }
+    } catch { throw error.ofTransport }
     var used: Transfer?
     defer { endTurn(used) }
     let transfer: Transfer
-    do throws(EtcdError) { transfer = try take() } catch { throw failure(error) }
+    do throws(EtcdError) { transfer = try take() } catch { throw error.ofTransport }
     let result = try body(transfer)
     used = transfer
     return result

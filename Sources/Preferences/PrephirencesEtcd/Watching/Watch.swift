@@ -98,9 +98,7 @@ struct Watch {
       try gateway.change(of: subscription.keys, from: next, timeout, cancellation)
     }
     if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, timeout) } }
-    do throws(GatewayFailure) {
-      hub.renew(with: try gateway.token(timeout, cancellation))
-    } catch { throw error.error }
+    hub.renew(with: try gateway.token(timeout, cancellation))
   }
 
   private func asking<Result>(_ body: () throws(EtcdError) -> Result) throws(EtcdError) -> Result {
@@ -123,11 +121,11 @@ struct WatchAnswer {
   let end: EtcdError?
   private let result: JSONValue
 
-  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(GatewayFailure) {
+  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(EtcdError) {
     do throws(EtcdError) {
       let value = try JSONReader.read(line)
       if let error = value["error"] {
-        throw GatewayFailure(error, endpoint)?.error ?? .malformed
+        throw EtcdError(error, endpoint)?.helped(by: .none) ?? .malformed
       }
       guard let result = value["result"] else { throw .malformed }
       self.result = result
@@ -137,7 +135,7 @@ struct WatchAnswer {
       isFragment = try result.flag("fragment")
       end = try result.flag("canceled") ? try Self.end(result, endpoint) : nil
     } catch {
-      throw GatewayFailure(error.happening(false))
+      throw error.happening(false)
     }
   }
 

@@ -107,7 +107,7 @@ final class WatchHub: Sendable {
     _ watches: [WatchSubscription], _ interruption: EtcdCancellation, _ attempts: inout RetryPolicy
   ) {
     var connection = WatchConnection(gateway, watches, interruption)
-    do throws(GatewayFailure) {
+    do throws(EtcdError) {
       return try connection.run(follow)
     } catch {
       guard !interruption.isCancelled else { return }
@@ -121,7 +121,7 @@ final class WatchHub: Sendable {
         gateway.skipEndpoint()
         gateway.login.doubt(connection.token)
         // What was missed is known to their threads only.
-        for watch in watches where watch.hasBegun { watch.end(error.error) }
+        for watch in watches where watch.hasBegun { watch.end(error) }
       }
       let timeout = Deadline(after: gateway.configuration.timing.silence)
       do throws(EtcdError) { try attempts.allow(error, timeout, interruption) } catch {
@@ -279,7 +279,7 @@ struct WatchConnection {
   private var timeout: Deadline { Deadline(after: gateway.configuration.timing.silence) }
 
   /// Watches until the connection should be renewed.
-  mutating func run(_ follow: (Token?) -> Bool) throws(GatewayFailure) {
+  mutating func run(_ follow: (Token?) -> Bool) throws(EtcdError) {
     let endpoint = try gateway.endpoint()
     token = try gateway.token(timeout, interruption)
     let request = HTTPRequest(
@@ -288,14 +288,14 @@ struct WatchConnection {
     let transfer = try refusing { () throws(EtcdError) in try Transfer() }
     try refusing { () throws(EtcdError) in try transfer.begin(request, gateway.configuration) }
     defer { transfer.finish() }
-    try transfer.waking(by: interruption) { () throws(GatewayFailure) in
+    try transfer.waking(by: interruption) { () throws(EtcdError) in
       try read(transfer, endpoint, follow)
     }
   }
 
   private mutating func read(
     _ transfer: Transfer, _ endpoint: EtcdConfiguration.Endpoint, _ follow: (Token?) -> Bool
-  ) throws(GatewayFailure) {
+  ) throws(EtcdError) {
     let renewal = Deadline(after: gateway.configuration.timing.renewing)
     var lines = WatchLines()
     var answering = timeout
@@ -316,14 +316,13 @@ struct WatchConnection {
       guard wait.hasPassed else { continue }
       if isComplete { return }
       guard answering.hasPassed else { continue }
-      throw GatewayFailure(
-        EtcdError(.unreachable, "\(endpoint.authority) does not answer"), .otherEndpoint)
+      throw EtcdError(.unreachable, "\(endpoint.authority) does not answer", remedy: .otherEndpoint)
     }
   }
 
-  private mutating func take(_ answer: WatchAnswer) throws(GatewayFailure) {
+  private mutating func take(_ answer: WatchAnswer) throws(EtcdError) {
     if answer.isCreated {
-      guard created < watches.count else { throw GatewayFailure(.malformed) }
+      guard created < watches.count else { throw EtcdError.malformed }
       let watch = watches[created]
       created += 1
       if let end = answer.end { return watch.end(end) }
@@ -356,25 +355,25 @@ struct WatchConnection {
 
   private func end(
     _ transfer: Transfer, _ result: UInt32, _ endpoint: EtcdConfiguration.Endpoint, _ rest: [UInt8]
-  ) -> GatewayFailure {
+  ) -> EtcdError {
     if transfer.status != 0, transfer.status != 200 {
-      let refusal = GatewayFailure(HTTPAnswer(status: transfer.status, body: rest), endpoint)
-      return GatewayFailure(refusal.error.happening(false), refusal.remedy)
+      let refusal = EtcdError(HTTPAnswer(status: transfer.status, body: rest), endpoint)
+      return refusal.happening(false)
     }
     guard result != CLIBCURL_OK else {
-      return GatewayFailure(
-        EtcdError(.unreachable, "\(endpoint.authority) ended the watch"), .otherEndpoint)
+      return EtcdError(
+        .unreachable, "\(endpoint.authority) ended the watch", remedy: .otherEndpoint)
     }
-    return GatewayFailure(transfer.failure(result, endpoint), .otherEndpoint)
+    return transfer.failure(result, endpoint).helped(by: .otherEndpoint)
   }
 
   private func refusing<Result>(
     _ body: () throws(EtcdError) -> Result
-  ) throws(GatewayFailure) -> Result {
+  ) throws(EtcdError) -> Result {
     do throws(EtcdError) { return try body() } catch {
       // A watch has no deadline: what does not answer in time isn't there.
-      guard error.code == .timedOut else { throw GatewayFailure(error.happening(false)) }
-      throw GatewayFailure(EtcdError(.unreachable, error.message), .otherEndpoint)
+      guard error.code == .timedOut else { throw error.happening(false) }
+      throw EtcdError(.unreachable, error.message, remedy: .otherEndpoint)
     }
   }
 }

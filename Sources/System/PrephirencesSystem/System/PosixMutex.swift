@@ -78,10 +78,11 @@ package final class PosixCondition<Value>: @unchecked Sendable {
     unsafe lock.deallocate()
   }
 
-  package func read<Result>(_ body: (Value) -> Result) -> Result {
+  /// Reads or changes the value, and wakes nobody.
+  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     unsafe pthread_mutex_lock(lock)
     defer { unsafe pthread_mutex_unlock(lock) }
-    return body(value)
+    return body(&value)
   }
 
   /// Changes the value, and wakes all threads that wait.
