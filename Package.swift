@@ -12,8 +12,10 @@ extension Target.Dependency {
   }
 }
 
-/// A folder of `Sources`. A floor uses itself and those above it in this list, with one exception:
-/// commands and compatibility know nothing of each other.
+/// A folder of the sources.
+///
+/// A floor uses itself and those above it in this list, with one exception: commands and compatibility
+/// know nothing of each other.
 enum Floor: String {
   case system = "System"
   case keychain = "Keychain"

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
   *(ROOT / f"{name}.md" for name in ("README", "SECURITY", "CONTRIBUTING")),
-  *sorted((ROOT / "Documentation").glob("*.md")), *sorted(ROOT.glob("Sources/*/Documentation.docc/*.md"))]
+  *sorted((ROOT / "Documentation").glob("*.md")), *sorted(ROOT.glob("Sources/*/*/Documentation.docc/*.md"))]
 
 
 @dataclass

@@ -115,8 +115,7 @@ def typecheck(tmp_path):
   folders = [
     tmp_path,
     BUILD / "Modules",
-    *(ROOT / "Sources" / name for name in ("CFileCalls", "CLibsecret", "CLibsodium")),
-    checkouts / "GRDB.swift" / "Sources" / "GRDBSQLite",
+    *(ROOT / "Sources" / "System").glob("C*"),
     checkouts / "swift-system" / "Sources" / "CSystem" / "include",
   ]
   options = [option for folder in folders for option in ("-I", str(folder))]

@@ -217,7 +217,7 @@ struct RenewalTests {
     let compiled = try ["RenewedTokens", "RenewalCalls"].map { name in
       try text("Tests/Clients/ImportCanary/\(name).swift")
     }.joined()
-    let article = try text("Sources/Keychain/Documentation.docc/RenewingTokens.md")
+    let article = try text("Sources/Keychain/Keychain/Documentation.docc/RenewingTokens.md")
     let samples = article.components(separatedBy: "```swift\n").dropFirst()
       .compactMap { $0.components(separatedBy: "```").first }
     #expect(samples.count == 4)

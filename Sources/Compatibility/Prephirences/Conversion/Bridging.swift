@@ -11,11 +11,11 @@ package protocol BridgedValue {
 package protocol BridgedNull {}
 
 /// Puts the numbers that a store returns into objects, which cast to every numeric type that holds them.
-package protocol NumberBoxer {
+package protocol NumberBoxer: SendableMetatype {
   /// Returns a number as an object.
   ///
   /// - Parameter number: An `Int`, `Int64`, `UInt64` or `Double`.
-  static func boxed(_ number: Any) -> Any
+  static func box(_ number: Any) -> Any
 }
 
 /// What the numbers are that a store returns for a caller who asks for `Any`.
@@ -25,6 +25,6 @@ package protocol NumberBoxer {
 package enum NumberBoxing {
   private static let boxer = NumberBoxing.self as Any as? any NumberBoxer.Type
 
-  /// Returns a number as callers get it; see ``NumberBoxer/boxed(_:)``.
-  package static func boxed(_ number: Any) -> Any { boxer?.boxed(number) ?? number }
+  /// Returns a number as callers get it; see ``NumberBoxer/box(_:)``.
+  package static func boxed(_ number: Any) -> Any { boxer?.box(number) ?? number }
 }

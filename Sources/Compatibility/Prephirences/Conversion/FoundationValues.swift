@@ -16,5 +16,5 @@ extension NSNumber: BridgedValue {
 extension NSNull: BridgedNull {}
 
 extension NumberBoxing: NumberBoxer {
-  package static func boxed(_ number: Any) -> Any { number as? NSNumber ?? number }
+  package static func box(_ number: Any) -> Any { number as? NSNumber ?? number }
 }
