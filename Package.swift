@@ -259,9 +259,6 @@ let package = Package(
     support("VaultVectors", ["KeychainSecrets"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
-    .target(
-      name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
-      packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
     client("ParsedPrefs", ["KeychainCommands", "PreferenceCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
@@ -297,9 +294,33 @@ let package = Package(
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting"]),
 
     // Tests
-    tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
+    // What a program writes, in either language mode: it sees what is public only.
     tests(
-      "DurableCanaryTests", ["PreferencesDurable", "PrephirencesDurable"], packageAccess: false),
+      "ClientTests",
+      [
+        "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "Prephirences",
+        "PrephirencesDurable", "PrephirencesShared", "SwiftyUserDefaults", "TestPrograms",
+        "TypedDefaults", "UbiquitousSettings",
+      ],
+      packageAccess: false,
+      settings: [
+        .enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error),
+      ]),
+    tests(
+      "ClientMode5Tests",
+      [
+        "CryptoPrephirences", "Keychain", "Palau", "Prephirences", "PrephirencesCookies",
+        "PrephirencesDurable", "PrephirencesRecords", "PrephirencesShared", "SwiftyUserDefaults",
+        "TypedDefaults", .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
+      ],
+      exclude: ["Palau", "Prephirences", "SwiftyUserDefaults", "TypedDefaults"].map {
+        "\($0)/SAMPLES.md"
+      },
+      packageAccess: false,
+      settings: [
+        .enableUpcomingFeature("MemberImportVisibility"), .swiftLanguageMode(.v5),
+      ]),
+    tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
     tests(
       "KeychainCommandsTests",
       [
@@ -326,7 +347,7 @@ let package = Package(
     tests(
       "KeychainTests",
       [
-        "ForwardingStores", "ImportCanary", "Keychain", "KeychainCredentials",
+        "ForwardingStores", "Keychain", "KeychainCredentials",
         "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainTesting",
         "KeychainVault", "KeychainVaultTesting", "PreferencesDurable", "PrephirencesDurable",
         "PrephirencesSystem",
@@ -349,30 +370,11 @@ let package = Package(
         systemPackage,
       ]),
     tests(
-      "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,
-      settings: [.treatAllWarnings(as: .error)]),
-    tests(
-      "FacadesCanaryTests",
-      [
-        "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "PreferencesDurable",
-        "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TestPrograms",
-        "TypedDefaults",
-      ], packageAccess: false),
-    tests(
-      "FacadesCanaryMode5Tests",
-      [
-        "CryptoPrephirences", "Keychain", "Palau", "PreferencesDurable", "Prephirences",
-        "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults",
-      ], packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
-    tests(
       "PalauTests",
       [
         "Palau", "PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults",
         "TypedDefaults",
       ]),
-    tests(
-      "PalauSamplesTests", ["Palau", "Prephirences"], exclude: ["SAMPLES.md"],
-      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PreferenceCommandsTests",
       [
@@ -406,13 +408,6 @@ let package = Package(
         .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
       ]),
     tests(
-      "PrephirencesSamplesTests",
-      [
-        "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
-        "PrephirencesRecords", .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
-      ],
-      exclude: ["SAMPLES.md"], settings: [.swiftLanguageMode(.v5)]),
-    tests(
       "PrephirencesSharedTests",
       [
         "CryptoPrephirences", "EtcdTesting", "PreferencesDurable", "PreferencesShared",
@@ -425,25 +420,8 @@ let package = Package(
       "SwiftyUserDefaultsTests",
       ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
     tests(
-      "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], exclude: ["SAMPLES.md"],
-      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
-    tests(
-      "UbiquitousCanaryTests",
-      [
-        "PreferencesShared", "Prephirences", "PrephirencesShared", "TestPrograms",
-        "UbiquitousSettings",
-      ],
-      packageAccess: false),
-    tests(
-      "UbiquitousCanaryMode5Tests", ["PreferencesShared", "Prephirences", "PrephirencesShared"],
-      packageAccess: false,
-      settings: [.swiftLanguageMode(.v5)]),
-    tests(
       "TypedDefaultsTests",
       ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "TypedDefaults"]),
-    tests(
-      "TypedDefaultsSamplesTests", ["Prephirences", "TypedDefaults"], exclude: ["SAMPLES.md"],
-      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -453,11 +431,7 @@ let targetsThatTouchC: Set = [
   "KeychainVaultFormat", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
 ]
 let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem"]
-let targetsOfClients: Set = [
-  "FacadesCanaryMode5Tests", "PalauSamplesTests", "PreferencesCanaryTests",
-  "PrephirencesSamplesTests", "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",
-  "UbiquitousCanaryMode5Tests",
-]
+let targetsOfClients: Set = ["ClientMode5Tests", "ClientTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
 for target in package.targets

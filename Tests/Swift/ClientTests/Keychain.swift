@@ -1,8 +1,29 @@
-// One import is enough to name every public type that a program needs, and to use its members.
-public import Keychain
+import Keychain
+
+// The code with which a command-line program stores a token, compiled like a client's: with one
+// import and without access to `package` declarations.
+
+/// Stores a token and reads it back.
+func keepToken(_ token: String, in keychain: KeychainPreferences) throws -> Int? {
+  do {
+    try keychain.set(token, for: "api")
+    if let token = try keychain.string(for: "api") { return token.count }
+  } catch  where error.code == .locked {
+    print("unlock the keychain first")
+  }
+  return nil
+}
+
+/// The same in asynchronous code.
+func keepToken(_ token: String, in keychain: KeychainPreferences) async throws -> Int? {
+  try await keychain.set(token, for: "api")
+  return try await keychain.string(for: "api")?.count
+}
+
+// One import is enough to name every type that a program needs, and to use its members.
 
 /// Uses the preference protocols through the same import.
-public func usePreferences(_ keychain: KeychainPreferences) -> Int {
+func usePreferences(_ keychain: KeychainPreferences) -> Int {
   keychain.accessGroup = "shared"
   keychain["count"] = 42
   keychain["greeting"] = "hello"
@@ -14,7 +35,7 @@ public func usePreferences(_ keychain: KeychainPreferences) -> Int {
 }
 
 /// Uses secrets and credentials on a store that the program chooses.
-public func useSecrets(_ store: any CredentialStore) async throws -> UInt64? {
+func useSecrets(_ store: any CredentialStore) async throws -> UInt64? {
   let keychain = KeychainPreferences(
     server: "example.com", protocol: "https", port: 443, store: store)
   try await keychain.set(try SecretBytes(copying: "secret"), for: "user")
@@ -26,7 +47,7 @@ public func useSecrets(_ store: any CredentialStore) async throws -> UInt64? {
 }
 
 /// Handles every kind of failure by its code or its number.
-public func explain(_ error: KeychainError) -> String {
+func explain(_ error: KeychainError) -> String {
   switch error.code {
   case .locked: "locked: \(error.recovery?.description ?? "")"
   case .expired: error.message
@@ -35,7 +56,7 @@ public func explain(_ error: KeychainError) -> String {
 }
 
 /// Chooses the vault and how to unlock it.
-public func preferences(vault path: String, keyFile: String) -> KeychainPreferences {
+func preferences(vault path: String, keyFile: String) -> KeychainPreferences {
   let configuration = Vault.Configuration(
     path: path, deadline: .seconds(5), unlock: .keyFile(keyFile, named: "--key-file"),
     interaction: .denied, notice: { print($0.message) })
@@ -45,7 +66,7 @@ public func preferences(vault path: String, keyFile: String) -> KeychainPreferen
 }
 
 /// Chooses between the desktop keyring and the vault, and returns the choice of a service.
-public func chosenStore(_ choice: StoreChoice?) throws -> String {
+func chosenStore(_ choice: StoreChoice?) throws -> String {
   let keyring = SecretServiceStore.Configuration(
     collection: .named("Work"), interaction: .allowed, deadline: .seconds(2))
   let store = AutomaticStore(
@@ -59,10 +80,10 @@ public func chosenStore(_ choice: StoreChoice?) throws -> String {
 }
 
 /// Looks for a desktop keyring.
-public func keyringProvider() -> String? { SecretServiceProbe.run().provider?.name }
+func keyringProvider() -> String? { SecretServiceProbe.run().provider?.name }
 
 /// Moves credentials between vaults, and returns how many were already there.
-public func move(from source: Vault, to target: Vault, through path: String) throws -> Int {
+func move(from source: Vault, to target: Vault, through path: String) throws -> Int {
   let passphrase = try SecretBytes.random(count: 24)
   let exported = try source.export(to: path, passphrase: passphrase) { print($0.completed) }
   let imported = try target.importItems(from: path, passphrase: passphrase, overwriting: true)
@@ -70,7 +91,7 @@ public func move(from source: Vault, to target: Vault, through path: String) thr
 }
 
 /// Moves a service into the desktop keyring, and returns what stayed.
-public func moveToKeyring(_ service: String) throws -> [String] {
+func moveToKeyring(_ service: String) throws -> [String] {
   var migration = try AutomaticStore().migration(from: .vault, to: .secretService(.default))
   migration.service = service
   migration.removesSource = try migration.rehearse().isComplete
@@ -79,7 +100,7 @@ public func moveToKeyring(_ service: String) throws -> [String] {
 }
 
 /// Conforms to the protocols from another module.
-final class Settings: MutablePreferencesType {
+final class OwnPreferences: MutablePreferencesType {
   private var values: PreferencesDictionary = [:]
 
   func object(forKey key: PreferenceKey) -> PreferenceObject? { values[key] }
@@ -89,7 +110,7 @@ final class Settings: MutablePreferencesType {
 }
 
 /// Shares a vault with a colleague, and creates a recovery code.
-public func share(_ vault: Vault, with recipient: String, show: (String?) -> Bool) throws {
+func share(_ vault: Vault, with recipient: String, show: (String?) -> Bool) throws {
   let slot: VaultSlot = try vault.addRecipientSlot(VaultRecipient(text: recipient))
   let check: VaultCheck? = try vault.status().check
   let identity: IdentityDescription = try vault.identity(at: vault.defaultIdentityPath())
@@ -97,4 +118,35 @@ public func share(_ vault: Vault, with recipient: String, show: (String?) -> Boo
   try vault.addRecoveryCodeSlot { (code: borrowing RecoveryCode) throws(KeychainError) in
     show("\(try code.text().count) characters")
   }
+}
+
+/// Reads a secret that a configuration names.
+func length(of text: String, in store: any CredentialStore) throws -> Int {
+  guard CredentialReference.isReference(text) else { return text.utf8.count }
+  let reference = try CredentialReference(text)
+  var resolver = ReferenceResolver(store: store, defaultService: "com.example.server")
+  resolver.allowsExpired = reference.isOptional
+  guard reference.belongs(to: "com.example.server", defaultService: resolver.defaultService),
+    try resolver.identity(of: reference) != nil
+  else { return 0 }
+  return try resolver.resolve(reference).count
+}
+
+/// Writes a reference.
+func reference(to host: String, _ account: String?) -> String {
+  let pattern = InternetPasswordPattern(server: host, protocol: "https", account: account)
+  return CredentialReference(.internetPassword(pattern), field: .username).description
+}
+
+/// A configuration that the program trusts.
+final class ServerConfiguration: MutableDictionaryPreferences, OwnValuePreferences,
+  @unchecked Sendable
+{}
+
+/// Reads preferences with references.
+func token(_ configuration: ServerConfiguration, _ store: any CredentialStore) -> String? {
+  let settings = ReferencePreferences(
+    configuration, resolving: ["token"], service: "com.example.server", store: store)
+  if let error = settings.lastError as? KeychainError { return explain(error) }
+  return (try? settings.string(for: "token")) ?? settings.token as? String
 }

@@ -1,6 +1,7 @@
 // swift-format-ignore-file
 import Foundation
 import Palau
+import Prephirences
 import Testing
 
 /// Extension for RawRepresentable types aka enums

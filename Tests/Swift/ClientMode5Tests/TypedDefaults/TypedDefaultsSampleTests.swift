@@ -4,7 +4,7 @@ import TypedDefaults
 
 /// The samples write the preferences of the program, so each runs in a process with its own folder.
 @Suite("Samples")
-struct SampleTests {
+struct TypedDefaultsSampleTests {
   @Test func savingCustomTypes() async {
     await #expect(processExitsWith: .success) {
       try withTemporaryHome {

@@ -3,7 +3,7 @@ import GRDB
 import PrephirencesRecords
 import Testing
 
-private struct Settings: Codable, FetchableRecord, PersistableRecord {
+private struct StoredSettings: Codable, FetchableRecord, PersistableRecord {
   static let databaseTableName = "settings"
 
   var id: Int
@@ -16,7 +16,7 @@ struct RecordSampleTests {
     let database = try DatabaseQueue()
     try database.write { database in
       try database.execute(sql: "CREATE TABLE settings (id INTEGER PRIMARY KEY, color TEXT)")
-      try Settings(id: 1, color: "red").insert(database)
+      try StoredSettings(id: 1, color: "red").insert(database)
     }
     let myManagedObject = ManagedRecord(in: database, table: "settings", key: 1)
 
@@ -25,7 +25,7 @@ struct RecordSampleTests {
     #expect(managedPref["color"] as? String == "red")
     MutableManageObjectPreferences(myManagedObject)["color"] = "blue"
     #expect(managedPref["color"] as? String == "blue")
-    let saved = try database.read { try Settings.fetchOne($0, key: 1) }
+    let saved = try database.read { try StoredSettings.fetchOne($0, key: 1) }
     #expect(saved?.color == "blue")
   }
 }

@@ -46,7 +46,7 @@ class Controller {
 }
 
 @Suite("A program in mode 5 that imports everything")
-struct EverythingTests {
+struct FacadesTests {
   @Test func everyFacadeReadsTheOthers() {
     let controller = Controller()
     Defaults[\.launches] = 1

@@ -74,7 +74,7 @@ private func useDefaultable<T: PalauDefaultable>(_ type: T.Type) where T.ValueTy
   let _: ([T]?, String, NSUD) -> Void = T.set(_:forKey:in:)
 }
 
-private func useTypes() {
+private func usePalauTypes() {
   useDefaultable(Point.self)
   useDefaultable(Side.self)
   useDefaultable(Bool.self)

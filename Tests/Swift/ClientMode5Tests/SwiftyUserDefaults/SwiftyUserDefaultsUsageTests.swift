@@ -11,7 +11,7 @@ private func expectKept<T: DefaultsSerializable & Equatable>(_ value: T) where T
   #expect(Defaults[key: key] == value)
 }
 
-@Suite struct UsageTests {
+@Suite struct SwiftyUserDefaultsUsageTests {
   @Test func justUseIt() async {
     await #expect(processExitsWith: .success) {
       beginSample()

@@ -1,6 +1,7 @@
 // swift-format-ignore-file
 import Foundation
 import Palau
+import Prephirences
 import Testing
 
 /// Your defaults are defined as extension of PalauDefaults
@@ -23,7 +24,7 @@ extension PalauDefaults {
 }
 
 /// Custom Validator Closure
-let lessThan10: (Int?) -> Bool = {
+private let lessThan10: (Int?) -> Bool = {
   return $0.map { $0 < 10 } ?? false
 }
 
@@ -40,9 +41,9 @@ extension PalauDefaults {
   }
 }
 
-var printed: [String] = []
+private var printed: [String] = []
 
-func print(_ items: Any...) { printed.append("\(items)") }
+private func print(_ items: Any...) { printed.append("\(items)") }
 
 extension PalauDefaults {
   public static var strings: PalauDefaultsEntry<[String]> {
@@ -51,13 +52,13 @@ extension PalauDefaults {
   }
 }
 
-typealias Defaults = PalauDefaults
-typealias Defaultable = PalauDefaultable
+private typealias Defaults = PalauDefaults
+private typealias Defaultable = PalauDefaultable
 /// for Swift 3 even:
-typealias DefaultsEntry<T: PalauDefaultable> = PalauDefaultsEntry<T> where T.ValueType == T
+private typealias DefaultsEntry<T: PalauDefaultable> = PalauDefaultsEntry<T> where T.ValueType == T
 
 @Suite("Usage")
-struct UsageTests {
+struct PalauUsageTests {
   private let memory = SampleDefaults.memory
 
   @Test func setGetAndDelete() {

@@ -1,6 +1,28 @@
-// More code of a program that renews tokens, changes values and records what they are.
 import Foundation
-public import Keychain
+import Keychain
+
+struct Tokens: Codable, Sendable {
+  var access: String
+  var refresh: String
+  var expires: Date
+}
+
+struct NotSignedIn: LocalizedError {
+  var errorDescription: String? { "not signed in: run 'mytool login'" }
+}
+
+func accessToken(
+  in keychain: KeychainPreferences, refresh: @escaping @Sendable (String) async throws -> Tokens
+) async throws -> String {
+  try await keychain.value(
+    Tokens.self, for: "api", validWhile: { $0.expires > .now + 60 }
+  ) { old in
+    guard let old else { throw NotSignedIn() }
+    return try await refresh(old.refresh)
+  }.access
+}
+
+// More code of a program that renews tokens, changes values and records what they are.
 
 /// Uses a renewed value that could not be stored instead of losing it.
 func accessTokenOrUnsaved(
@@ -38,7 +60,7 @@ func checkRenewal() async throws {
 }
 
 /// The same calls in synchronous code, with details for the user.
-public func count(in keychain: KeychainPreferences) throws -> Int? {
+func count(in keychain: KeychainPreferences) throws -> Int? {
   let tokens = try keychain.waitForValue(
     Tokens.self, for: "api", expires: \.expires, validWhile: { $0.expires > .now }
   ) { old in

@@ -1,7 +1,64 @@
-// A program in Swift 6 mode that uses the store of iCloud's name, compiled like a client's: with one
-// import for it, and without access to `package` declarations.
 import Foundation
 import PrephirencesShared
+import Testing
+
+@Suite("The store of iCloud's name, as a client uses it")
+struct UbiquitousTests {
+  @Test func eachSetterStoresWhatItsGetterReturns() async {
+    await #expect(processExitsWith: .success) {
+      try await inOwnHome {
+        let store = NSUbiquitousKeyValueStore.default
+        setEverything(store)
+        try #require(store.lastPreferencesError == nil)
+        let read = readEverything(store)
+        try #require(read["longLong"] as? Int64 == .max && read["double"] as? Double == 1.5)
+        try #require(read["truth"] as? Bool == true && read["text"] as? String == "text")
+        try #require(read["numbers"] as? [Int] == [1, 2])
+        try #require(read["dictionary"] as? [String: Int] == ["a": 1])
+        try #require(read["data"] as? Data == Data([1]))
+        try #require(read["date"] as? Date == Date(timeIntervalSinceReferenceDate: 1))
+        try #require(read["count"] as? Int == 19)
+        try #require(store.object(forKey: "literal") as? Int == 1)
+        try #require(store.object(forKey: "literal") as? NSNumber == 1)
+        try #require(store.object(forKey: "truth") as? Bool == true)
+        try #require(store.array(forKey: "empty")?.isEmpty == true)
+        try #require(store.dictionary(forKey: "none")?.isEmpty == true)
+        try #require(NSUbiquitousKeyValueStore.default === store)
+        try #require(NSUbiquitousKeyValueStore().longLong(forKey: "integer") == 5)
+      }
+    }
+  }
+
+  @Test func storeIsPreferences() async {
+    await #expect(processExitsWith: .success) {
+      try await inOwnHome {
+        let store = NSUbiquitousKeyValueStore.default
+        try #require(usePreferences(store) == 93)
+        try #require(store.theme as? String == "dark")
+        let (center, observation) = observe(store)
+        NotificationCenter.default.removeObserver(center)
+        observation.cancel()
+        let recording = RecordingStore()
+        recording.set("a", forKey: "b")
+        try #require(store.string(forKey: "recorded.b") == "a")
+        store.clearAll()
+        try #require(store.dictionaryRepresentation.isEmpty && store.synchronize())
+      }
+    }
+  }
+
+  @Test func unconfiguredPreferencesAreLocal() async {
+    await #expect(processExitsWith: .success) {
+      try await inOwnHome {
+        try #require(await useShared(FleetSettings.settings) == 63)
+        try #require(DurablePreferences(suiteName: "com.example.fleet")["two"] as? Int == 2)
+      }
+    }
+  }
+}
+
+// A program in Swift 6 mode that uses the store of iCloud's name, compiled like a client's: with one
+// import for it, and without access to `package` declarations.
 
 /// Sets a value by every overload, and by literals.
 func setEverything(_ store: NSUbiquitousKeyValueStore) {

@@ -1,7 +1,4 @@
-// swift-format-ignore-file
 import Foundation
-import Palau
-import Prephirences
 
 /// Represents a UIKit colour: an object that can only be archived.
 public class UIColor: NSObject, NSCoding {
@@ -25,15 +22,8 @@ public class UIColor: NSObject, NSCoding {
 
   public override var hash: Int { components.hashValue }
 
-  static func redColor() -> UIColor { UIColor([1, 0, 0]) }
-  static func blueColor() -> UIColor { UIColor([0, 0, 1]) }
-}
-
-/// Lets the entries of all samples be in memory; each uses its own keys.
-enum SampleDefaults {
-  static let memory: MutableDictionaryPreferences = {
-    let memory = MutableDictionaryPreferences(dictionary: [:])
-    PalauDefaults.defaults = BackedUserDefaults(preferences: memory)
-    return memory
-  }()
+  static var red: UIColor { UIColor([1, 0, 0]) }
+  static var blue: UIColor { UIColor([0, 0, 1]) }
+  static func redColor() -> UIColor { red }
+  static func blueColor() -> UIColor { blue }
 }

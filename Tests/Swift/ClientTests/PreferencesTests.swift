@@ -1,5 +1,34 @@
 import Foundation
 import Prephirences
+import Testing
+
+@Suite("A program in Swift 6 mode")
+struct PreferencesTests {
+  @Test func tasksSharePreferences() async {
+    await #expect(processExitsWith: .success) {
+      let preferences: MutableDictionaryPreferences = [:]
+      try await #require(countTasks(8, in: preferences) == 8)
+      Settings.shared.enabled = true
+      Settings.shared.width += 1
+      try #require(Settings.shared.enabled == true && Settings.shared.$width.value == 81)
+      try #require(Prephirences.sharedInstance["enabled"] as? Bool == true)
+      try await #require(MainActor.run { Interface.zoom } == 26.5)
+    }
+  }
+}
+
+@Suite("User defaults over preferences, in Swift 6 mode")
+struct BackedDefaultsTests {
+  @Test func anyPreferencesAreUserDefaults() throws {
+    let preferences: MutableDictionaryPreferences = ["port": 8080]
+    let defaults: UserDefaults = BackedUserDefaults(preferences: preferences)
+    defaults["port"] = defaults.integer(forKey: "port") + 1
+    #expect(preferences.integer(forKey: "port") == 8081)
+    try defaults.storeObject(nil, forKey: "port")
+    #expect(try defaults.fetchObject(forKey: "port") == nil)
+    #expect(defaults.lastPreferencesError == nil)
+  }
+}
 
 // A program in Swift 6 mode that uses preferences from several tasks. The first test is that it
 // compiles without warnings.
@@ -29,7 +58,7 @@ struct Settings: Sendable {
   static var columns: Int
 }
 
-@MainActor final class Window {
+@MainActor final class MainWindow {
   @MutablePreferenceValue(key: "height")
   var height = 25.5
 
@@ -40,10 +69,10 @@ struct Settings: Sendable {
   }
 }
 
-enum Theme: String, Sendable { case light, dark }
+enum Appearance: String, Sendable { case light, dark }
 
 extension TransformationKey {
-  static let theme = TransformationKey.transformation(Theme.preferenceTransformation)
+  static let theme = TransformationKey.transformation(Appearance.preferenceTransformation)
   static let lowercased = TransformationKey.closureTuple(
     transform: { ($0 as? String)?.lowercased() }, revert: { $0 })
 }
@@ -61,13 +90,13 @@ func countTasks(_ tasks: Int, in preferences: MutableDictionaryPreferences) asyn
   await withTaskGroup(of: Void.self) { group in
     for task in 0..<tasks {
       group.addTask {
-        prefixed["\(task)", .theme] = Theme.dark
+        prefixed["\(task)", .theme] = Appearance.dark
         preferences["name", .lowercased] = "\(task)"
         count.apply { max($0 ?? 0, task) }
         Settings.launches.didSet { _, _ in }.transformationKey = .none
       }
     }
   }
-  await MainActor.run { Window().grow() }
+  await MainActor.run { MainWindow().grow() }
   return prefixed.dictionary().count
 }

@@ -1,34 +1,6 @@
 import Foundation
 import Prephirences
 
-/// Represents a UIKit colour: an object that can only be archived.
-final class UIColor: NSObject, NSCoding {
-  let components: [Double]
-
-  init(_ components: [Double]) { self.components = components }
-
-  required init?(coder: NSCoder) {
-    components = ["red", "green", "blue"].map { coder.decodeDouble(forKey: $0) }
-  }
-
-  func encode(with coder: NSCoder) {
-    for (name, component) in zip(["red", "green", "blue"], components) {
-      coder.encode(component, forKey: name)
-    }
-  }
-
-  override func isEqual(_ object: Any?) -> Bool {
-    (object as? UIColor)?.components == components
-  }
-
-  override var hash: Int { components.hashValue }
-
-  static var red: UIColor { UIColor([1, 0, 0]) }
-  static var blue: UIColor { UIColor([0, 0, 1]) }
-  static func redColor() -> UIColor { red }
-  static func blueColor() -> UIColor { blue }
-}
-
 /// A temporary folder, which is removed with this object.
 final class TemporaryFolder {
   let url: URL

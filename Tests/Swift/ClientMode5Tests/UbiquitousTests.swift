@@ -25,7 +25,7 @@ class Volume {
 }
 
 @Suite("A program in Swift 5 mode that uses the store of iCloud's name")
-struct EverythingTests {
+struct UbiquitousTests {
   @Test func literalsFindOneOverload() {
     let store = NSUbiquitousKeyValueStore(
       preferences: SharedPreferences(suiteName: "mode5.\(UUID().uuidString)"))
