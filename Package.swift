@@ -269,7 +269,6 @@ let package = Package(
         "PrephirencesShared", "PrephirencesSystem", "SwiftyUserDefaults", "TypedDefaults",
       ]),
     client("PreferencesTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
-    client("DurableTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client(
       "PortedSettings",
       [
@@ -388,13 +387,13 @@ let package = Package(
     tests(
       "PrephirencesDurableFaultTests",
       [
-        "CFaultVFS", "DurableTool", "FaultTesting", "PreferencesDurable", "Prephirences",
+        "CFaultVFS", "FaultTesting", "PreferencesDurable", "PreferencesTool", "Prephirences",
         "PrephirencesDurable", "PrephirencesSystem",
       ]),
     tests(
       "PrephirencesDurableTests",
       [
-        "DurableTool", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+        "PreferencesDurable", "PreferencesTool", "Prephirences", "PrephirencesDurable",
         "PrephirencesSystem",
       ]),
     tests(
