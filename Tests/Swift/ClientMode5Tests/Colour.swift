@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 import Foundation
 
 /// Represents a UIKit colour: an object that can only be archived.
