@@ -12,8 +12,10 @@ extension Target.Dependency {
   }
 }
 
-/// A folder of `Sources`. A floor uses itself and those above it in this list, with one exception:
-/// commands and compatibility know nothing of each other.
+/// A folder of the sources.
+///
+/// A floor uses itself and those above it in this list, with one exception: commands and compatibility
+/// know nothing of each other.
 enum Floor: String {
   case system = "System"
   case keychain = "Keychain"
@@ -273,9 +275,6 @@ let package = Package(
     support("VaultVectors", ["KeychainSecrets"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
-    .target(
-      name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
-      packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
@@ -286,7 +285,6 @@ let package = Package(
       ]),
     client("CoreClient", ["PreferencesCore"]),
     client("PreferencesTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
-    client("DurableTool", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client(
       "PortedSettings",
       [
@@ -311,9 +309,33 @@ let package = Package(
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting"]),
 
     // Tests
-    tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
+    // What a program writes, in either language mode: it sees what is public only.
     tests(
-      "DurableCanaryTests", ["PreferencesDurable", "PrephirencesDurable"], packageAccess: false),
+      "ClientTests",
+      [
+        "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "Prephirences",
+        "PrephirencesDurable", "PrephirencesShared", "SwiftyUserDefaults", "TestPrograms",
+        "TypedDefaults", "UbiquitousSettings",
+      ],
+      packageAccess: false,
+      settings: [
+        .enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error),
+      ]),
+    tests(
+      "ClientMode5Tests",
+      [
+        "CryptoPrephirences", "Keychain", "Palau", "Prephirences", "PrephirencesCookies",
+        "PrephirencesDurable", "PrephirencesRecords", "PrephirencesShared", "SwiftyUserDefaults",
+        "TypedDefaults", .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
+      ],
+      exclude: ["Palau", "Prephirences", "SwiftyUserDefaults", "TypedDefaults"].map {
+        "\($0)/SAMPLES.md"
+      },
+      packageAccess: false,
+      settings: [
+        .enableUpcomingFeature("MemberImportVisibility"), .swiftLanguageMode(.v5),
+      ]),
+    tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
     tests(
       "KeychainCommandsTests",
       [
@@ -340,7 +362,7 @@ let package = Package(
     tests(
       "KeychainTests",
       [
-        "ForwardingStores", "ImportCanary", "Keychain", "KeychainCredentials",
+        "ForwardingStores", "Keychain", "KeychainCredentials",
         "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainTesting",
         "KeychainVault", "KeychainVaultTesting", "PreferencesDurable", "PrephirencesDurable",
         "PrephirencesSystem",
@@ -363,30 +385,11 @@ let package = Package(
         systemPackage,
       ]),
     tests(
-      "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,
-      settings: [.treatAllWarnings(as: .error)]),
-    tests(
-      "FacadesCanaryTests",
-      [
-        "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "PreferencesDurable",
-        "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TestPrograms",
-        "TypedDefaults",
-      ], packageAccess: false),
-    tests(
-      "FacadesCanaryMode5Tests",
-      [
-        "CryptoPrephirences", "Keychain", "Palau", "PreferencesDurable", "Prephirences",
-        "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults",
-      ], packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
-    tests(
       "PalauTests",
       [
         "Palau", "PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults",
         "TypedDefaults",
       ]),
-    tests(
-      "PalauSamplesTests", ["Palau", "Prephirences"], exclude: ["SAMPLES.md"],
-      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PreferenceCommandsTests",
       [
@@ -400,13 +403,13 @@ let package = Package(
     tests(
       "PrephirencesDurableFaultTests",
       [
-        "CFaultVFS", "DurableTool", "FaultTesting", "PreferencesDurable", "Prephirences",
+        "CFaultVFS", "FaultTesting", "PreferencesDurable", "PreferencesTool", "Prephirences",
         "PrephirencesDurable", "PrephirencesSystem",
       ]),
     tests(
       "PrephirencesDurableTests",
       [
-        "DurableTool", "PreferencesDurable", "Prephirences", "PrephirencesDurable",
+        "PreferencesDurable", "PreferencesTool", "Prephirences", "PrephirencesDurable",
         "PrephirencesSystem",
       ]),
     tests(
@@ -419,13 +422,6 @@ let package = Package(
         "Prephirences", "PrephirencesRecords",
         .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
       ]),
-    tests(
-      "PrephirencesSamplesTests",
-      [
-        "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
-        "PrephirencesRecords", .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
-      ],
-      exclude: ["SAMPLES.md"], settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PrephirencesSharedTests",
       [
@@ -441,25 +437,8 @@ let package = Package(
       "SwiftyUserDefaultsTests",
       ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
     tests(
-      "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], exclude: ["SAMPLES.md"],
-      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
-    tests(
-      "UbiquitousCanaryTests",
-      [
-        "PreferencesShared", "Prephirences", "PrephirencesShared", "TestPrograms",
-        "UbiquitousSettings",
-      ],
-      packageAccess: false),
-    tests(
-      "UbiquitousCanaryMode5Tests", ["PreferencesShared", "Prephirences", "PrephirencesShared"],
-      packageAccess: false,
-      settings: [.swiftLanguageMode(.v5)]),
-    tests(
       "TypedDefaultsTests",
       ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "TypedDefaults"]),
-    tests(
-      "TypedDefaultsSamplesTests", ["Prephirences", "TypedDefaults"], exclude: ["SAMPLES.md"],
-      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -469,11 +448,7 @@ let targetsThatTouchC: Set = [
   "KeychainVaultFormat", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
 ]
 let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem"]
-let targetsOfClients: Set = [
-  "FacadesCanaryMode5Tests", "PalauSamplesTests", "PreferencesCanaryTests",
-  "PrephirencesSamplesTests", "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",
-  "UbiquitousCanaryMode5Tests",
-]
+let targetsOfClients: Set = ["ClientMode5Tests", "ClientTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
 for target in package.targets

@@ -8,7 +8,6 @@ let package = Package(
   dependencies: [
     .package(name: "Prephirences", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .systemLibrary(
@@ -17,18 +16,20 @@ let package = Package(
     .systemLibrary(
       name: "CSodiumForBare", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
+    .systemLibrary(
+      name: "CSQLiteForBare", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     .target(name: "CPeer", dependencies: ["CLibsecretOne"]),
     .target(name: "BareStore", dependencies: ["CSodiumForBare"]),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "BareStore", "CPeer", "CSodiumForBare",
+        "BareStore", "CPeer", "CSQLiteForBare", "CSodiumForBare",
         .product(name: "Keychain", package: "Prephirences"),
         .product(name: "PrephirencesDurable", package: "Prephirences"),
         .product(name: "PrephirencesShared", package: "Prephirences"),
         .product(name: "SwiftyUserDefaults", package: "Prephirences"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .executableTarget(
       name: "BareGet",

@@ -13,24 +13,60 @@ build_client() {
     --disable-index-store -debug-info-format none "$@" >&2
 }
 
-# A client of the preferences alone builds nothing else, and downloads no HTTP client.
+# A client of the preferences alone builds and links nothing of what only other products need.
 check_plain_client() {
   local scratch=$root/.build/clients/PlainClient modules
   build_client PlainClient || return
-  modules=$(cd -- "$scratch/debug/Modules" && printf '%s ' *.swiftmodule)
-  if [ "$modules" != "PlainClient.swiftmodule Prephirences.swiftmodule " ]; then
+  modules=$(cd -- "$scratch/debug/Modules" && printf '%s\n' *.swiftmodule |
+    grep -vxE '(PlainClient|Prephirences|PreferencesCore|PrephirencesSystem|SystemPackage)\.swiftmodule')
+  if [ -n "$modules" ]; then
     echo "a client of Prephirences builds: $modules" >&2
     return 1
   fi
-  if readelf -d "$scratch/debug/PlainClient" | grep -E 'NEEDED.*(sodium|sqlite|secret)' >&2; then
+  if readelf -d "$scratch/debug/PlainClient" | grep -E 'NEEDED.*(sodium|sqlite|secret|curl)' >&2; then
     echo "a client of Prephirences links what only other products need" >&2
     return 1
   fi
-  if [ -e "$scratch/checkouts/async-http-client" ]; then
-    echo "a client without the trait RemotePreferences downloads async-http-client" >&2
-    return 1
-  fi
   [ "$("$scratch/debug/PlainClient")" = "red 3" ]
+}
+
+# resolved_packages PRODUCT TRAITS: prints the packages that a new client of one product downloads. Nothing else can be
+# built for it.
+resolved_packages() {
+  local folder cache
+  folder=$(mktemp -d "${TMPDIR:-/tmp}/client.XXXXXX")
+  mkdir -p -- "$folder/Sources/Client"
+  : >"$folder/Sources/Client/Client.swift"
+  cat >"$folder/Package.swift" <<TEXT
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Client",
+  dependencies: [.package(name: "Prephirences", path: "$root", traits: [$2])],
+  targets: [.target(name: "Client", dependencies: [.product(name: "$1", package: "Prephirences")])]
+)
+TEXT
+  mapfile -t cache < <(dependency_cache_options)
+  swift package --package-path "$folder" "${cache[@]}" resolve >&2 &&
+    sed -n 's/.*"identity" : "\(.*\)".*/\1/p' "$folder/Package.resolved" | paste -sd ' '
+  rm -rf -- "$folder"
+}
+
+# check_resolved PRODUCT TRAITS EXPECTED
+check_resolved() {
+  local found
+  found=$(resolved_packages "$1" "$2")
+  [ "$found" != "$3" ] || return 0
+  echo "a client of $1 with the traits [$2] downloads: $found; expected: $3" >&2
+  return 1
+}
+
+# Packages that come with a trait are not even downloaded without it.
+check_clients() {
+  check_plain_client &&
+    check_resolved Keychain "" "swift-argument-parser swift-system" &&
+    check_resolved PrephirencesRecords '"RecordPreferences"' "grdb.swift swift-argument-parser swift-system"
 }
 
 # shellcheck disable=SC2034 # used by the scripts that source this

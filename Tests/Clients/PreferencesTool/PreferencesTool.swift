@@ -2,13 +2,15 @@ internal import Foundation
 internal import Prephirences
 internal import PrephirencesDurable
 
-/// Performs tests that need a separate process, and prints the failures.
+/// Performs tests that need a separate process, and prints the failures; or uses durable preferences
+/// as tests of faults tell it, in a `session`.
 @main
 struct PreferencesTool {
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()
     let names = Array(arguments.dropFirst())
     switch arguments.first {
+    case "session": session(names)
     case "write": write(names)
     case "read": read(names)
     case "clear": clear(names)

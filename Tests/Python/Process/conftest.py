@@ -17,12 +17,19 @@ from etcd_cluster import EtcdCluster
 from machine import require
 from prefs_testing import LOCKED_ITEMS, Home
 
+# Files with one of each: secrets in and out, git, docker, commands that get secrets, preferences, exports, locking.
+FAST = {
+  f"test_{name}.py" for name in (
+    "asked_secret", "docker_helper", "export", "git_contract", "habits", "preference_commands", "run_files",
+    "scripts", "sessions")}
+
 # Fixtures for what the superuser alone can do.
 PRIVILEGED = {"superuser", "mounting", "control_groups", "tracing", "networking"}
 
 
 def pytest_configure(config):
   config.addinivalue_line("markers", "longest: takes minutes, and so begins before all others")
+  config.addinivalue_line("markers", "fast: in the files of FAST; Scripts/test --fast runs these alone")
   config.addinivalue_line("markers", "superuser: needs the superuser; set by the fixtures of a test")
   # A shell in the background and `nohup` have them ignored, and so would have every program of a test.
   for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
@@ -34,35 +41,33 @@ def pytest_collection_modifyitems(items):
   for item in items:
     if PRIVILEGED & set(item.fixturenames):
       item.add_marker("superuser")
+    if item.path.name in FAST:
+      item.add_marker("fast")
   # Begun last, it would keep all processors but one waiting.
   items.sort(key=lambda item: item.get_closest_marker("longest") is None)
 
 
-def named_program(variable: str) -> str:
-  path = os.environ.get(variable)
+@pytest.fixture(scope="session")
+def program() -> str:
+  path = os.environ.get("PREFS")
   if path is None:
-    pytest.fail(f"{variable} names no program; Scripts/test sets it")
+    pytest.fail("PREFS names no program; Scripts/test sets it")
   return path
 
 
-@pytest.fixture(scope="session")
-def program() -> str:
-  return named_program("PREFS")
+def beside_prefs(name: str, product: str):
+  """A fixture with the path of another product of the same build."""
+  @pytest.fixture(scope="session", name=name)
+  def path(program) -> str:
+    return str(Path(program).with_name(product))
+  return path
 
 
-@pytest.fixture(scope="session")
-def sample_tool() -> str:
-  return named_program("SAMPLE_TOOL")
-
-
-@pytest.fixture(scope="session")
-def plain_sample_tool() -> str:
-  return named_program("PLAIN_SAMPLE_TOOL")
-
-
-@pytest.fixture(scope="session")
-def durable_tool() -> str:
-  return named_program("DURABLE_TOOL")
+sample_tool = beside_prefs("sample_tool", "SampleTool")
+plain_sample_tool = beside_prefs("plain_sample_tool", "PlainSampleTool")
+durable_tool = beside_prefs("durable_tool", "PreferencesTool")
+preference_tool = beside_prefs("preference_tool", "PreferenceTool")
+sync_tool = beside_prefs("sync_tool", "SyncTool")
 
 
 @pytest.fixture(scope="module")
@@ -70,16 +75,6 @@ def cluster():
   """One node for the tests of a file, each of which has a prefix of its own."""
   with EtcdCluster() as cluster:
     yield cluster
-
-
-@pytest.fixture(scope="session")
-def preference_tool() -> str:
-  return named_program("PREFERENCE_TOOL")
-
-
-@pytest.fixture(scope="session")
-def sync_tool() -> str:
-  return named_program("SYNC_TOOL")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Processes of DurableTool, which use durable preferences and answer commands."""
+"""Processes of PreferencesTool, which use durable preferences and answer commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DurableProcess:
       "PATH": os.environ["PATH"], "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "config"),
       "SWIFT_BACKTRACE": "enable=no"}
     self.process = subprocess.Popen(
-      [*through, tool, SUITE], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+      [*through, tool, "session", SUITE], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
       text=True, **options)
 
   def ask(self, command: str) -> list[str]:

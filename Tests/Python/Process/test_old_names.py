@@ -115,8 +115,7 @@ def typecheck(tmp_path):
   folders = [
     tmp_path,
     BUILD / "Modules",
-    *(ROOT / "Sources" / name for name in ("CFileCalls", "CLibsecret", "CLibsodium")),
-    checkouts / "GRDB.swift" / "Sources" / "GRDBSQLite",
+    *(ROOT / "Sources" / "System").glob("C*"),
     checkouts / "swift-system" / "Sources" / "CSystem" / "include",
   ]
   options = [option for folder in folders for option in ("-I", str(folder))]
@@ -152,7 +151,7 @@ def test_other_spellings(typecheck):
 
 
 def test_the_settings_file_of_the_documentation(typecheck):
-  page = ROOT / "Sources" / "Prephirences" / "Documentation.docc" / "Compatibility.md"
+  page = ROOT / "Sources" / "Compatibility" / "Prephirences" / "Documentation.docc" / "Compatibility.md"
   blocks = re.findall(r"(?ms)^```swift\n(.*?)^```$", page.read_text())
   whole = [block for block in blocks if "struct Settings" in block]
   assert len(whole) == 1

@@ -34,7 +34,7 @@ def test_clients_of_other_products_have_no_part_of_sharing(
   def modules(path: str) -> set[bytes]:
     with open(path, "rb") as file:
       text = file.read()
-    return {name for name in (b"PrephirencesEtcd", b"PrephirencesShared") if name in text}
+    return {name for name in (b"PrephirencesEtcd", b"PreferencesShared") if name in text}
 
   assert len(modules(program)) == 2
   for path in (sample_tool, plain_sample_tool, durable_tool):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens an export of format 1, checks everything in it, and lists it.
 
-Written from the specification alone (Sources/KeychainVaultFormat/Documentation.docc/ExportFormat.md).
+Written from the specification alone (Sources/Keychain/KeychainVaultFormat/Documentation.docc/ExportFormat.md).
 """
 
 from __future__ import annotations

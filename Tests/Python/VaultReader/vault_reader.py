@@ -2,7 +2,7 @@
 """Opens a vault of format 3, verifies all that the presented keys can verify, and lists it.
 
 Written from the specification alone (VaultFormat.md and VaultReaders.md in
-Sources/KeychainVaultFormat/Documentation.docc),
+Sources/Keychain/KeychainVaultFormat/Documentation.docc),
 as the second reader that keeps the specification honest. Needs PyNaCl and argon2-cffi.
 """
 

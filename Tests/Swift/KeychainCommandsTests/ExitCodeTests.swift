@@ -25,7 +25,7 @@ struct ExitCodeTests {
   /// The page for authors lists every code with its number.
   @Test func thePageOfTheLibraryHasThem() throws {
     let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
-    let page = root.appending(path: "Sources/Keychain/Documentation.docc/Keychain.md")
+    let page = root.appending(path: "Sources/Keychain/Keychain/Documentation.docc/Keychain.md")
     let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
       .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
       .filter { $0.first?.hasPrefix("`.") == true }.map { "\($0[0]) \($0[2])" }

@@ -1,18 +1,9 @@
 internal import Foundation
-internal import ImportCanary
 internal import Keychain
 internal import Testing
 
 @Suite("Keychain preferences")
 struct KeychainPreferencesTests {
-  @Test func theTenLinesWork() async throws {
-    let keychain = preferences()
-    #expect(try await ImportCanary.keepToken("secret", in: keychain) == 6)
-    #expect(usePreferences(keychain) == 42)
-    #expect(keychain.accessibility == .afterFirstUnlock)
-    #expect(try await useSecrets(InMemoryCredentialStore()) != nil)
-  }
-
   @Test func theDocumentsSpellings() {
     let keychain = preferences()
     keychain["anUserName"] = "password-encoded"

@@ -3,8 +3,6 @@ internal import Keychain
 internal import Synchronization
 internal import Testing
 
-@testable internal import ImportCanary
-
 @Suite("Values that are renewed", .timeLimit(.minutes(10)))
 struct RenewalTests {
   /// Returns preferences with an expired ticket.
@@ -163,64 +161,5 @@ struct RenewalTests {
       }
       #expect(ticket.number == 11)
     }
-  }
-
-  private let renewed = Tokens(access: "b", refresh: "r", expires: .distantFuture)
-
-  @Test func otherSamplesCompile() async throws {
-    let keychain = preferences()
-    for number in 1...2 { #expect(try count(in: keychain) == number) }
-    #expect(try await keychain.value(Tokens.self, for: "copy")?.access == "b")
-    #expect(try await keychain.credential(for: "copy")?.attributes == ["of": "api"])
-    #expect(try await keychain.credential(for: "api")?.expires == .distantFuture)
-    #expect(
-      try await accessTokenOrUnsaved(
-        in: keychain, renew: { _ in throw NotSignedIn() }) == "a")
-    #expect(try await renewedAccessToken(in: keychain, insteadOf: "a") { _ in renewed } == "b")
-    try await checkRenewal()
-    #expect(NotSignedIn().localizedDescription == "not signed in: run 'mytool login'")
-  }
-
-  @Test func theSampleUsesWhatWasNotSaved() async throws {
-    let store = InMemoryCredentialStore()
-    let keychain = preferences(store)
-    let token = try await accessTokenOrUnsaved(in: keychain) { _ in
-      store.fail(.writing, with: KeychainError(.locked, "as the test says"))
-      return renewed
-    }
-    #expect(token == "b")
-    store.succeed()
-    #expect(try await !keychain.contains("api"))
-  }
-
-  @Test func theSampleOfTheArticleWorks() async throws {
-    let keychain = preferences()
-    await #expect(throws: NotSignedIn.self) {
-      try await accessToken(in: keychain) { _ in throw TicketOffice.IsClosed() }
-    }
-    try await keychain.set(Tokens(access: "a", refresh: "r", expires: .now), for: "api")
-    let access = try await accessToken(in: keychain) { refresh in
-      Tokens(access: "b-" + refresh, refresh: "r2", expires: .now + 3600)
-    }
-    #expect(access == "b-r")
-    #expect(try await accessToken(in: keychain) { _ in throw NotSignedIn() } == "b-r")
-  }
-
-  /// Every sample of the article is part of a compiled program.
-  @Test func theSamplesOfTheArticleCompile() throws {
-    let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
-    func text(_ path: String) throws -> String {
-      try String(contentsOf: root.appending(path: path), encoding: .utf8)
-        .split(separator: "\n", omittingEmptySubsequences: false)
-        .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-    }
-    let compiled = try ["RenewedTokens", "RenewalCalls"].map { name in
-      try text("Tests/Clients/ImportCanary/\(name).swift")
-    }.joined()
-    let article = try text("Sources/Keychain/Documentation.docc/RenewingTokens.md")
-    let samples = article.components(separatedBy: "```swift\n").dropFirst()
-      .compactMap { $0.components(separatedBy: "```").first }
-    #expect(samples.count == 4)
-    for sample in samples { #expect(compiled.contains(sample), "\(sample)") }
   }
 }

@@ -6,7 +6,7 @@ extension Child {
     _ arguments: [String] = [], in home: TestHome, environment: [String: String] = [:]
   ) throws {
     try self.init(
-      running: "DurableTool", [home.suite] + arguments,
+      running: "PreferencesTool", ["session", home.suite] + arguments,
       environment: home.environment.merging(environment) { _, given in given })
   }
 }

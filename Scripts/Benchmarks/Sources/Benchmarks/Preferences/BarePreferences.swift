@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLiteForBare
 
 /// The minimum work of durable preferences: the same table in the same journal mode, by SQLite's C
 /// functions, without locks, checks and observers.
