@@ -34,13 +34,6 @@ extension StoredValue {
   ///
   /// An array takes its elements and a dictionary its keys and values, each of which can follow a
   /// type, as `defaults` has it: `-int 1`.
-  ///
-  /// - Parameters:
-  ///   - words: The words; exactly one except for an array and a dictionary.
-  ///   - form: The form.
-  ///   - local: Returns the moment at which local clocks show what clocks in UTC show at a date.
-  /// - Returns: The value.
-  /// - Throws: ``WrittenValueError``.
   static func read(
     _ words: [String], as form: WrittenForm, local: (Date) -> Date
   ) throws(WrittenValueError) -> StoredValue {
