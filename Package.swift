@@ -373,7 +373,7 @@ let package = Package(
       "PreferenceCommandsTests",
       [
         "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", argumentParser,
+        "PrephirencesDurable", "PrephirencesSystem", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",

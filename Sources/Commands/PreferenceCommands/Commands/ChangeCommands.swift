@@ -141,20 +141,7 @@ struct WriteCommand: RehearsableSubcommand {
   }
 
   private static func read(_ words: [String], as form: WrittenForm) throws -> StoredValue {
-    do throws(WrittenValueError) {
-      return try StoredValue.read(words, as: form, local: PreferenceSession.local)
-    } catch {
-      switch error {
-      case .otherType(let kind):
-        throw CommandLineError.noValue(kind, PreferenceUsageText.example(of: kind))
-      case .malformed(let error):
-        throw CommandLineError(ExitCodes.usage, "the value cannot be read: \(error.message)")
-      case .null: throw CommandLineError.nullValue
-      case .oddPairs:
-        throw CommandLineError(
-          ExitCodes.usage, PreferenceUsageText.pairs, hint: PreferenceUsageText.pairsInJSON)
-      }
-    }
+    try StoredValue.read(words, as: form, local: PreferenceSession.local)
   }
 
   /// Returns a collection with the elements of another one at its end.

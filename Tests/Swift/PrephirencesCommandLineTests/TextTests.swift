@@ -90,3 +90,69 @@ struct TextParsingTests {
     #expect(DateText.parse(DateText.text(date)) == date)
   }
 }
+
+@Suite("Names that patterns select")
+struct NamePatternTests {
+  @Test(arguments: [
+    ("", ""), ("a", "a"), ("*", ""), ("*", "anything/at.all"), ("a*", "a"), ("*b", "ab"),
+    ("a*c*e", "abcde"), ("*a*", "xax"), ("**", "x"), ("?", "é"), ("??", "e\u{301}"), ("a?c", "a/c"),
+    ("[abc]", "b"), ("[a-c]x", "cx"), ("[!a-c]", "d"), ("[^a-c]", "d"), ("[]]", "]"), ("[!]]", "a"),
+    ("[a-]", "-"), ("[-a]", "-"), ("[\\]]", "]"), ("[a\\-c]", "-"), ("\\*", "*"), ("\\[a]", "[a]"),
+    ("[a", "[a"), ("a\\", "a\\"), (".*", ".hidden"), ("*.*", "a.b.c"), ("*ab", "aab"),
+    ("[😀-😂]", "😁"),
+  ])
+  func matches(_ pattern: String, _ name: String) {
+    #expect(NamePattern(pattern).matches(name))
+  }
+
+  @Test(arguments: [
+    ("", "a"), ("a", ""), ("a", "A"), ("a", "ab"), ("?", ""), ("?", "ab"), ("a*c", "abcd"),
+    ("*b", "ba"), ("[a-c]", "d"), ("[!a-c]", "b"), ("[!a]", ""), ("[c-a]", "b"), ("\\*", "a"),
+    ("[a", "a"), ("é", "e\u{301}"),
+  ])
+  func doesNotMatch(_ pattern: String, _ name: String) {
+    #expect(!NamePattern(pattern).matches(name))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func hostilePatternsEnd() {
+    let name = String(repeating: "a", count: 5000)
+    #expect(!NamePattern(String(repeating: "*a", count: 200) + "b").matches(name))
+  }
+}
+
+@Suite("Words and examples for a shell")
+struct ShellTextTests {
+  @Test(arguments: [
+    ("plain-1.2@x", "plain-1.2@x"), ("", "''"), ("two words", "'two words'"),
+    ("it's", "'it'\\''s'"), ("$(x)", "'$(x)'"), ("~", "'~'"), ("é", "'é'"),
+  ])
+  func wordsAreQuotedForShells(_ word: String, _ quoted: String) {
+    #expect(ShellText.quoted(word) == quoted)
+  }
+
+  @Test(arguments: [
+    ("  a b c", "  a b c"),
+    ("  prefs keychain get alice", "  prefs keychain \\\n    get alice"),
+    ("  say 'one two three four five'", "  say \\\n    'one two three four five'"),
+    (
+      "  curl \"a $(prefs get alice bob)\" x",
+      "  curl \"a $(prefs \\\n    get alice \\\n    bob)\" x"
+    ),
+    ("  averyveryverylongwordindeed x", "  averyveryverylongwordindeed \\\n    x"),
+  ])
+  func examplesAreBrokenWhereAShellTakesIt(line: String, broken: String) {
+    #expect(line.exampleBroken(to: 20) == broken)
+  }
+}
+
+@Suite("The source of manual pages")
+struct RoffTests {
+  @Test(arguments: [
+    ("plain", "plain"), ("a-b", "a\\-b"), (".dot", "\\&.dot"), ("'q", "\\(aqq"),
+    ("\\t", "\\et"), ("…", "\\[u2026]"),
+  ])
+  func nothingInTextIsActedOn(text: String, source: String) {
+    #expect(Roff.escaped(text) == source)
+  }
+}
