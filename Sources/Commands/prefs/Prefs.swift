@@ -1,6 +1,10 @@
 internal import ArgumentParser
 internal import KeychainCommands
+internal import KeychainCredentials
+internal import KeychainSecrets
 internal import PreferenceCommands
+internal import PreferencesShared
+internal import Prephirences
 
 /// The command `prefs`.
 @main
@@ -17,5 +21,21 @@ struct Prefs: ParsableCommand {
   static func main() {
     PasswordReferences.prepare()
     KeychainCommandLine.main(Self.self)
+  }
+}
+
+/// The passwords of shared stores that lie in the keychain.
+enum PasswordReferences {
+  /// Lets shared preferences read them; nothing is opened yet.
+  static func prepare() {
+    SharedPreferences.readReferences { reference in
+      do throws(KeychainError) {
+        return try KeychainCommandLine.secret(at: reference, in: Prefs.self).withBytes { span in
+          (0..<span.byteCount).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+        }
+      } catch {
+        throw PreferencesError(error.code == .notFound ? .notFound : .locked, error.message)
+      }
+    }
   }
 }

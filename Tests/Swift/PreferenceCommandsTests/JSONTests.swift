@@ -1,5 +1,7 @@
 import Foundation
 import Prephirences
+import PrephirencesCommandLine
+import PrephirencesSystem
 import Testing
 
 @testable import PreferenceCommands

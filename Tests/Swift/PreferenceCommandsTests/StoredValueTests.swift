@@ -1,4 +1,6 @@
 import Foundation
+import PrephirencesCommandLine
+import PrephirencesSystem
 import Testing
 
 @testable import PreferenceCommands
@@ -40,5 +42,84 @@ struct StoredValueTests {
     #expect(StoredValue.unsigned(UInt64.max).converted(to: .int)?.text == "18446744073709551615")
     #expect(StoredValue.string("1").converted(to: .int) == nil)
     #expect(StoredValue.bool(true).converted(to: .int) == nil)
+  }
+}
+
+@Suite("Text of values")
+struct ValueTextTests {
+  @Test("Text reads back to the same value", arguments: difficultValues.keys.sorted())
+  func textReadsBack(key: String) throws {
+    let value = try #require(difficultValues[key].flatMap(StoredValue.init))
+    guard ![.array, .dict].contains(value.kind), key != "relative URL" else { return }
+    let read = try #require(StoredValue(value.text, kind: value.kind) { _ in nil })
+    #expect(read.fingerprint == value.fingerprint)
+  }
+
+  @Test("Usual spellings are read")
+  func usualSpellings() {
+    func text(_ text: String, _ kind: ValueKind) -> String? {
+      StoredValue(text, kind: kind) { $0 }?.text
+    }
+    for word in ["YES", "true", "1", "on"] { #expect(text(word, .bool) == "true") }
+    for word in ["no", "False", "0", "OFF"] { #expect(text(word, .bool) == "false") }
+    #expect(text("+7", .int) == "7")
+    #expect(text("18446744073709551615", .int) == "18446744073709551615")
+    #expect(text("1e3", .double) == "1000.0")
+    #expect(text("DE AD be ef", .data) == "deadbeef")
+    #expect(text("007.50", .decimal) == "7.5")
+    #expect(text("1e-3", .decimal) == "0.001")
+  }
+
+  @Test(
+    "Text of another type is refused",
+    arguments: [
+      ("8O", ValueKind.int), ("1.0", .int), ("18446744073709551616", .int), ("", .int),
+      ("maybe", .bool), ("2", .bool), ("", .bool), ("abc", .data), ("+1", .data), ("", .url),
+      ("1e999", .double), ("", .double), ("1e99", .float), ("2027-02-29", .date), ("", .date),
+      ("2027-01-01T24:00:00Z", .date), ("E621E1F8", .uuid), ("1e999", .decimal), ("x", .decimal),
+      ("12345678901234567890123456789012345678901", .decimal), ("[]", .array), ("{}", .dict),
+    ] as [(String, ValueKind)])
+  func otherTypes(text: String, kind: ValueKind) {
+    #expect(StoredValue(text, kind: kind) { $0 } == nil)
+  }
+
+  @Test("Dates are written in UTC")
+  func datesInUTC() {
+    func text(_ seconds: Double) -> String {
+      DateText.exactText(Date(timeIntervalSinceReferenceDate: seconds))
+    }
+    #expect(text(0) == "2001-01-01T00:00:00Z")
+    #expect(text(-0.25) == "2000-12-31T23:59:59.75Z")
+    #expect(text(94_694_400.5) == "2004-01-02T00:00:00.5Z")
+    #expect(text(-31_622_400) == "2000-01-01T00:00:00Z")
+    #expect(text(-63_113_904_000) == "0001-01-01T00:00:00Z")
+    #expect(text(252_423_993_599) == "9999-12-31T23:59:59Z")
+    #expect(text(252_423_993_600) == "2001-01-01T00:00:00Z + 252423993600.0 s")
+  }
+
+  @Test("Dates agree with Foundation's calendar")
+  func calendarAgrees() {
+    // After 1582, where Foundation's calendar changes.
+    for day in stride(from: -150_000, to: 2_000_000, by: 997) {
+      let date = Date(timeIntervalSinceReferenceDate: Double(day) * 86_400 + 3723)
+      #expect(DateText.exactText(date) == date.formatted(Date.ISO8601FormatStyle()))
+    }
+  }
+
+  @Test("Forms of dates are read")
+  func formsOfDates() {
+    func seconds(_ text: String) -> Double? {
+      DateText.parseExact(text) { $0 - 3600 }?.timeIntervalSinceReferenceDate
+    }
+    #expect(seconds("2001-01-01T02:30:00+02:00") == 1800)
+    #expect(seconds("2001-01-01t02:30:00.5-0130") == 14_400.5)
+    #expect(seconds("2001-01-01 02:30Z") == 9000)
+    #expect(seconds("2001-01-01T00:00:00.000Z") == 0)
+    #expect(seconds("2001-01-02") == 82_800)
+    #expect(seconds("2001-01-02 00:00:00.25") == 82_800.25)
+    #expect(seconds("2001-01-01 00:00:00.25") == -3599.75)
+    #expect(seconds("2001-1-1") == nil)
+    #expect(seconds("0000-01-01") == nil)
+    #expect(seconds("2001-01-01T00:00:00+24:00") == nil)
   }
 }

@@ -81,15 +81,9 @@ struct ValueOptions: ParsableArguments {
   var adds: Bool { given.first?.adds ?? false }
 
   /// Returns the words of the value.
-  ///
-  /// - Parameter arguments: The arguments after the key.
-  /// - Returns: Those arguments, or the words of an option.
   func words(_ arguments: [String]) -> [String] { given.first?.words ?? arguments }
 
   /// Returns whether there are more arguments than a key and its value.
-  ///
-  /// - Parameter arguments: The arguments after the key.
-  /// - Returns: Whether there are, as where a domain precedes the key.
   func isExtra(_ arguments: [String]) -> Bool {
     given.isEmpty && form?.isCollection != true ? arguments.count > 1 : !arguments.isEmpty
   }
@@ -133,5 +127,55 @@ struct ValueOptions: ParsableArguments {
       throw ValidationError(PreferenceUsageText.typeToWrite)
     }
     return form
+  }
+}
+
+/// The options for the form in which values are printed.
+struct ReadFormOptions: ParsableArguments {
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @Flag(help: "Print an XML property list")
+  var plist = false
+
+  @Flag(help: "Print the bytes of text or data, without a newline")
+  var raw = false
+
+  func validate() throws {
+    guard [json, plist, raw].count(where: { $0 }) <= 1 else {
+      throw ValidationError(PreferenceUsageText.oneForm)
+    }
+  }
+}
+
+/// The options for the format of a file.
+struct FileFormatOptions: ParsableArguments {
+  @Flag(help: "The file is JSON")
+  var json = false
+
+  @Flag(help: "The file is a property list")
+  var plist = false
+
+  func validate() throws {
+    guard !json || !plist else { throw ValidationError(PreferenceUsageText.oneFormat) }
+  }
+
+  /// The format that is named; `nil` if none is.
+  var chosen: FileFormat? { json ? .json : plist ? .propertyList : nil }
+}
+
+/// The options that show changes instead of making them.
+struct DryRunOptions: ParsableArguments {
+  @Flag(help: "Change nothing; print what would change")
+  var dryRun = false
+
+  @Flag(name: .customLong("diff-json"), help: "With --dry-run, print that as JSON")
+  var diffInJSON = false
+
+  /// How what would change is printed; `nil` if it is changed.
+  var form: ValueDifference.Form? { dryRun ? diffInJSON ? .json : .rows : nil }
+
+  func validate() throws {
+    guard dryRun || !diffInJSON else { throw ValidationError(PreferenceUsageText.diffOfDryRun) }
   }
 }

@@ -1,6 +1,62 @@
+internal import ArgumentParser
 internal import FoundationEssentials
-internal import PreferencesCore
+internal import Glibc
+internal import Prephirences
 internal import PrephirencesCommandLine
+
+/// A command that works with the preferences of a domain.
+protocol PreferenceSubcommand: PreferenceCommandPart {
+  var options: DomainOptions { get }
+
+  /// Does the work.
+  func perform(in session: PreferenceSession) throws
+}
+
+/// A command that can show its changes instead of making them.
+protocol RehearsableSubcommand: PreferenceSubcommand {
+  var rehearsal: DryRunOptions { get }
+}
+
+extension PreferenceSubcommand {
+  static var isGroup: Bool { false }
+  static var manual: CommonManual { PreferenceManual.common }
+
+  static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? {
+    isNamed ? DefaultsUsage.ofArguments(arguments) : DefaultsUsage.ofCommand(arguments)
+  }
+
+  static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
+    if message == PreferenceUsageText.domainMissing {
+      return "'\(preferencesPath) list' shows the domains"
+    }
+    if hasUnknownDash || message == PreferenceUsageText.valueMissing {
+      return PreferenceUsageText.dash
+    }
+    return isUnexpected(message) ? PreferenceUsageText.domainFirst : nil
+  }
+
+  /// Also what is missing may be meant by an unknown option, or follow it.
+  static func isAboutExtraArgument(_ message: String) -> Bool {
+    isUnexpected(message) || message.lowercased().contains("missing expected argument")
+      || PreferenceUsageText.doubtful.contains(message)
+  }
+
+  private static func isUnexpected(_ message: String) -> Bool {
+    message.lowercased().contains("unexpected argument")
+  }
+
+  /// Does the work, and reports a failure under the host's name.
+  ///
+  /// Only the exit code is thrown, so a host's argument parser adds no second message.
+  func run() throws {
+    let context = PreferenceCommandContext.current
+    try reportFailures(as: context.hostName, isQuiet: options.quiet) {
+      StandardDescriptors.prepare()
+      let rehearsal = (self as? any RehearsableSubcommand)?.rehearsal.form
+      try perform(in: PreferenceSession(options, rehearsal, context))
+    }
+  }
+}
 
 /// What a command works with.
 struct PreferenceSession {
@@ -31,8 +87,6 @@ struct PreferenceSession {
   }
 
   /// Returns the domain if it has preferences.
-  ///
-  /// - Throws: The failure that there is no such domain, or that its name is not one.
   func existingDomain() throws -> PreferenceDomain {
     let domain = try domain
     guard try domain.exists() else {
@@ -52,13 +106,8 @@ struct PreferenceSession {
 
   /// Ends changes of a domain, or shows what would change; reports if values that `UserDefaults` has
   /// saved are not among them.
-  ///
-  /// - Parameters:
-  ///   - domain: The domain that was changed.
-  ///   - waits: Whether to wait until everything is on the disk.
-  /// - Throws: The failure to put it there.
   func finish(_ domain: PreferenceDomain, waits: Bool) throws {
-    if let rehearsal, let rehearsed = domain.store as? RehearsedDomain {
+    if let rehearsal, let rehearsed = domain.rehearsed {
       let found = try rehearsed.differences()
       try ValueOutput.write(found.differences, as: rehearsal)
       for failure in found.unreadable {
@@ -85,4 +134,29 @@ struct PreferenceSession {
 /// The domain of a command, which is opened once: a connection may have been made for it.
 private final class OpenedDomain {
   var domain: PreferenceDomain?
+}
+
+/// A question on the terminal.
+enum Confirmation {
+  /// Asks for agreement; only `y` and `yes` agree.
+  static func require(_ question: String, as hostName: String) throws(CommandLineError) {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else { throw .needsConfirmation }
+    defer { close(terminal) }
+    // In the background, reading would stop the process.
+    guard tcgetpgrp(terminal) == getpgrp() else { throw .needsConfirmation }
+    tcflush(terminal, TCIFLUSH)
+    let text = Array("\(hostName): \(question) [y/N] ".utf8)
+    guard write(terminal, text, text.count) == text.count else { throw .needsConfirmation }
+    guard ["y", "yes"].contains(answer(from: terminal)) else { throw .notConfirmed }
+  }
+
+  private static func answer(from terminal: Int32) -> String {
+    var answer: [UInt8] = []
+    var byte: UInt8 = 0
+    while answer.count < 100, read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") {
+      answer.append(byte)
+    }
+    return String(decoding: answer, as: UTF8.self).lowercased()
+  }
 }

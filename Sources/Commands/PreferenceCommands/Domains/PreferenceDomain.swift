@@ -1,18 +1,26 @@
 internal import PreferencesDurable
 internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The preferences of a program, which are those of a suite.
 struct PreferenceDomain {
   let name: String
   let store: any DomainStore
 
+  /// The store, if its changes are noted instead of made.
+  let rehearsed: RehearsedDomain?
+
   /// Names the domain of this machine.
   init(named name: String) { self.init(named: name, in: FileDomain(named: name)) }
 
   init(named name: String, in store: any DomainStore) {
-    self.name = name
-    self.store = store
+    (self.name, self.store, rehearsed) = (name, store, nil)
+  }
+
+  init(named name: String, rehearsing store: any DomainStore) {
+    let rehearsed = RehearsedDomain(store)
+    (self.name, self.store, self.rehearsed) = (name, rehearsed, rehearsed)
   }
 
   /// Returns whether it has a file, or its shared store an engine; nothing is created.
@@ -70,11 +78,6 @@ struct PreferenceDomain {
   }
 
   /// Performs reads and changes as one, in which nobody else comes in between.
-  ///
-  /// - Parameters:
-  ///   - kind: How the changes belong together.
-  ///   - body: Gets the domain to read and change. It may be called again.
-  /// - Throws: What the closure throws, or the failure of the store.
   func change(
     _ kind: ChangeKind = .asOne, _ body: (PreferenceDomain) throws -> Void
   ) throws {
@@ -98,4 +101,78 @@ struct PreferenceDomain {
     guard let value = StoredValue(object) else { throw CommandLineError.unknownType(key) }
     return value
   }
+}
+
+/// All values of a domain that can be read, and why the others cannot.
+struct DomainContents {
+  var values: [(key: String, value: StoredValue)] = []
+  var unreadable: [(key: String, failure: any Error)] = []
+
+  /// Why there may be other values: those of `UserDefaults` are not imported.
+  var importFailure: (any Error)?
+}
+
+/// How changes belong together.
+enum ChangeKind {
+  /// All, or none.
+  case asOne
+
+  /// All, or none, and only if what was read is what the engine has, too.
+  case conditional
+
+  /// All, or none, on this machine; a shared store gets them in pieces.
+  case inPieces
+}
+
+/// Where the preferences of a domain are.
+protocol DomainStore {
+  /// The file or address that has them; `nil` if there is none. Nothing is created.
+  func storedPath() throws -> String?
+
+  /// The file or address that would have them, without looking.
+  func expectedPath() throws -> String
+
+  /// Whether a change creates its file, also one that is refused; who may refuse it looks before.
+  func isWithoutFile() throws -> Bool
+
+  /// Returns the value of a key; `nil` if there is none.
+  func value(forKey key: String) throws -> Any?
+
+  /// Returns all keys with their values that can be read, in any order, and why others cannot.
+  func pairs() throws -> ReadablePairs
+
+  /// Sets the value of a key; `nil` removes it.
+  func set(_ value: Any?, forKey key: String) throws
+
+  /// Removes what has a key that is not text, which no call can name.
+  func removeDamagedKeys() throws
+
+  /// Performs reads and changes as one. The body may be called again if somebody else has changed the
+  /// same keys meanwhile.
+  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws
+
+  /// Fails as changes would, without making them; nothing is created.
+  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws
+
+  /// Notifies of the changes of everybody until what it returns is gone.
+  ///
+  /// Keys are compared by their bytes; none means all. `end` is when to give up beginning, `nil` for
+  /// as long as other calls try. `changes` also gets the failure because of which there will be no
+  /// more.
+  func observe(
+    _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
+  ) throws -> [PreferenceObservation]
+
+  /// Why values that `UserDefaults` has saved are not among the preferences, after a change; `nil` if
+  /// they are.
+  var failureOfImport: PreferencesError? { get }
+
+  /// Waits until all changes are on the disk, and sent if the domain is a shared store.
+  func synchronize() throws
+}
+
+extension DomainStore {
+  func isWithoutFile() -> Bool { false }
+  func removeDamagedKeys() {}
+  func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {}
 }

@@ -32,8 +32,6 @@ final class SharedCopy {
   // MARK: - Reading
 
   /// Brings the copy in step, once, unless a process does that all the time.
-  ///
-  /// - Throws: The failure to reach the store, if the copy never was in step.
   func refresh() throws {
     guard !isRefreshed else { return }
     do {
@@ -98,8 +96,6 @@ final class SharedCopy {
   }
 
   /// Waits until the changes are sent.
-  ///
-  /// - Throws: The failure, also if one of them was given up.
   func send() throws {
     let shared = SharedPreferences(suiteName: suite.name)
     defer { shared.worker?.stop(Deadline(after: Self.endPatience)) }

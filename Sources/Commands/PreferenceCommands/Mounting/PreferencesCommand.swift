@@ -1,5 +1,7 @@
 public import ArgumentParser
+internal import Glibc
 package import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The command `preferences`: the preferences of programs, which persist.
 ///
@@ -62,4 +64,82 @@ public struct PreferencesCommand: ParsableCommand {
 extension PreferencesCommand: PreferenceCommandPart {
   static var isGroup: Bool { true }
   package static var manual: CommonManual { PreferenceManual.common }
+}
+
+/// The entry of a program that has preference commands.
+///
+/// A program that mounts the keychain's commands, too, starts with `KeychainCommandLine.main`, and
+/// sets its own ``PreferenceCommandContext`` around that call if it has one.
+public enum PreferenceCommandLine {
+  /// Runs the program's command line, and ends the process with the exit code.
+  ///
+  /// Call it first: closed standard streams must be found before a file is opened in their place.
+  /// A command line that names a group of commands without a subcommand ends with 64.
+  ///
+  /// - Parameters:
+  ///   - root: The program's root command, with the commands among its subcommands or theirs.
+  ///   - context: The names in messages, and the defaults; `nil` for the names of the root command.
+  public static func main(
+    _ root: any ParsableCommand.Type, context: PreferenceCommandContext? = nil
+  ) -> Never {
+    StandardDescriptors.prepare()
+    let context = context ?? PreferenceCommandContext(root)
+    exit(context.asCurrent { invocation(root, context).run() })
+  }
+
+  /// Runs the command line of a program that has asynchronous commands, and ends the process with
+  /// the exit code.
+  ///
+  /// - Parameters:
+  ///   - root: The program's root command, with the commands among its subcommands or theirs.
+  ///   - context: The names in messages, and the defaults; `nil` for the names of the root command.
+  public static func main(
+    _ root: any AsyncParsableCommand.Type, context: PreferenceCommandContext? = nil
+  ) async -> Never {
+    StandardDescriptors.prepare()
+    let context = context ?? PreferenceCommandContext(root)
+    exit(await context.asCurrent { await invocation(root, context).runAsync() })
+  }
+
+  private static func invocation(
+    _ root: any ParsableCommand.Type, _ context: PreferenceCommandContext
+  ) -> Invocation {
+    let host = CommandHost(
+      hostName: context.hostName, root: root, isWholeProgram: true,
+      entry: "PreferenceCommandLine.main")
+    return Invocation(
+      root: root, arguments: Array(ProgramArguments.texts.dropFirst()), host: host)
+  }
+}
+
+/// The parts of manual pages that are in no command's definition; `Documentation` lists the same
+/// codes and variables.
+enum PreferenceManual {
+  static let common = CommonManual(
+    mainPage: nil,
+    environment: [
+      ("XDG_CONFIG_HOME", "the folder of the preferences; else .config in the home folder"),
+      ("TMPDIR", "the folder of copies of preferences that can only be read; else /tmp"),
+      (
+        "ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER",
+        "complete an address of a shared store that names no endpoints"
+      ),
+      ("NO_COLOR", "if not empty, messages have no colours"),
+    ],
+    files: [
+      ("~/.config/DOMAIN.preferences", "the preferences of a domain ($XDG_CONFIG_HOME)"),
+      (
+        "~/.config/prephirences/shared/DOMAIN.json",
+        "where the preferences of a domain are shared with other machines"
+      ),
+      ("~/.config/DOMAIN.plist", "what UserDefaults has saved; imported once, and kept"),
+    ],
+    exitCodes: ExitCodes.all.filter { codes.contains($0.code) })
+
+  private static let codes: Set<Int32> = [
+    ExitCodes.success, ExitCodes.otherFailure, ExitCodes.notFound, ExitCodes.usage,
+    ExitCodes.badData, ExitCodes.noStore, ExitCodes.internalFailure, ExitCodes.inputOutput,
+    ExitCodes.tryAgain, ExitCodes.locked, ExitCodes.incorrectSecret, ExitCodes.refused,
+    ExitCodes.cancelled,
+  ]
 }

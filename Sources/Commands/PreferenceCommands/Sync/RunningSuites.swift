@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PreferencesShared
 internal import PreferencesCore
 internal import PrephirencesCommandLine
@@ -56,9 +57,6 @@ final class RunningSuites {
   }
 
   /// Finds out how they stand.
-  ///
-  /// - Parameter progress: Called after each, since one whose writer is stopped takes a while.
-  /// - Returns: One line.
   func status(_ progress: () -> Void) -> String {
     guard !running.isEmpty else { return "no suite is shared" }
     let count = running.count + refused.count
@@ -139,6 +137,80 @@ final class RunningSuites {
       // A file that cannot be read now ends nothing.
       if error.code == .inputOutput, let suite = running[Array(name.utf8)] { return suite.settings }
       return .unusable(error.message)
+    }
+  }
+}
+
+/// The signals that end a command which runs until then.
+struct EndingSignals {
+  private var set = sigset_t()
+
+  /// Holds the signals back in this thread, and in those that it starts.
+  init() {
+    sigemptyset(&set)
+    for number in [SIGTERM, SIGINT, SIGHUP] where !Self.isIgnored(number) {
+      sigaddset(&set, number)
+    }
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
+  /// Returns `true` when one of them has come, and `false` after a time.
+  func wait(_ duration: Duration) -> Bool {
+    var set = set
+    let (seconds, attoseconds) = duration.components
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    while sigtimedwait(&set, nil, &time) < 0 {
+      if errno == EAGAIN { return false }
+    }
+    return true
+  }
+
+  /// `nohup` and shells have some ignored for a reason.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    // The handler is a function or a small number.
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+}
+
+/// Tells the service manager, if one has started this process, about its state.
+enum ServiceNotice {
+  /// How long the manager waits for a sign of life; `nil` if it wants none of this process.
+  static var watchdogPeriod: Duration? {
+    guard let microseconds = Environment.value("WATCHDOG_USEC").flatMap(Int64.init),
+      microseconds > 0
+    else { return nil }
+    if let process = Environment.value("WATCHDOG_PID"), pid_t(process) != getpid() { return nil }
+    return .microseconds(microseconds)
+  }
+
+  /// Whether somebody wants to know.
+  static var isWanted: Bool { Environment.value("NOTIFY_SOCKET") != nil }
+
+  /// Sends a line of systemd's notification protocol; nothing if nobody asked for it.
+  static func send(_ text: String) {
+    guard let path = Environment.value("NOTIFY_SOCKET") else { return }
+    var bytes = Array(path.utf8)
+    var address = sockaddr_un()
+    let isAbstract = bytes.first == UInt8(ascii: "@")
+    guard isAbstract || bytes.first == UInt8(ascii: "/"),
+      bytes.count < MemoryLayout.size(ofValue: address.sun_path)
+    else { return }
+    if isAbstract { bytes[0] = 0 }
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { return }
+    defer { close(socket) }
+    let size = MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + bytes.count } ?? 0
+    withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        _ = sendto(
+          socket, text, text.utf8.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address,
+          socklen_t(size))
+      }
     }
   }
 }

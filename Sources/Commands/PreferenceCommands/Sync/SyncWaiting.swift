@@ -15,8 +15,6 @@ struct SyncWaiting {
   }
 
   /// Sends what is unsent, and waits for what others have changed.
-  ///
-  /// - Throws: The failure, with ``ExitCodes/tryAgain`` if it may be over later.
   func bringInStep(_ deadline: Deadline) throws {
     do throws(PreferencesError) {
       let worker = try worker()
@@ -51,8 +49,6 @@ struct SyncWaiting {
   }
 
   /// Returns whether something is unsent.
-  ///
-  /// - Throws: The failure, at once if all of it waits for a decision, which may be never.
   private func isUnsent(upTo mark: Int64, _ worker: SyncWorker) throws(PreferencesError) -> Bool {
     let left = try shared.replica.unsent(upTo: mark)
     if left.areWaiting { try worker.flush(Deadline(after: .zero)) }
@@ -103,5 +99,31 @@ extension CommandLineError {
       error.code == .unreachable ? ExitCodes.tryAgain : error.exitCode,
       "'\(suite)' is not in step: \(error.message)\(kept ?? "")",
       hint: (unsent ?? 0) == 0 ? nil : hint)
+  }
+}
+
+/// The changes of this machine that were given up for those of others, from now on.
+struct LostChanges {
+  private let replica: SharedReplica
+  private let start: Int64
+
+  init(_ replica: SharedReplica) {
+    self.replica = replica
+    // A file that is not shared yet has none.
+    start = (try? replica.lastFeedEntry()) ?? 0
+  }
+
+  /// Their keys, without repetition, the oldest first.
+  var keys: [PreferenceKey] {
+    var known: Set<[UInt8]> = []
+    return ((try? replica.losses(after: start)) ?? []).map(\.key).filter {
+      known.insert(Array($0.utf8)).inserted
+    }
+  }
+
+  /// Returns keys in quotation marks; of many, the first.
+  static func names(_ keys: [PreferenceKey]) -> String {
+    let names = keys.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+    return keys.count > 5 ? "\(names) and \(keys.count - 5) more" : names
   }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
-internal import PreferencesCore
+internal import Prephirences
+internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// The form in which a value is written on a command line.
@@ -21,34 +22,22 @@ enum WrittenForm: Equatable {
   }
 }
 
-/// A text that is no value of the form in which it should be.
-enum WrittenValueError: Error {
-  case otherType(ValueKind)
-  case malformed(PreferencesError)
-  case null
-  case oddPairs
-}
-
 extension StoredValue {
   /// Reads a value from the words of a command line.
   ///
   /// An array takes its elements and a dictionary its keys and values, each of which can follow a
   /// type, as `defaults` has it: `-int 1`.
-  ///
-  /// - Parameters:
-  ///   - words: The words; exactly one except for an array and a dictionary.
-  ///   - form: The form.
-  ///   - local: Returns the moment at which local clocks show what clocks in UTC show at a date.
-  /// - Returns: The value.
-  /// - Throws: ``WrittenValueError``.
   static func read(
     _ words: [String], as form: WrittenForm, local: (Date) -> Date
-  ) throws(WrittenValueError) -> StoredValue {
+  ) throws -> StoredValue {
     switch form {
     case .text(.array): return .array(try elements(words, local))
     case .text(.dict):
       let elements = try elements(words, local)
-      guard elements.count.isMultiple(of: 2) else { throw .oddPairs }
+      guard elements.count.isMultiple(of: 2) else {
+        throw CommandLineError(
+          ExitCodes.usage, PreferenceUsageText.pairs, hint: PreferenceUsageText.pairsInJSON)
+      }
       var values: [String: StoredValue] = [:]
       for index in stride(from: 0, to: elements.count, by: 2) {
         values[elements[index].text] = elements[index + 1]
@@ -57,31 +46,33 @@ extension StoredValue {
     case .text(let kind): return try element(words.first ?? "", kind, local)
     case .json: return try json(words.first ?? "")
     case .propertyList:
-      do throws(PreferencesError) {
-        return try PropertyListText.value(of: Data((words.first ?? "").utf8))
-      } catch {
-        throw .malformed(error)
-      }
+      return try wellFormed { try PropertyListText.value(of: Data((words.first ?? "").utf8)) }
     }
   }
 
   /// Reads a value from JSON; a value in it that is `null` is left out.
-  static func json(_ text: String) throws(WrittenValueError) -> StoredValue {
+  static func json(_ text: String) throws -> StoredValue {
     var form = JSONForm()
-    let value: StoredValue?
-    do throws(PreferencesError) {
-      value = try form.value(of: try JSONValue(parsing: text), forKey: "the value")
-    } catch {
-      throw .malformed(error)
+    let value = try wellFormed {
+      try form.value(of: try JSONValue(parsing: text), forKey: "the value")
     }
     // A list whose elements were dropped in silence would be another one.
-    guard let value, form.omitted.isEmpty else { throw .null }
+    guard let value, form.omitted.isEmpty else { throw CommandLineError.nullValue }
     return value
+  }
+
+  /// Reports text that cannot be read as wrong use of the command.
+  private static func wellFormed<Value>(_ read: () throws -> Value) throws -> Value {
+    do {
+      return try read()
+    } catch let error as PreferencesError {
+      throw CommandLineError(ExitCodes.usage, "the value cannot be read: \(error.message)")
+    }
   }
 
   private static func elements(
     _ words: [String], _ local: (Date) -> Date
-  ) throws(WrittenValueError) -> [StoredValue] {
+  ) throws -> [StoredValue] {
     var elements: [StoredValue] = []
     var rest = words[...]
     while let word = rest.popFirst() {
@@ -96,8 +87,10 @@ extension StoredValue {
 
   private static func element(
     _ text: String, _ kind: ValueKind, _ local: (Date) -> Date
-  ) throws(WrittenValueError) -> StoredValue {
-    guard let value = StoredValue(text, kind: kind, local: local) else { throw .otherType(kind) }
+  ) throws -> StoredValue {
+    guard let value = StoredValue(text, kind: kind, local: local) else {
+      throw CommandLineError.noValue(kind, PreferenceUsageText.example(of: kind))
+    }
     return value
   }
 }

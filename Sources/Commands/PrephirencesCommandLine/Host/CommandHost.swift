@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import Glibc
 
 /// The program in which the commands run.
 package struct CommandHost: Sendable {
@@ -20,13 +21,6 @@ package struct CommandHost: Sendable {
   package var failureBehind: @Sendable (any Error) -> (any CommandFailure)?
 
   /// Creates the description of a program.
-  ///
-  /// - Parameters:
-  ///   - hostName: The name in messages; `nil` for the root's, or the program's.
-  ///   - root: The root command.
-  ///   - isWholeProgram: Whether the process ends with the command.
-  ///   - entry: The function with which the program started.
-  ///   - failureBehind: Returns the failure behind an error; `nil` for none.
   package init(
     hostName: String? = nil, root: (any ParsableCommand.Type)? = nil, isWholeProgram: Bool = false,
     entry: String = "main",
@@ -53,5 +47,15 @@ package struct CommandHost: Sendable {
     if let failure = error as? any CommandFailure { return failure }
     if error is CancellationError { return CommandLineError.cancelled }
     return failureBehind(error)
+  }
+}
+
+/// The environment in which the process runs.
+package enum Environment {
+  /// Returns a variable of the environment; `nil` if it is not set or empty.
+  package static func value(_ name: String) -> String? {
+    guard let value = getenv(name), let text = String(validatingCString: value), !text.isEmpty
+    else { return nil }
+    return text
   }
 }

@@ -23,9 +23,6 @@ package enum ProgramArguments {
 
 extension ProgramArguments {
   /// Returns the bytes of the last arguments, which need not be text.
-  ///
-  /// - Parameter texts: The last arguments, as text in which invalid UTF-8 is repaired.
-  /// - Returns: Their bytes; those of the texts if the program got other arguments.
   package static func bytes(ofLast texts: [String]) -> [[UInt8]] {
     let last = pointers.suffix(texts.count)
     guard last.count == texts.count else { return texts.map { Array($0.utf8) } }
@@ -37,5 +34,41 @@ extension ProgramArguments {
         UInt8(bitPattern: $0)
       }
     }
+  }
+}
+
+// Workaround for swift-argument-parser, which reads the argument after `--service=` instead of an
+// empty value, and for Swift, which repairs arguments that are not text without reporting it.
+// Either would name another credential. Unnecessary once the parser accepts an empty value after
+// the equals sign.
+
+extension ProgramArguments {
+  /// Checks that the arguments are known, are text, and do not end with an equals sign.
+  static func check(passesOn: Bool = false) throws(CommandLineError) {
+    try check(pointers, passesOn: passesOn)
+  }
+
+  static func check(
+    _ arguments: [UnsafePointer<CChar>?], passesOn: Bool = false
+  ) throws(CommandLineError) {
+    guard !arguments.isEmpty else { throw .argumentsUnknown }
+    var mayBeOption = true
+    for (index, argument) in arguments.enumerated() {
+      guard let argument else { continue }
+      guard let text = String(validatingCString: argument) else { throw .argumentNotText(index) }
+      if text == "--" {
+        if passesOn { return }
+        mayBeOption = false
+      }
+      guard !mayBeOption || !isOptionWithoutValue(text) else {
+        throw .optionWithoutValue(index, text)
+      }
+    }
+  }
+
+  /// Returns whether the text is an option with nothing after its equals sign.
+  static func isOptionWithoutValue(_ text: String) -> Bool {
+    let isOption = text.hasPrefix("--") || text.hasPrefix("-") && text.utf8.count == 3
+    return isOption && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last
   }
 }

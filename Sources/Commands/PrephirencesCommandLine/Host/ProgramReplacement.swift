@@ -8,11 +8,7 @@ package enum ProgramReplacement {
   ///
   /// Files that are not closed on exec stay open. All other threads end.
   ///
-  /// - Parameters:
-  ///   - words: The program's name, which is searched for in the PATH of this process if it has no
-  ///     slash, and its arguments; without NUL.
-  ///   - environment: The variables as C texts `NAME=value`, with a null pointer at the end.
-  /// - Returns: Why the program could not be started.
+  /// The words have no NUL; the variables are C texts `NAME=value`, with a null pointer at the end.
   package static func start(
     _ words: [[UInt8]], environment: UnsafePointer<UnsafePointer<CChar>?>
   ) -> CommandLineError {
@@ -36,8 +32,7 @@ package enum ProgramReplacement {
 
   /// Returns why a program cannot be found, and starts nothing.
   ///
-  /// - Parameter name: The program's name, which is searched for as by ``start(_:environment:)``.
-  /// - Returns: `nil` if there is a file of that name, or if that cannot be known.
+  /// `nil` if there is a file of that name, or if that cannot be known.
   package static func failureToFind(_ name: [UInt8]) -> CommandLineError? {
     let slash = UInt8(ascii: "/")
     guard !name.contains(slash) else { return exists(name) ? nil : notFound(name) }

@@ -7,11 +7,6 @@ package struct Invocation {
   let host: CommandHost
 
   /// Prepares a run.
-  ///
-  /// - Parameters:
-  ///   - root: The program's root command.
-  ///   - arguments: The arguments, without the program's name.
-  ///   - host: The program.
   package init(root: any ParsableCommand.Type, arguments: [String], host: CommandHost) {
     self.root = root
     self.arguments = arguments
@@ -19,8 +14,6 @@ package struct Invocation {
   }
 
   /// Parses and runs the command.
-  ///
-  /// - Returns: The exit code; everything has been reported.
   package func run() -> Int32 {
     CommandHost.$current.withValue(host) {
       if let code = runQuickly() { return code }
@@ -68,8 +61,7 @@ package struct Invocation {
 
   /// Runs a command that is read without the argument parser.
   ///
-  /// - Returns: The exit code; everything has been reported. It is `nil` if the parser must read the
-  ///   line; nothing has been done.
+  /// `nil` if the parser must read the line; nothing has been done then.
   private func runQuickly() -> Int32? {
     // What is wrong with the arguments is reported by the parser's way.
     guard (try? ProgramArguments.check()) != nil,
@@ -195,5 +187,31 @@ extension CommandLineError {
     Self(
       ExitCodes.usage, ParserMessage.noCommand(word, path),
       hint: "see '\(path.spelledOut) --help'")
+  }
+}
+
+/// An error that a command threw while it ran, not one of the argument parser.
+struct HostFailure: Error {
+  let error: any Error
+
+  init(_ error: any Error) { self.error = error }
+}
+
+extension PackageCommand {
+  /// Does the work of the command, and reports a failure under the host's name.
+  ///
+  /// Only the exit code is thrown, so a host's argument parser adds no second message. An error that
+  /// is not a failure of commands is thrown unchanged.
+  package func reportFailures(
+    as hostName: String, isQuiet: Bool = false, _ body: () throws -> Void
+  ) throws {
+    do {
+      try ProgramArguments.check(passesOn: Self.passesWordsOn)
+      try body()
+    } catch {
+      guard let failure = CommandHost.current.failure(of: error) else { throw error }
+      UserInterface(hostName: hostName, isQuiet: isQuiet).report(failure)
+      throw ExitCode(failure.exitCode)
+    }
   }
 }

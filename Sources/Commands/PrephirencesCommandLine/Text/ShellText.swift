@@ -21,9 +21,6 @@ extension String {
   ///
   /// Lines are broken with a backslash between words, where a shell ignores it: not inside quotes,
   /// except in a command substitution. Without such a place, a line stays longer.
-  ///
-  /// - Parameter width: The number of columns.
-  /// - Returns: The lines, without a newline at the end.
   package func exampleBroken(to width: Int) -> String {
     let margin = String(prefix { $0 == " " })
     var (lines, line) = ([String](), "")

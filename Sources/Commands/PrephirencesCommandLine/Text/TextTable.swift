@@ -43,9 +43,6 @@ extension TextTable {
   ///
   /// If the table is too wide, it loses the empty columns first, then the time of day, and then the
   /// ends of its longest words, which `…` replaces.
-  ///
-  /// - Parameter width: The number of characters of a line; `nil` for no limit.
-  /// - Returns: The lines, each with a newline at the end.
   package func columns(within width: Int?) -> String {
     var table = ([header] + rows).map { $0.map(\.visible) }
     guard let width else { return Self.laidOut(table, widths: Self.widths(of: table)) }
