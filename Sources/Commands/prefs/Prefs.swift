@@ -4,7 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PreferenceCommands
 internal import PreferencesShared
-internal import Prephirences
+internal import PreferencesCore
 
 /// The command `prefs`.
 @main

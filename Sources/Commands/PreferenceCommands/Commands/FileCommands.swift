@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 internal import SystemPackage

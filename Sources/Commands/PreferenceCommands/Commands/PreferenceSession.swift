@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
-internal import Prephirences
+internal import PreferencesCore
 internal import PrephirencesCommandLine
 
 /// A command that works with the preferences of a domain.

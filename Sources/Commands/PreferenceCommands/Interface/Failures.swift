@@ -1,4 +1,4 @@
-package import Prephirences
+package import PreferencesCore
 internal import PrephirencesCommandLine
 
 extension PreferencesError: CommandFailure {
