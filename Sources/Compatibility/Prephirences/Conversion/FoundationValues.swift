@@ -7,7 +7,8 @@ extension NSNumber: BridgedValue {
     // Only the two truth values are unique number objects.
     if [true, false].contains(where: { self === NSNumber(value: $0) }) { return boolValue }
     return switch unsafe String(cString: objCType) {
-    case "d", "f": doubleValue
+    case "d": doubleValue
+    case "f": floatValue
     case "Q": uint64Value
     default: intValue
     }
