@@ -391,7 +391,7 @@ let package = Package(
       "PreferenceCommandsTests",
       [
         "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", argumentParser,
+        "PrephirencesDurable", "PrephirencesSystem", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",

@@ -1,5 +1,6 @@
 import Foundation
 import Prephirences
+import PrephirencesSystem
 import Testing
 
 @testable import PreferenceCommands

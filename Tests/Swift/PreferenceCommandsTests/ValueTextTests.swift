@@ -1,4 +1,5 @@
 import Foundation
+import PrephirencesCommandLine
 import Testing
 
 @testable import PreferenceCommands
