@@ -23,12 +23,12 @@ struct SharedSuite {
 
   /// Returns where the engine has it.
   func direct(
-    patience: Duration = DirectStore.patience
+    timeout: Duration = DirectStore.timeout
   ) throws(PreferencesError) -> DirectStore {
     let (cluster, prefix) = try configuration.cluster(suiteName: name)
     return DirectStore(
       cluster: cluster, layout: StoreLayout(prefix: prefix), machine: configuration.machineName,
-      patience: patience)
+      timeout: patience)
   }
 
   /// Returns the names of all; none if they cannot be found out.

@@ -118,3 +118,122 @@ extension Preference where T: FloatingPoint {
   /// Returns the quotient of two values.
   public static func / (left: T?, right: Preference<T>) -> T? { combine(left, right.value, /) }
 }
+
+// If there is no value, the operators start with the empty one, such as 0 or `""`. Reading and
+// writing are two steps: another thread may write in between. Integer overflow stops the process,
+// as everywhere in Swift.
+//
+// The left sides are not `inout`, although the operators assign, so that constants and projected
+// values, such as `$count`, are also accepted.
+
+extension MutablePreference {
+  /// Sets a preference if it has no value of its type.
+  public static func ?= (left: MutablePreference<T>, right: @autoclosure () throws -> T) rethrows {
+    if left.isEmpty { left.value = try right() }
+  }
+}
+
+extension MutablePreference where T: Addable & Initializable {
+  /// Appends a value to the value of a preference.
+  public static func += (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? T()) + right
+  }
+}
+
+extension MutablePreference where T: Numeric {
+  /// Adds to the value of a preference.
+  public static func += (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) + right
+  }
+
+  /// Subtracts from the value of a preference.
+  public static func -= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) - right
+  }
+
+  /// Multiplies the value of a preference.
+  public static func *= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) * right
+  }
+
+  /// Adds 1 to the value of a preference.
+  ///
+  /// - Parameter preference: The preference.
+  /// - Returns: The new value.
+  @discardableResult
+  public static prefix func ++ (preference: MutablePreference<T>) -> T {
+    let value = (preference.value ?? .zero) + 1
+    preference.value = value
+    return value
+  }
+
+  /// Adds 1 to the value of a preference.
+  ///
+  /// - Parameter preference: The preference.
+  /// - Returns: The old value; 0 if there was none.
+  @discardableResult
+  public static postfix func ++ (preference: MutablePreference<T>) -> T {
+    let value = preference.value ?? .zero
+    preference.value = value + 1
+    return value
+  }
+
+  /// Subtracts 1 from the value of a preference.
+  ///
+  /// - Parameter preference: The preference.
+  /// - Returns: The new value.
+  @discardableResult
+  public static prefix func -- (preference: MutablePreference<T>) -> T {
+    let value = (preference.value ?? .zero) - 1
+    preference.value = value
+    return value
+  }
+
+  /// Subtracts 1 from the value of a preference.
+  ///
+  /// - Parameter preference: The preference.
+  /// - Returns: The old value; 0 if there was none.
+  @discardableResult
+  public static postfix func -- (preference: MutablePreference<T>) -> T {
+    let value = preference.value ?? .zero
+    preference.value = value - 1
+    return value
+  }
+}
+
+extension MutablePreference where T: BinaryInteger {
+  /// Divides the value of a preference.
+  public static func /= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) / right
+  }
+
+  /// Sets a preference to the remainder of the division of its value.
+  public static func %= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) % right
+  }
+
+  /// Keeps the bits of a preference's value that are also set in another value.
+  public static func &= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) & right
+  }
+
+  /// Sets bits in the value of a preference.
+  public static func |= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) | right
+  }
+
+  /// Flips bits in the value of a preference.
+  public static func ^= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) ^ right
+  }
+
+  /// Sets a preference to a value with all bits flipped.
+  public static func ~= (left: inout MutablePreference<T>, right: T) { left.value = ~right }
+}
+
+extension MutablePreference where T: FloatingPoint {
+  /// Divides the value of a preference.
+  public static func /= (left: MutablePreference<T>, right: T) {
+    left.value = (left.value ?? .zero) / right
+  }
+}

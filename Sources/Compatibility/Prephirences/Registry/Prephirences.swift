@@ -112,3 +112,124 @@ private struct InstanceName: Hashable {
     self.key = key
   }
 }
+
+extension Prephirences {
+  /// Returns the enumeration value of a raw value.
+  ///
+  /// - Parameter rawValue: The raw value, or `nil`.
+  /// - Returns: The value; `nil` if no value has this raw value.
+  public static func unraw<T: RawRepresentable>(_ rawValue: T.RawValue?) -> T? {
+    rawValue.flatMap(T.init(rawValue:))
+  }
+
+  /// Returns the raw value of a value.
+  ///
+  /// - Parameter value: The value, or `nil`.
+  /// - Returns: The raw value; `nil` if there is no value.
+  public static func raw<T: RawRepresentable>(_ value: T?) -> T.RawValue? { value?.rawValue }
+
+  /// Returns the object whose archive is the value of a key.
+  ///
+  /// - Parameters:
+  ///   - preferences: The preferences that have the key.
+  ///   - key: The key.
+  /// - Returns: The object, or `nil` if the value is not an archive.
+  public static func unarchive(
+    fromPreferences preferences: any PreferencesType, forKey key: PreferenceKey
+  ) -> PreferenceObject? {
+    preferences.unarchiveObject(forKey: key)
+  }
+
+  /// Sets the value of a key to the archive of an object.
+  ///
+  /// - Parameters:
+  ///   - object: The object; `nil` removes the key, and an object that cannot be archived changes
+  ///     nothing.
+  ///   - preferences: The preferences that have the key.
+  ///   - key: The key.
+  public static func archive(
+    object: PreferenceObject?, intoPreferences preferences: any MutablePreferencesType,
+    forKey key: PreferenceKey
+  ) {
+    preferences.set(objectToArchive: object, forKey: key)
+  }
+
+  /// Returns the object of an archive.
+  ///
+  /// - Parameter data: The archive.
+  /// - Returns: The object, or `nil` if the data is not an archive.
+  public static func unarchive(_ data: Data) -> PreferenceObject? {
+    PreferenceArchive.unarchive(data)
+  }
+
+  /// Returns the archive of an object.
+  ///
+  /// - Parameter object: The object.
+  /// - Returns: The archive; empty data if the object cannot be archived.
+  public static func archive(_ object: PreferenceObject) -> Data {
+    PreferenceArchive.archive(object) ?? Data()
+  }
+}
+
+/// The preferences that are registered for keys of one type; see ``Prephirences``.
+open class PrephirencesForType<Key: Hashable> {
+  init() {}
+
+  /// The preferences of a key; setting `nil` removes them from the registry.
+  ///
+  /// - Parameter key: The key.
+  open subscript(key: Key) -> (any PreferencesType)? {
+    get { Prephirences.instance(forKey: key) }
+    set {
+      if let newValue {
+        Prephirences.registerInstance(newValue, forKey: key)
+      } else {
+        Prephirences.unregisterInstance(forKey: key)
+      }
+    }
+  }
+}
+
+/// A type that has its own preferences, under a prefix in those of the process.
+///
+/// ```swift
+/// enum Editor: Prephirencable {
+///   enum Font: Prephirencable {
+///     static var parent: any PreferencesType { Editor.instance }
+///   }
+/// }
+///
+/// Editor.Font.mutableInstance?["size"] = 12  // the key is "editor.font.size"
+/// ```
+public protocol Prephirencable {
+  /// The prefix. The default is the type's name with a small first letter, followed by a dot.
+  static var key: String { get }
+
+  /// The preferences that contain these; by default ``Prephirences/sharedInstance``.
+  static var parent: any PreferencesType { get }
+}
+
+extension Prephirencable {
+  /// The prefix: the type's name with a small first letter, followed by a dot.
+  public static var key: String {
+    let name = String(describing: self)
+    return name.prefix(1).lowercased() + name.dropFirst() + "."
+  }
+
+  /// The preferences that contain these: ``Prephirences/sharedInstance``.
+  public static var parent: any PreferencesType { Prephirences.sharedInstance }
+
+  /// The preferences of the type.
+  ///
+  /// They can be changed if the parent can, so that nested types can also be changed.
+  public static var instance: any PreferencesType {
+    mutableInstance ?? ProxyPreferences(preferences: parent, key: key)
+  }
+
+  /// The preferences of the type; `nil` if the parent cannot be changed.
+  public static var mutableInstance: (any MutablePreferencesType)? {
+    (parent as? any MutablePreferencesType).map {
+      MutableProxyPreferences(preferences: $0, key: key)
+    }
+  }
+}

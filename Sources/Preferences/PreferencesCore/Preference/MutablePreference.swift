@@ -129,3 +129,86 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
     return preference
   }
 }
+
+/// One preference that can be read and changed, with a default.
+///
+/// ```swift
+/// @MutablePreferenceValue(key: "width", default: 80)
+/// var width: Int
+///
+/// @MutablePreferenceValue(key: "title")
+/// var title = "untitled"
+/// ```
+///
+/// The default is returned, but not stored, if the value is missing or of another type. `$width` is
+/// the ``MutablePreference``, which can also be cleared.
+@propertyWrapper
+public struct MutablePreferenceValue<T>: @unchecked Sendable {
+  // Unchecked because the default may be of any type; this object does not change.
+
+  /// The preference.
+  public let projectedValue: MutablePreference<T>
+
+  /// The value that a read returns if there is none.
+  public let defaultValue: T
+
+  /// Creates a preference with a default.
+  ///
+  /// - Parameters:
+  ///   - preferences: The preferences that have the key.
+  ///   - key: The key.
+  ///   - defaultValue: The value that a read returns if there is none.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    preferences: any MutablePreferencesType, key: PreferenceKey,
+    default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    projectedValue = MutablePreference(
+      preferences: preferences, key: key, transformation: transformation)
+    self.defaultValue = defaultValue
+  }
+
+  /// Creates a preference whose default is the initial value of the property.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: The value that a read returns if there is none.
+  ///   - preferences: The preferences that have the key.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    wrappedValue: T,
+    preferences: any MutablePreferencesType,
+    key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    self.init(
+      preferences: preferences, key: key, default: wrappedValue, transformation: transformation)
+  }
+
+  /// The value or the default.
+  public var wrappedValue: T {
+    get { projectedValue.value ?? defaultValue }
+    nonmutating set { projectedValue.value = newValue }
+  }
+}
+
+extension PreferencesType {
+  /// Returns the preference of a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The preference, even if the key has no value.
+  public func preference<T>(forKey key: PreferenceKey) -> Preference<T> {
+    Preference(preferences: self, key: key)
+  }
+}
+
+extension MutablePreferencesType {
+  /// Returns the preference of a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The preference, even if the key has no value.
+  public func preference<T>(forKey key: PreferenceKey) -> MutablePreference<T> {
+    MutablePreference(preferences: self, key: key)
+  }
+}

@@ -1,5 +1,14 @@
 public import FoundationEssentials
 
+/// A preference value, of any type.
+public typealias PreferenceObject = Any
+
+/// The name of a preference.
+public typealias PreferenceKey = String
+
+/// Preferences as a dictionary.
+public typealias PreferencesDictionary = [PreferenceKey: PreferenceObject]
+
 /// Preferences that can be read.
 ///
 /// A conforming type implements ``object(forKey:)`` and ``dictionary()``; everything else has a
@@ -19,6 +28,12 @@ public import FoundationEssentials
 /// The typed getters convert numbers as `NSNumber` does (3.7 is the integer 3, and 1 is `true`),
 /// and text as `UserDefaults` does (`"12abc"` is the integer 12, and `"YES"` is `true`). To avoid
 /// conversion, read the object and cast it.
+///
+/// In a program that imports `Prephirences`, stores on disk return numbers from ``object(forKey:)`` as
+/// `NSNumber`, so that `as? Int` and `as? Double` both work, and accept objects of Foundation. In a
+/// program that links only `PreferencesCore`, numbers are Swift's, so a stored 3 is an `Int` and
+/// `as? Double` is `nil`; objects of Foundation are refused, and no objects are archived. The typed
+/// getters and ``Preference`` convert in both.
 @dynamicMemberLookup
 public protocol PreferencesType {
   /// Returns the value of a key.
@@ -127,4 +142,105 @@ public protocol PreferencesType {
   /// - Parameter observer: The observer to notify.
   /// - Returns: The observation; it ends when this object is destroyed.
   func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation
+}
+
+extension PreferencesType {
+  /// The value of a key.
+  ///
+  /// - Parameter key: The key.
+  public subscript(key: PreferenceKey) -> PreferenceObject? { object(forKey: key) }
+
+  /// The value of a key, written as a member.
+  ///
+  /// - Parameter key: The key.
+  public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? { self[key] }
+
+  /// Returns whether a key has a value.
+  public func hasObject(forKey key: PreferenceKey) -> Bool { object(forKey: key) != nil }
+
+  /// Returns the text of a key.
+  public func string(forKey key: PreferenceKey) -> String? {
+    PreferenceConversion(object(forKey: key)).string
+  }
+
+  /// Returns the array of a key.
+  public func array(forKey key: PreferenceKey) -> [PreferenceObject]? {
+    object(forKey: key) as? [PreferenceObject]
+  }
+
+  /// Returns the dictionary of a key.
+  public func dictionary(forKey key: PreferenceKey) -> PreferencesDictionary? {
+    object(forKey: key) as? PreferencesDictionary
+  }
+
+  /// Returns the array of strings of a key.
+  public func stringArray(forKey key: PreferenceKey) -> [String]? {
+    object(forKey: key) as? [String]
+  }
+
+  /// Returns the integer of a key.
+  public func integer(forKey key: PreferenceKey) -> Int {
+    PreferenceConversion(object(forKey: key)).integer
+  }
+
+  /// Returns the number of a key, in single precision.
+  public func float(forKey key: PreferenceKey) -> Float {
+    PreferenceConversion(object(forKey: key)).float
+  }
+
+  /// Returns the number of a key.
+  public func double(forKey key: PreferenceKey) -> Double {
+    PreferenceConversion(object(forKey: key)).double
+  }
+
+  /// Returns the truth value of a key.
+  public func bool(forKey key: PreferenceKey) -> Bool {
+    PreferenceConversion(object(forKey: key)).bool
+  }
+
+  /// Returns the bytes of a key.
+  public func data(forKey key: PreferenceKey) -> Data? { object(forKey: key) as? Data }
+
+  /// Returns the URL of a key.
+  public func url(forKey key: PreferenceKey) -> URL? {
+    PreferenceConversion(object(forKey: key)).url
+  }
+
+  /// Returns the object whose archive is the value of a key.
+  public func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject? {
+    data(forKey: key).flatMap(PreferenceArchive.unarchive)
+  }
+}
+
+extension PreferencesType {
+  /// Decodes the JSON data of a key, or the property list objects that another program has stored.
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - key: The key.
+  ///   - decoder: The decoder of the data.
+  /// - Returns: The decoded value, or `nil` if the key has no value.
+  /// - Throws: `DecodingError` if the value cannot be decoded as this type.
+  public func decodable<T: Decodable>(
+    _ type: T.Type, forKey key: PreferenceKey, decoder: JSONDecoder = PreferenceCoders.jsonDecoder
+  ) throws -> T? {
+    guard let stored = data(forKey: key) ?? object(forKey: key) else { return nil }
+    return try CodableForm.decode(type, from: stored, decoder: decoder)
+  }
+}
+
+extension MutablePreferencesType {
+  /// Sets the value of a key to the JSON data of a value.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key.
+  ///   - key: The key.
+  ///   - encoder: The encoder of the value.
+  /// - Throws: `EncodingError` if the value cannot be encoded; nothing is changed.
+  public func set<T: Encodable>(
+    encodable value: T?, forKey key: PreferenceKey,
+    encoder: JSONEncoder = PreferenceCoders.jsonEncoder
+  ) throws {
+    self[key] = try value.map(encoder.encode)
+  }
 }

@@ -226,3 +226,151 @@ open class BackedUserDefaults: UserDefaults {
 
   final func fallback(_ key: PreferenceKey) -> Any? { super.object(forKey: key) }
 }
+
+/// What a ``BackedUserDefaults`` keeps next to its preferences.
+struct BackedState {
+  private(set) var suites: [(name: String, preferences: any PreferencesType)] = []
+  var arguments: PreferencesDictionary = [:]
+  var failure: PreferencesError?
+  var observation: PreferenceObservation?
+
+  /// The keys that are being written here, so that their changes are not reported twice.
+  private var written: [PreferenceKey: Int] = [:]
+
+  mutating func add(_ suite: any PreferencesType, named name: String) {
+    if !suites.contains(where: { $0.name == name }) { suites.append((name, suite)) }
+  }
+
+  mutating func removeSuite(named name: String) { suites.removeAll { $0.name == name } }
+
+  mutating func beginWriting(_ keys: [PreferenceKey]) {
+    for key in keys { written[key, default: 0] += 1 }
+  }
+
+  mutating func endWriting(_ keys: [PreferenceKey]) {
+    for key in keys {
+      let count = written[key, default: 1] - 1
+      written[key] = count == 0 ? nil : count
+    }
+  }
+
+  func isWriting(_ key: PreferenceKey) -> Bool { written[key] != nil }
+}
+
+/// The persistent domain that the preferences of a ``BackedUserDefaults`` are, and its neighbours.
+package struct BackedDomain {
+  let name: String?
+  private let neighbour: ((String) -> any MutablePreferencesType)?
+
+  /// Describes a domain.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the domain; `nil` if it has none.
+  ///   - neighbour: Returns another domain by its name; by default those of `UserDefaults`.
+  package init(
+    name: String? = nil, neighbour: ((String) -> any MutablePreferencesType)? = nil
+  ) {
+    self.name = name
+    self.neighbour = neighbour
+  }
+
+  func suite(_ name: String) -> any PreferencesType {
+    neighbour?(name) ?? UserDefaults(suiteName: name) ?? UserDefaults.standard
+  }
+
+  /// Returns another domain; `nil` if it is one of `UserDefaults`.
+  func backedNeighbour(_ name: String) -> BackedUserDefaults? {
+    guard name != UserDefaults.globalDomain else { return nil }
+    return neighbour.map { BackedUserDefaults(preferences: $0(name)) }
+  }
+}
+
+extension BackedUserDefaults {
+  /// The failure of the last change, or of a read after it.
+  var failure: PreferencesError? { state.withLock(\.failure) }
+
+  func record(_ error: PreferencesError?) {
+    hasReadFailure.store(false, ordering: .sequentiallyConsistent)
+    state.withLock { $0.failure = error }
+  }
+
+  func recordReadFailure(_ error: any Error, forKey key: PreferenceKey) {
+    record(.converting(error, "the value of the key '\(key)' could not be read"))
+    hasReadFailure.store(true, ordering: .sequentiallyConsistent)
+  }
+
+  /// Forgets the failure of an earlier read, but not that of a change.
+  func forgetReadFailure() {
+    guard hasReadFailure.load(ordering: .relaxed) else { return }
+    record(nil)
+  }
+}
+
+extension BackedUserDefaults {
+  /// Starts posting notifications of changes that are made elsewhere: through the preferences
+  /// themselves, or by another process.
+  ///
+  /// The first use starts it, so that a store that was only named is not opened.
+  func beginNotifying() {
+    guard !hasBegun.load(ordering: .relaxed),
+      !hasBegun.exchange(true, ordering: .sequentiallyConsistent)
+    else { return }
+    let reference = WeakDefaults(self)
+    let observation =
+      reporting?.observeChanges { reference.defaults?.postChange() } ?? observeValues(reference)
+    state.withLock { $0.observation = observation }
+  }
+
+  private func observeValues(_ reference: WeakDefaults) -> PreferenceObservation {
+    preferences.addObserver(
+      PreferenceObserver(keys: nil) { change in
+        guard let defaults = reference.defaults,
+          !defaults.state.withLock({ $0.isWriting(change.key) })
+        else { return }
+        defaults.postChange()
+      })
+  }
+
+  func postChange() {
+    postCount.add(1, ordering: .relaxed)
+    NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: self)
+  }
+
+  /// Makes a change of a whole domain, which is reported once also if nothing differs, as `UserDefaults`
+  /// does.
+  func reportingChange(_ change: () -> Void) {
+    let count = postCount.load(ordering: .relaxed)
+    change()
+    if postCount.load(ordering: .relaxed) == count { postChange() }
+  }
+
+  /// Makes a change without a notification for what the preferences report meanwhile.
+  func withoutEcho(_ keys: [PreferenceKey]?, _ change: () throws -> Void) rethrows {
+    guard reporting == nil else { return try change() }
+    let keys = keys ?? Array(preferences.dictionary().keys)
+    state.withLock { $0.beginWriting(keys) }
+    defer { state.withLock { $0.endWriting(keys) } }
+    try change()
+  }
+
+  /// Notifies an observer of changes of visible values.
+  func addVisibleObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
+    // User defaults can be used on every thread, although their class does not say so.
+    nonisolated(unsafe) let defaults = self
+    return preferences.addObserver(
+      PreferenceObserver(
+        keys: observer.keys, initial: observer.wantsInitialValues, end: observer.notifyEnd
+      ) { change in
+        observer.notify(change.mapped { defaults.visibleValue($0, forKey: change.key) })
+      })
+  }
+}
+
+/// Refers to user defaults without retaining them.
+private final class WeakDefaults: @unchecked Sendable {
+  // Unchecked because user defaults can be used on every thread, although their class does not
+  // say so.
+  private(set) weak var defaults: BackedUserDefaults?
+
+  init(_ defaults: BackedUserDefaults) { self.defaults = defaults }
+}

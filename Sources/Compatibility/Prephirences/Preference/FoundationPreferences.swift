@@ -1,0 +1,197 @@
+public import Foundation
+
+/// One value of a bundle's `Info.plist`.
+///
+/// ```swift
+/// @BundlePreference(key: "CFBundleName")
+/// var name: String?
+/// ```
+@propertyWrapper
+open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
+  // Unchecked like the superclass.
+
+  /// Creates a preference.
+  ///
+  /// - Parameters:
+  ///   - bundle: The bundle whose `Info.plist` has the key.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    bundle: Bundle = .main, key: PreferenceKey,
+    transformation: (any PreferenceTransformation)? = nil
+  ) {
+    super.init(preferences: bundle, key: key, transformation: transformation)
+  }
+
+  /// Creates a preference for one of Core Foundation's keys.
+  ///
+  /// - Parameters:
+  ///   - bundle: The bundle whose `Info.plist` has the key.
+  ///   - coreFoundationKeys: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public convenience init(
+    bundle: Bundle = .main, coreFoundationKeys: CoreFoundationKeys,
+    transformation: (any PreferenceTransformation)? = nil
+  ) {
+    self.init(bundle: bundle, key: coreFoundationKeys.rawValue, transformation: transformation)
+  }
+
+  /// The value, or `nil` if there is no value of this type.
+  open override var wrappedValue: T? { value }
+
+  /// The preference itself.
+  open override var projectedValue: BundlePreference<T> { self }
+}
+
+/// One value of a bundle's `Info.plist`, with a default.
+///
+/// ```swift
+/// @BundlePreferenceValue(key: "CFBundleName", default: "tool")
+/// var name: String
+/// ```
+///
+/// The default is returned, but not stored, if the value is missing or of another type. `$name` is
+/// the ``BundlePreference``.
+@propertyWrapper
+public struct BundlePreferenceValue<T>: @unchecked Sendable {
+  // Unchecked because the default may be of any type; this object does not change.
+
+  /// The preference.
+  public let projectedValue: BundlePreference<T>
+
+  /// The value that a read returns if there is none.
+  public let defaultValue: T
+
+  /// Creates a preference with a default.
+  ///
+  /// - Parameters:
+  ///   - bundle: The bundle whose `Info.plist` has the key.
+  ///   - key: The key.
+  ///   - defaultValue: The value that a read returns if there is none.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    bundle: Bundle = .main, key: PreferenceKey,
+    default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    projectedValue = BundlePreference(bundle: bundle, key: key, transformation: transformation)
+    self.defaultValue = defaultValue
+  }
+
+  /// Creates a preference whose default is the initial value of the property.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: The value that a read returns if there is none.
+  ///   - bundle: The bundle whose `Info.plist` has the key.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    wrappedValue: T, bundle: Bundle = .main,
+    key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    self.init(
+      bundle: bundle, key: key, default: wrappedValue, transformation: transformation)
+  }
+
+  /// The value or the default.
+  public var wrappedValue: T { projectedValue.value ?? defaultValue }
+}
+
+/// One preference in `UserDefaults`.
+///
+/// ```swift
+/// @UserDefaultsPreference(key: "my.string.pref")
+/// var pref: String?
+/// ```
+@propertyWrapper
+open class UserDefaultsPreference<T>: MutablePreference<T>, @unchecked Sendable {
+  // Unchecked like the superclass.
+
+  /// Creates a preference.
+  ///
+  /// - Parameters:
+  ///   - userDefaults: The defaults that have the key.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    userDefaults: UserDefaults = .standard, key: PreferenceKey,
+    transformation: (any PreferenceTransformation)? = nil
+  ) {
+    super.init(preferences: userDefaults, key: key, transformation: transformation)
+  }
+
+  /// The value, or `nil` if there is no value of this type; setting `nil` removes the key.
+  open override var wrappedValue: T? {
+    get { value }
+    set { value = newValue }
+  }
+
+  /// The preference itself.
+  open override var projectedValue: UserDefaultsPreference<T> { self }
+}
+
+/// One preference in `UserDefaults`, with a default.
+///
+/// ```swift
+/// @UserDefaultsPreferenceValue(key: "width", default: 80)
+/// var width: Int
+///
+/// @UserDefaultsPreferenceValue(key: "title")
+/// var title = "untitled"
+/// ```
+///
+/// The default is returned, but not stored, if the value is missing or of another type. `$width` is
+/// the ``UserDefaultsPreference``, which can also be cleared.
+@propertyWrapper
+public struct UserDefaultsPreferenceValue<T>: @unchecked Sendable {
+  // Unchecked because the default may be of any type; this object does not change.
+
+  /// The preference.
+  public let projectedValue: UserDefaultsPreference<T>
+
+  /// The value that a read returns if there is none.
+  public let defaultValue: T
+
+  /// Creates a preference with a default.
+  ///
+  /// - Parameters:
+  ///   - userDefaults: The defaults that have the key.
+  ///   - key: The key.
+  ///   - defaultValue: The value that a read returns if there is none.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    userDefaults: UserDefaults = .standard, key: PreferenceKey,
+    default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    projectedValue = UserDefaultsPreference(
+      userDefaults: userDefaults, key: key, transformation: transformation)
+    self.defaultValue = defaultValue
+  }
+
+  /// Creates a preference whose default is the initial value of the property.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: The value that a read returns if there is none.
+  ///   - userDefaults: The defaults that have the key.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    wrappedValue: T, userDefaults: UserDefaults = .standard,
+    key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    self.init(
+      userDefaults: userDefaults, key: key, default: wrappedValue, transformation: transformation)
+  }
+
+  /// The value or the default.
+  public var wrappedValue: T {
+    get { projectedValue.value ?? defaultValue }
+    nonmutating set { projectedValue.value = newValue }
+  }
+}
