@@ -28,7 +28,7 @@ struct SharedSuite {
     let (cluster, prefix) = try configuration.cluster(suiteName: name)
     return DirectStore(
       cluster: cluster, layout: StoreLayout(prefix: prefix), machine: configuration.machineName,
-      timeout: patience)
+      timeout: timeout)
   }
 
   /// Returns the names of all; none if they cannot be found out.
