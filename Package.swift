@@ -174,7 +174,9 @@ let package = Package(
         "KeychainVault", "KeychainVaultFormat", "PreferencesCore", "PrephirencesSystem",
         systemPackage,
       ]),
-    target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
+    target(
+      .keychain, "KeychainTesting",
+      ["KeychainCredentials", "KeychainSecrets", "PrephirencesSystem"]),
 
     // Preferences: values, durable on this machine, and in step on many
     target(.preferences, "PreferencesCore", ["PrephirencesSystem"]),
