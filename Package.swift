@@ -255,7 +255,6 @@ let package = Package(
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesSystem"]),
-    support("QuickPathTesting", ["PrephirencesCommandLine", argumentParser]),
     support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
 
@@ -264,7 +263,6 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
-    client("ParsedPrefs", ["KeychainCommands", "PreferenceCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
       "PreferencesStress",
@@ -281,6 +279,7 @@ let package = Package(
         "TypedDefaults",
       ],
       exclude: ["Before", "README.md"]),
+    client("ProgramName", ["Keychain"]),
     client(
       "ServerSettings", ["Keychain", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
@@ -305,7 +304,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "PrephirencesCommandLine", "QuickPathTesting", argumentParser,
+        "PrephirencesCommandLine", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -378,7 +377,7 @@ let package = Package(
       "PreferenceCommandsTests",
       [
         "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", "QuickPathTesting", argumentParser,
+        "PrephirencesDurable", argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",

@@ -61,12 +61,6 @@ def plain_sample_tool() -> str:
 
 
 @pytest.fixture(scope="session")
-def parsed_prefs(program) -> str:
-  """`prefs`, but the argument parser reads each of its command lines."""
-  return str(Path(program).with_name("ParsedPrefs"))
-
-
-@pytest.fixture(scope="session")
 def durable_tool() -> str:
   return named_program("DURABLE_TOOL")
 

@@ -8,7 +8,7 @@ import Testing
 struct JSONTests {
   private func read(_ text: String) throws -> StoredValue? {
     var form = JSONForm()
-    return try form.value(of: try JSONReader.read(text), forKey: "key")
+    return try form.value(of: try JSONValue(parsing: text), forKey: "key")
   }
 
   @Test("Exact JSON reads back", arguments: difficultValues.keys.sorted())
@@ -61,7 +61,7 @@ struct JSONTests {
   @Test("Null is left out and noted")
   func nulls() throws {
     var form = JSONForm()
-    let json = try JSONReader.read(#"{"a": null, "b": [1, null, {"c": null}]}"#)
+    let json = try JSONValue(parsing: #"{"a": null, "b": [1, null, {"c": null}]}"#)
     let value = try form.value(of: json, forKey: "key")
     #expect(value?.plainJSON.line == #"{"b":[1,{}]}"#)
     #expect(form.omitted == ["key.a", "key.b[1]", "key.b[2].c"])
@@ -150,7 +150,7 @@ struct JSONTests {
   @Test("Messages name the line, not the text")
   func messages() throws {
     let error = try #require(throws: PreferencesError.self) {
-      try JSONReader.read("{\n  \"a\": \"secret\",\n  \"b\" 5\n}")
+      try JSONValue(parsing: "{\n  \"a\": \"secret\",\n  \"b\" 5\n}")
     }
     #expect(error.message == "this is not JSON: line 3: a name has no ':'")
   }

@@ -44,7 +44,7 @@ struct ValueTextTests {
   @Test("Dates are written in UTC")
   func datesInUTC() {
     func text(_ seconds: Double) -> String {
-      ExactDateText.text(Date(timeIntervalSinceReferenceDate: seconds))
+      DateText.exactText(Date(timeIntervalSinceReferenceDate: seconds))
     }
     #expect(text(0) == "2001-01-01T00:00:00Z")
     #expect(text(-0.25) == "2000-12-31T23:59:59.75Z")
@@ -60,14 +60,14 @@ struct ValueTextTests {
     // After 1582, where Foundation's calendar changes.
     for day in stride(from: -150_000, to: 2_000_000, by: 997) {
       let date = Date(timeIntervalSinceReferenceDate: Double(day) * 86_400 + 3723)
-      #expect(ExactDateText.text(date) == date.formatted(Date.ISO8601FormatStyle()))
+      #expect(DateText.exactText(date) == date.formatted(Date.ISO8601FormatStyle()))
     }
   }
 
   @Test("Forms of dates are read")
   func formsOfDates() {
     func seconds(_ text: String) -> Double? {
-      ExactDateText.parse(text) { $0 - 3600 }?.timeIntervalSinceReferenceDate
+      DateText.parseExact(text) { $0 - 3600 }?.timeIntervalSinceReferenceDate
     }
     #expect(seconds("2001-01-01T02:30:00+02:00") == 1800)
     #expect(seconds("2001-01-01t02:30:00.5-0130") == 14_400.5)

@@ -44,7 +44,7 @@ struct CredentialOptions: QuickArguments {
     label = try line.option("label")
     comment = try line.option("comment")
     contentType = try line.option("content-type")
-    attribute = try line.options("attribute", as: AttributePair.init(parsing:))
+    attribute = try line.options("attribute").map(AttributePair.init(parsing:))
     expires = try line.option("expires", as: Expiry.init(parsing:))
   }
 

@@ -132,7 +132,7 @@ struct ServiceScopeOptions: QuickArguments {
 }
 
 /// The conditions of `list` that a search does not support.
-struct ListFilterOptions: QuickArguments {
+struct ListFilterOptions: ParsableArguments {
   @Flag(help: "Only those that have expired, the first to expire first")
   var expired = false
 
@@ -142,11 +142,6 @@ struct ListFilterOptions: QuickArguments {
       valueName: "time"),
     transform: ListFilterOptions.time)
   var expiringWithin: Duration?
-
-  mutating func read(_ line: inout QuickLine) throws {
-    expired = try line.flag("expired")
-    expiringWithin = try line.option("expiring-within", as: Self.time)
-  }
 
   /// Whether credentials are selected by expiry.
   var isActive: Bool { expired || expiringWithin != nil }

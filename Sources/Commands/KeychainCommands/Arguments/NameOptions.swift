@@ -5,7 +5,7 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// The options for a credential's new names, except its account; names that are not given stay.
-struct NewNameOptions: QuickArguments {
+struct NewNameOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: .init("The new service; an internet password becomes a generic one", valueName: "name"),
@@ -38,17 +38,6 @@ struct NewNameOptions: QuickArguments {
 
   @Option(parsing: .unconditional, help: .init("Its new authentication type", valueName: "name"))
   var toAuthenticationType: String?
-
-  mutating func read(_ line: inout QuickLine) throws {
-    toService = try line.option("to-service")
-    toAccessGroup = try line.option("to-access-group")
-    toServer = try line.option("to-server")
-    toProtocol = try line.option("to-protocol")
-    toPort = try line.option("to-port", as: UInt16.init(argument:))
-    toPath = try line.option("to-path")
-    toSecurityDomain = try line.option("to-security-domain")
-    toAuthenticationType = try line.option("to-authentication-type")
-  }
 
   func validate() throws {
     if toService != nil && (toServer != nil || hasServerDetails) {
@@ -130,13 +119,6 @@ struct SecretDestinationOptions: QuickArguments {
   }
 
   /// Writes a secret.
-  ///
-  /// - Parameters:
-  ///   - secret: The bytes.
-  ///   - keptPaths: The paths of files that are not replaced.
-  ///   - readers: Who may be able to use a file where the file system has no modes.
-  ///   - deadline: How long to wait for a reader of a named pipe; `nil` for ten seconds.
-  /// - Throws: ``KeychainError`` if it cannot be written.
   func write(
     _ secret: borrowing SecretBytes, keeping keptPaths: @autoclosure () -> [String],
     readers: @autoclosure () throws(KeychainError) -> SecretFileReaders, within deadline: Duration?

@@ -112,12 +112,6 @@ struct NewKeyFileOptions: ParsableArguments {
   /// Calls `body` with the path of the key file.
   ///
   /// A new key file is created first, and removed again if `body` surely changed nothing.
-  ///
-  /// - Parameters:
-  ///   - readers: Who may be able to use a new file where the file system has no modes.
-  ///   - body: Lets the key file open the vault.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``KeychainError`` if the new file cannot be written.
   func withKeyFile<Result>(
     readers: SecretFileReaders, _ body: (String?) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {

@@ -21,9 +21,6 @@ protocol KeychainSubcommand: PackageCommand {
   func perform(in session: Session) throws(KeychainError)
 
   /// Answers the program that called the command, before the failure is reported to the person.
-  ///
-  /// - Parameter failure: Why the command fails.
-  /// - Throws: ``KeychainError`` if the answer cannot be written, which is reported instead.
   func reply(to failure: KeychainError) throws(KeychainError)
 }
 

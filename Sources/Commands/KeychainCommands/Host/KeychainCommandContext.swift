@@ -81,9 +81,6 @@ extension ParsableCommand {
   ///
   /// If a command has at most a dozen options, the parser's own line lists all of them, over many
   /// lines. A test compares the words with the arguments.
-  ///
-  /// - Parameter words: The words after those that run the commands.
-  /// - Returns: The whole line.
   static func usage(_ words: String) -> String { "\(keychainPath) \(words)" }
 }
 
@@ -171,10 +168,6 @@ enum HelperProgram: String, CaseIterable {
   ///
   /// Only the last part of the path counts, and it decides about nothing but the command: whoever
   /// starts a program chooses its name freely.
-  ///
-  /// - Parameters:
-  ///   - program: The first argument of the process, which may be a path, empty or missing.
-  ///   - hostName: The name of the host, which the name of its links ends with.
   init?(calledAs program: String?, hostName: String) {
     let name = (program ?? "").utf8.split(separator: UInt8(ascii: "/")).last ?? []
     guard

@@ -97,12 +97,6 @@ extension KeychainCommandLine {
   /// Returns the secret that a reference names, for another part of the program.
   ///
   /// Nobody is asked for anything, as it may be needed at any time.
-  ///
-  /// - Parameters:
-  ///   - text: The reference.
-  ///   - root: The program's root command.
-  /// - Returns: The secret.
-  /// - Throws: ``/KeychainCredentials/KeychainError``.
   package static func secret(
     at text: String, in root: any ParsableCommand.Type
   ) throws(KeychainError) -> SecretBytes {
@@ -200,5 +194,5 @@ public struct KeychainCommand: ParsableCommand {
 
 extension KeychainCommand: KeychainCommandGroup, PackageCommand {
   static var groupWords: [String] { [] }
-  package static var spellings: [String] { [name] }
+  package static var quickName: String? { name }
 }

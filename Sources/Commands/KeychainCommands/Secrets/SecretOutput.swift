@@ -29,10 +29,6 @@ struct SecretOutput {
 
   /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
   /// complete new one.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists``, ``KeychainError/Code/refused``,
-  ///   ``KeychainError/Code/insecurePermissions`` if another user could read it,
-  ///   ``KeychainError/Code/timedOut`` if nobody reads a pipe, or ``KeychainError/Code/inputOutput``.
   func write(
     _ secret: borrowing SecretBytes, addingNewline addsNewline: Bool
   ) throws(KeychainError) {
@@ -159,10 +155,6 @@ struct SecretOutput {
 
 extension SecretBytes {
   /// Creates a file with the bytes, readable only by the user.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` or
-  ///   ``KeychainError/Code/inputOutput``, or ``KeychainError/Code/insecurePermissions`` if the file
-  ///   system opens it to others than `readers`; no file is then left.
   borrowing func write(
     toNewFile path: String, readers: SecretFileReaders
   ) throws(KeychainError) {

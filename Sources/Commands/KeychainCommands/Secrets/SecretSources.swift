@@ -18,11 +18,6 @@ final class PassphraseDescriptor: Sendable {
   private let read = Mutex<SharedSecret?>(nil)
 
   /// Names a descriptor that this process opened.
-  ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor.
-  ///   - name: The option that led to it.
-  ///   - deadline: When the passphrase must be complete; `nil` to wait for it.
   init(_ descriptor: Int32, name: String, by deadline: Deadline?) {
     self.descriptor = descriptor
     self.name = name
@@ -30,12 +25,6 @@ final class PassphraseDescriptor: Sendable {
   }
 
   /// Names a descriptor that this process inherited.
-  ///
-  /// - Parameters:
-  ///   - descriptor: Its number.
-  ///   - option: The option with the number.
-  ///   - deadline: When the passphrase must be complete; `nil` to wait for it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it was not open.
   convenience init(
     inherited descriptor: Int32, option: String, by deadline: Deadline?
   ) throws(KeychainError) {
@@ -111,14 +100,7 @@ struct ProtectedFile: ~Copyable {
 extension SecretBytes {
   /// Reads a descriptor to its end; a failure says what could not be read.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor.
-  ///   - source: The name of the source in errors.
-  ///   - limit: The maximum number of bytes.
-  ///   - deadline: When the end must have come; `nil` to wait for it.
-  /// - Returns: What was read, or `nil` if there is more.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``,
-  ///   ``KeychainError/Code/timedOut``, or ``KeychainError/Code/insufficientMemory``.
+  /// Returns what was read, or `nil` if there is more.
   static func reading(
     _ descriptor: Int32, named source: String, limit: Int, by deadline: Deadline?
   ) throws(KeychainError) -> SecretBytes? {

@@ -45,9 +45,6 @@ extension Session {
   }
 
   /// Reports that the given vault doesn't exist, if that is so.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if its folder doesn't exist,
-  ///   either.
   func reportMissingVault() throws(KeychainError) {
     guard let (absence, name) = missingNamedVault() else { return }
     guard absence.hasFolder else { throw .noFolder(absence, named: name) }

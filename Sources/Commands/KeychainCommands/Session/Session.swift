@@ -251,22 +251,29 @@ struct CredentialFinder {
   /// Its names are exactly the options', unless these leave names of an internet password open.
   /// Then it is the only internet password with the given names; if there is none, the names are
   /// the options', and no credential will be found.
-  ///
-  /// - Parameter account: The account.
-  /// - Returns: The identity; the credential need not exist.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several match, or as for
-  ///   an incomplete search.
   func identity(account: String) throws(KeychainError) -> CredentialIdentity {
     let exact = options.identity(account: account, defaultService: defaultService)
     guard options.leavesNamesOpen, try store.credential(for: exact) == nil else { return exact }
     return try identity(matching: options.query(account: account)) ?? exact
   }
 
+  /// Returns the secret of an account's credential, found as ``identity(account:)`` finds it, or the
+  /// identity if there is none.
+  ///
+  /// Usually it reads the credential once.
+  func secret(account: String) throws(KeychainError) -> FoundSecret {
+    let exact = options.identity(account: account, defaultService: defaultService)
+    if let stored = try store.secret(for: exact) { return .stored(stored) }
+    guard options.leavesNamesOpen,
+      let identity = try identity(matching: options.query(account: account))
+    else { return .missing(exact) }
+    guard let stored = try store.secret(for: identity) else { return .missing(identity) }
+    return .stored(stored)
+  }
+
   /// Searches for the only credential that matches a query, and the options.
   ///
-  /// - Parameter query: The conditions.
-  /// - Returns: The identity, or `nil` if there is none.
-  /// - Throws: As ``identity(account:)``.
+  /// Returns the identity, or `nil` if there is none.
   func identity(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {
     let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: unlocking)
     let found = CredentialIdentity.withoutReplaced(
@@ -274,4 +281,10 @@ struct CredentialFinder {
     guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
     return found.first?.identity
   }
+}
+
+/// What reading the secret of a credential found.
+enum FoundSecret: ~Copyable {
+  case stored(StoredSecret)
+  case missing(CredentialIdentity)
 }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesDurable
 internal import PreferencesShared
 internal import Prephirences
@@ -7,7 +7,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// The options that say how a cluster is reached.
-struct ConnectionOptions: QuickArguments {
+struct ConnectionOptions: ParsableArguments {
   @Option(
     help: .init("The certificates of authorities (default: the system's)", valueName: "file"),
     completion: .file())
@@ -38,16 +38,6 @@ struct ConnectionOptions: QuickArguments {
   @Option(
     help: .init("An HTTP proxy; those of the environment are not used", valueName: "address"))
   var proxy: String?
-
-  mutating func read(_ line: inout QuickLine) throws {
-    cacert = try line.option("cacert")
-    cert = try line.option("cert")
-    certificateKey = try line.option("key")
-    user = try line.option("user")
-    passwordFile = try line.option("password-file")
-    passwordRef = try line.option("password-ref")
-    proxy = try line.option("proxy")
-  }
 
   func validate() throws {
     guard passwordFile == nil || passwordRef == nil else {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// The options that every command takes.
-struct DomainOptions: QuickArguments {
+struct DomainOptions: ParsableArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
     help: .init("The domain: the suite of a program's preferences", valueName: "name"),
@@ -13,12 +13,6 @@ struct DomainOptions: QuickArguments {
   var quiet = false
 
   @OptionGroup var shared: StoreOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    domain = try line.option("domain", "d")
-    quiet = try line.flag("quiet", "q")
-    try line.group(&_shared)
-  }
 
   func validate() throws {
     guard let domain else { return }
@@ -48,11 +42,6 @@ struct DomainOptions: QuickArguments {
     return try shared.domainStore(named: name, at: address, isRehearsal: isRehearsal) {
       interface.say($0)
     }
-  }
-
-  /// Lets the parser report that no domain is named, since that reads the names of the domains.
-  func requireQuickly(_ line: QuickLine) throws {
-    guard line.isDefining || name != nil else { throw QuickLine.Declined() }
   }
 
   /// Fails if no domain is named.

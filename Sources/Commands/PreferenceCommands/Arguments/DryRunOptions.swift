@@ -1,8 +1,9 @@
 internal import ArgumentParser
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The options that show changes instead of making them.
-struct DryRunOptions: QuickArguments {
+struct DryRunOptions: ParsableArguments {
   @Flag(help: "Change nothing; print what would change")
   var dryRun = false
 
@@ -11,11 +12,6 @@ struct DryRunOptions: QuickArguments {
 
   /// How what would change is printed; `nil` if it is changed.
   var form: ValueDifference.Form? { dryRun ? diffInJSON ? .json : .rows : nil }
-
-  mutating func read(_ line: inout QuickLine) throws {
-    dryRun = try line.flag("dry-run")
-    diffInJSON = try line.flag("diff-json")
-  }
 
   func validate() throws {
     guard dryRun || !diffInJSON else { throw ValidationError(PreferenceUsageText.diffOfDryRun) }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import PrephirencesSystem
 
 /// The options for the format of a file.
 struct FileFormatOptions: ParsableArguments {

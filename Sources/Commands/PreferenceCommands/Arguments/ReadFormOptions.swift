@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// The options for the form in which values are printed.
-struct ReadFormOptions: QuickArguments {
+struct ReadFormOptions: ParsableArguments {
   @Flag(help: "Print JSON")
   var json = false
 
@@ -11,12 +11,6 @@ struct ReadFormOptions: QuickArguments {
 
   @Flag(help: "Print the bytes of text or data, without a newline")
   var raw = false
-
-  mutating func read(_ line: inout QuickLine) throws {
-    json = try line.flag("json")
-    plist = try line.flag("plist")
-    raw = try line.flag("raw")
-  }
 
   func validate() throws {
     guard [json, plist, raw].count(where: { $0 }) <= 1 else {

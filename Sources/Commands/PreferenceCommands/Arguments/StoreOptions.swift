@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// The options that name a shared store.
-struct StoreOptions: QuickArguments {
+struct StoreOptions: ParsableArguments {
   @Option(
     help: .init(
       "A shared store instead of this machine's preferences: etcd+https://host:2379/prefix, or "
@@ -11,11 +11,6 @@ struct StoreOptions: QuickArguments {
   var store: String?
 
   @OptionGroup var connection: ConnectionOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    store = try line.option("store")
-    try line.group(&_connection)
-  }
 
   func validate() throws {
     guard store != nil || !connection.isGiven else {

@@ -1,8 +1,9 @@
 internal import ArgumentParser
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The options that give the value to write, and its type.
-struct ValueOptions: QuickArguments {
+struct ValueOptions: ParsableArguments {
   @Option(
     name: .shortAndLong,
     help: .init(
@@ -57,23 +58,6 @@ struct ValueOptions: QuickArguments {
 
   @Option(name: .customLong("dict-add", withSingleDash: true), parsing: .remaining, help: .hidden)
   var dictAdd: [String] = []
-
-  mutating func read(_ line: inout QuickLine) throws {
-    type = try line.option("type", "t", as: Self.form)
-    json = try line.flag("json")
-    plist = try line.flag("plist")
-    raw = try line.flag("raw")
-    string = try line.parserOnly("string")
-    int = try line.parserOnly("int", "integer")
-    float = try line.parserOnly("float")
-    bool = try line.parserOnly("bool", "boolean")
-    date = try line.parserOnly("date")
-    data = try line.parserOnly("data")
-    array = try line.parserOnlyList("array")
-    dict = try line.parserOnlyList("dict")
-    arrayAdd = try line.parserOnlyList("array-add")
-    dictAdd = try line.parserOnlyList("dict-add")
-  }
 
   /// The values that options of `defaults` give.
   private var given: [(form: WrittenForm, words: [String], adds: Bool)] {

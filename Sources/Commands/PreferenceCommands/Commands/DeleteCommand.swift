@@ -2,9 +2,7 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// Deletes preferences.
-struct DeleteCommand: RehearsableSubcommand, QuickCommand {
-  static let spellings = ["delete", "rm"]
-
+struct DeleteCommand: RehearsableSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete preferences",
@@ -37,17 +35,6 @@ struct DeleteCommand: RehearsableSubcommand, QuickCommand {
   @OptionGroup var rehearsal: DryRunOptions
 
   @OptionGroup(title: "Common options") var options: DomainOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    keys = try line.arguments("keys")
-    all = try line.flag("all")
-    yes = try line.flag("yes", "y")
-    ifExists = try line.flag("if-exists")
-    noSync = try line.flag("no-sync")
-    try line.group(&_rehearsal)
-    try line.group(&_options)
-    try options.requireQuickly(line)
-  }
 
   func validate() throws {
     try options.require(keys.first)

@@ -1,13 +1,11 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 internal import SystemPackage
 
 /// Writes the preferences of a domain to a file.
 struct ExportCommand: PreferenceSubcommand {
-  static let spellings = ["export"]
-
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Write the preferences of a domain to a file",

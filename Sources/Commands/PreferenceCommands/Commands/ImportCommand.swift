@@ -1,12 +1,11 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Sets the preferences that a file has.
 struct ImportCommand: RehearsableSubcommand {
-  static let spellings = ["import"]
-
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Set the preferences that a file has",

@@ -1,10 +1,9 @@
 internal import ArgumentParser
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Lists domains, or the preferences of one.
-struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
-  static let spellings = ["list", "ls"]
-
+struct PreferenceListCommand: PreferenceSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List domains, or the preferences of one",
@@ -34,13 +33,6 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
   var json = false
 
   @OptionGroup(title: "Common options") var options: DomainOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    pattern = try line.optionalArgument("pattern", as: NamePattern.init)
-    domains = try line.flag("domains")
-    json = try line.flag("json")
-    try line.group(&_options)
-  }
 
   func validate() throws {
     guard !domains || options.domain == nil else {

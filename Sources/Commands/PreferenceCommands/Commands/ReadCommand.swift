@@ -1,11 +1,10 @@
 internal import ArgumentParser
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Prints preferences.
-struct ReadCommand: PreferenceSubcommand, QuickCommand {
-  static let spellings = ["read"]
-
+struct ReadCommand: PreferenceSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "read",
     abstract: "Print a preference, or all of a domain",
@@ -42,15 +41,6 @@ struct ReadCommand: PreferenceSubcommand, QuickCommand {
 
   @OptionGroup var form: ReadFormOptions
   @OptionGroup(title: "Common options") var options: DomainOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    key = try line.optionalArgument("key")
-    type = try line.option("type", "t", as: Self.kind)
-    `default` = try line.option("default")
-    try line.group(&_form)
-    try line.group(&_options)
-    try options.requireQuickly(line)
-  }
 
   func validate() throws {
     try options.require(key)

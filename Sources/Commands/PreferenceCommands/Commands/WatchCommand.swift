@@ -1,13 +1,12 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import Prephirences
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Prints changes of preferences as they happen.
 struct WatchCommand: PreferenceSubcommand {
-  static let spellings = ["watch"]
-
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Print changes of preferences as they happen",

@@ -1,12 +1,11 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Sets a preference.
-struct WriteCommand: RehearsableSubcommand, QuickCommand {
-  static let spellings = ["write"]
-
+struct WriteCommand: RehearsableSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "write",
     abstract: "Set a preference",
@@ -59,19 +58,6 @@ struct WriteCommand: RehearsableSubcommand, QuickCommand {
   var deadline: Duration?
 
   @OptionGroup(title: "Common options") var options: DomainOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    key = try line.argument("key")
-    value = try line.arguments("value")
-    try line.group(&_written)
-    ifAbsent = try line.flag("if-absent")
-    expect = try line.option("expect")
-    noSync = try line.flag("no-sync")
-    try line.group(&_rehearsal)
-    deadline = try line.option("deadline", as: DurationText.argument)
-    try line.group(&_options)
-    try options.requireQuickly(line)
-  }
 
   func validate() throws {
     try written.checkElements()

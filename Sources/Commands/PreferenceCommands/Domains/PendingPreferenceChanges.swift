@@ -1,24 +1,26 @@
-internal import Foundation
 internal import Glibc
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Changes on their way from observers to the thread that prints them.
-///
-/// Unchecked because the lock guards the changes and the failure.
-final class PendingPreferenceChanges: @unchecked Sendable {
+final class PendingPreferenceChanges: Sendable {
   /// Why waiting ended.
   enum End {
     case changed, outputClosed, timedOut
   }
 
-  private let lock = NSLock()
-  private var changes: [PreferenceChange] = []
-  private var failure: PreferencesError?
+  private struct State {
+    var changes: [PreferenceChange] = []
+    var failure: PreferencesError?
 
-  /// The values that cannot be read, by the bytes of their keys, and those that are not reported yet.
-  private var unreadable: Set<[UInt8]> = []
-  private var damage: [PreferencesError] = []
+    /// The values that cannot be read, by the bytes of their keys, and those that are not reported
+    /// yet.
+    var unreadable: Set<[UInt8]> = []
+    var damage: [PreferencesError] = []
+  }
+
+  private let state = PosixMutex(State())
 
   /// A pipe, because the thread waits for the output, too.
   private let receiver: Int32
@@ -37,24 +39,24 @@ final class PendingPreferenceChanges: @unchecked Sendable {
   }
 
   func add(_ change: PreferenceChange) {
-    lock.withLock {
-      changes.append(change)
-      unreadable.remove(Array(change.key.utf8))
+    state.withLock {
+      $0.changes.append(change)
+      $0.unreadable.remove(Array(change.key.utf8))
     }
     wake()
   }
 
   /// Records why a value cannot be read, unless that is known.
   func add(unreadable key: PreferenceKey, _ failure: PreferencesError) {
-    lock.withLock {
-      if unreadable.insert(Array(key.utf8)).inserted { damage.append(failure) }
+    state.withLock {
+      if $0.unreadable.insert(Array(key.utf8)).inserted { $0.damage.append(failure) }
     }
     wake()
   }
 
   /// Records why changes are no longer noticed.
   func end(with failure: PreferencesError) {
-    lock.withLock { self.failure = failure }
+    state.withLock { $0.failure = failure }
     wake()
   }
 
@@ -62,9 +64,9 @@ final class PendingPreferenceChanges: @unchecked Sendable {
   ///
   /// - Throws: The failure because of which there will be no more, after the last changes.
   func take() throws(PreferencesError) -> [PreferenceChange] {
-    let (taken, failure) = lock.withLock {
-      defer { changes = [] }
-      return (changes, self.failure)
+    let (taken, failure) = state.withLock { state in
+      defer { state.changes = [] }
+      return (state.changes, state.failure)
     }
     if taken.isEmpty, let failure { throw failure }
     return taken
@@ -72,9 +74,9 @@ final class PendingPreferenceChanges: @unchecked Sendable {
 
   /// Returns why values cannot be read, since the last call.
   func takeDamage() -> [PreferencesError] {
-    lock.withLock {
-      defer { damage = [] }
-      return damage
+    state.withLock { state in
+      defer { state.damage = [] }
+      return state.damage
     }
   }
 

@@ -1,4 +1,5 @@
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The parts of manual pages that are in no command's definition; `Documentation` lists the same
 /// codes and variables.

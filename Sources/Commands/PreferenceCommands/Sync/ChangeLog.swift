@@ -1,8 +1,9 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesDurable
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// What was changed in a suite, by whom, and what is unsent.
 struct ChangeLog {

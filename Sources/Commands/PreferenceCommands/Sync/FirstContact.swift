@@ -2,6 +2,7 @@ internal import PreferencesDurable
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// What a machine finds before it shares a suite.
 struct FirstContact {

@@ -1,8 +1,9 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesDurable
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 extension ShownValue {
   init(_ row: SharedRow?) {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesEtcd
@@ -26,7 +26,7 @@ struct SharedAddress {
   }
 
   private static func pathStart(_ text: String) -> String.Index {
-    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
     return text[start...].firstIndex(of: "/") ?? text.endIndex
   }
 

@@ -1,8 +1,9 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PreferencesDurable
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// How a suite stands, in words and in JSON.
 struct SuiteReport {
@@ -155,12 +156,6 @@ extension SuiteHealth {
 }
 
 extension JSONValue {
-  static func object(_ members: [(String, JSONValue)]) -> JSONValue {
-    .object(members.map { Member(name: $0.0, value: $0.1) })
-  }
-
-  static func texts(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
-
   /// A date in ISO 8601; null if there is none.
   static func date(_ date: Date?) -> JSONValue {
     date.map { .string(DateText.text($0)) } ?? .null

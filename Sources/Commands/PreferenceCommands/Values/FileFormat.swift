@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
+internal import PrephirencesSystem
 
 /// The formats of files with preferences.
 enum FileFormat {
@@ -78,7 +79,7 @@ enum FileFormat {
     guard let text = String(validating: data, as: UTF8.self) else {
       throw PreferencesError(.damaged, "it is not valid UTF-8")
     }
-    let root = try JSONReader.read(text)
+    let root = try JSONValue(parsing: text)
     guard case .object(let members) = root else {
       throw PreferencesError(.damaged, "the root is \(root.phrase), not an object")
     }

@@ -1,5 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Reads values from both forms of JSON, and notes what JSON's `null` leaves out.
 struct JSONForm {
@@ -122,7 +124,7 @@ struct JSONForm {
       StoredValue(digits, kind: .double) { _ in nil }
     case (.string(let text), .data): Data(base64Encoded: text).map(StoredValue.data)
     // A date in a file has a zone.
-    case (.string(let text), .date): ExactDateText.parse(text) { _ in nil }.map(StoredValue.date)
+    case (.string(let text), .date): DateText.parseExact(text) { _ in nil }.map(StoredValue.date)
     case (.string(let text), .url): URL(string: text).map(StoredValue.url)
     case (.array(let parts), .url): url(parts)
     case (.string(let text), .uuid): UUID(uuidString: text).map(StoredValue.uuid)
@@ -148,5 +150,19 @@ struct JSONForm {
       return StoredValue.decimal(exactly: digits)
     }
     return Double(digits).flatMap { $0.isFinite ? .double($0) : nil }
+  }
+}
+
+extension JSONValue {
+  /// Reads a text; an error names the line, not the text.
+  init(parsing text: String) throws(PreferencesError) {
+    do {
+      try self.init(reading: text, maximumDepth: StoredValue.maximumDepth)
+    } catch let error as JSONError {
+      throw PreferencesError(
+        .damaged, "this is not JSON: line \(error.line(in: text)): \(error.reason)")
+    } catch {
+      throw PreferencesError(.damaged, "this is not JSON")
+    }
   }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
 
 /// Values as property lists, in the form that the property list files of `Prephirences` have.

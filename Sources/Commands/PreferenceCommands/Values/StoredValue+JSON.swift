@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
+internal import PrephirencesSystem
 
 // Values as JSON, in one of two forms. JSON has text, truth values, numbers, arrays and objects; a
 // whole number and one with a fraction differ by the fraction, which may be `.0`.

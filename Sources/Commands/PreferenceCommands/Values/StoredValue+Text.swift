@@ -1,5 +1,7 @@
-internal import Foundation
+internal import PrephirencesCommandLine
+internal import FoundationEssentials
 internal import Prephirences
+internal import PrephirencesSystem
 
 // Values as text that a shell can use.
 extension StoredValue {
@@ -14,7 +16,7 @@ extension StoredValue {
     case .float(let number): "\(number)"
     case .double(let number): "\(number)"
     case .data(let data): data.hexadecimal
-    case .date(let date): ExactDateText.text(date)
+    case .date(let date): DateText.exactText(date)
     case .url(let url): url.absoluteString
     case .uuid(let uuid): uuid.uuidString
     case .decimal(let number): number.description
@@ -52,7 +54,7 @@ extension StoredValue {
       case .double: Self.number(text, Double.self).map(StoredValue.double)
       case .bool: Self.bools[text.lowercased()].map(StoredValue.bool)
       case .data: Data(hexadecimal: text).map(StoredValue.data)
-      case .date: ExactDateText.parse(text, local: local).map(StoredValue.date)
+      case .date: DateText.parseExact(text, local: local).map(StoredValue.date)
       case .url: Self.url(text)
       case .uuid: UUID(uuidString: text).map(StoredValue.uuid)
       case .decimal: Self.decimal(exactly: text)

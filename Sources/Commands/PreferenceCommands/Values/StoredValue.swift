@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
 
 /// A value of a preference, with the type that it has in the store.
@@ -49,23 +49,21 @@ indirect enum StoredValue {
       let values = dictionary.compactMapValues(StoredValue.init)
       guard values.count == dictionary.count else { return nil }
       self = .dictionary(values)
-    default:
-      guard let number = object as? NSNumber else { return nil }
-      self.init(number)
-    }
-  }
-
-  private init(_ number: NSNumber) {
-    self =
-      switch unsafe String(cString: number.objCType) {
-      case "f": .float(number.floatValue)
-      case "d": .double(number.doubleValue)
-      case "Q": Self.whole(number.uint64Value)
-      // Only the two truth values are unique number objects.
-      case _ where [true, false].contains { number === NSNumber(value: $0) }:
-        .bool(number.boolValue)
-      default: .integer(number.int64Value)
+    // A number object casts to every number of Swift that holds it.
+    case let bridged as any BridgedValue:
+      guard let value = bridged.swiftValue else { return nil }
+      self.init(value)
+    case let number as any BinaryInteger:
+      if let integer = Int64(exactly: number) {
+        self = .integer(integer)
+      } else if let unsigned = UInt64(exactly: number) {
+        self = .unsigned(unsigned)
+      } else {
+        return nil
       }
+    case let number as Double: self = .double(number)
+    default: return nil
+    }
   }
 
   /// Returns a whole number that is not negative.

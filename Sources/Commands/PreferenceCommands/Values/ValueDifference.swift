@@ -1,4 +1,5 @@
 internal import Prephirences
+internal import PrephirencesSystem
 
 /// What a key has before or after a change.
 enum ShownValue {

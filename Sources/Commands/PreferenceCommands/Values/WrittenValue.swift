@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Prephirences
+internal import PrephirencesSystem
 
 /// The form in which a value is written on a command line.
 enum WrittenForm: Equatable {
@@ -69,7 +70,7 @@ extension StoredValue {
     var form = JSONForm()
     let value: StoredValue?
     do throws(PreferencesError) {
-      value = try form.value(of: try JSONReader.read(text), forKey: "the value")
+      value = try form.value(of: try JSONValue(parsing: text), forKey: "the value")
     } catch {
       throw .malformed(error)
     }

@@ -2,18 +2,13 @@ package import ArgumentParser
 
 /// A command of this package: it does not use the commands above it, and its help has examples.
 package protocol PackageCommand: DocumentedCommand {
-  /// The name of the command, followed by its aliases.
-  ///
-  /// A command that says them itself is found without its definition, whose help has examples.
-  static var spellings: [String] { get }
+  /// The name by which the quick path finds the command, or a group above one; `nil` if it does not.
+  static var quickName: String? { get }
 
   /// Whether the words after `--` are the command line of another program, and may have any bytes.
   static var passesWordsOn: Bool { get }
 
-  /// Reads the arguments without the argument parser.
-  ///
-  /// - Parameter arguments: The arguments after the words that name the command.
-  /// - Returns: What the parser would return; `nil` if it must be asked.
+  /// Reads the arguments after the words that name the command; `nil` if the parser must.
   static func parsedQuickly(_ arguments: ArraySlice<String>) -> (any ParsableCommand)?
 
   /// Says what may be wrong with a command line, besides what its message says.
@@ -48,7 +43,7 @@ package protocol PackageCommand: DocumentedCommand {
 }
 
 extension PackageCommand {
-  package static var spellings: [String] { [_commandName] + configuration.aliases }
+  package static var quickName: String? { nil }
   package static var passesWordsOn: Bool { false }
   package static func parsedQuickly(_ arguments: ArraySlice<String>) -> (any ParsableCommand)? {
     nil

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 
 /// A command's definition, read from the argument parser's dump of help.
 struct CommandDescription: Decodable {

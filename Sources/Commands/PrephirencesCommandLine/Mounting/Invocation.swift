@@ -72,7 +72,8 @@ package struct Invocation {
   ///   line; nothing has been done.
   private func runQuickly() -> Int32? {
     // What is wrong with the arguments is reported by the parser's way.
-    guard var command = QuickPath.command(root, arguments), isChecked(for: type(of: command))
+    guard (try? ProgramArguments.check()) != nil,
+      var command = QuickPath.command(root, arguments)
     else { return nil }
     do {
       try command.run()
@@ -80,15 +81,6 @@ package struct Invocation {
     } catch {
       if let code = (error as? ExitCode)?.rawValue, code != ExitCodes.success { return code }
       return exitCode(reporting: HostFailure(error), CommandPath(root, arguments))
-    }
-  }
-
-  private func isChecked(for command: any ParsableCommand.Type) -> Bool {
-    do throws(CommandLineError) {
-      try ProgramArguments.check(passesOn: Self.passesWordsOn(command))
-      return true
-    } catch {
-      return false
     }
   }
 

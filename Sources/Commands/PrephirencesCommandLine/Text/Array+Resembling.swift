@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PrephirencesSystem
 
 extension [String] {
@@ -38,6 +38,8 @@ extension [String] {
 extension String {
   /// The text in lower case, without spaces around it.
   fileprivate var plainly: String {
-    trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
+    let start = drop(while: \.isWhitespace)
+    let end = start.lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start.startIndex
+    return start[..<end].lowercased()
   }
 }

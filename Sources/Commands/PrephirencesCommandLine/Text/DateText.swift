@@ -1,56 +1,65 @@
-package import Foundation
+package import FoundationEssentials
 internal import Glibc
+internal import PrephirencesSystem
 
 /// Dates in ISO 8601.
 package enum DateText {
+  /// Before the seconds of a date that has no text in ISO 8601.
+  private static let origin = "2001-01-01T00:00:00Z + "
+
   /// Reads `2027-01-31`, which means its first moment, or `2027-01-31T12:00:00Z`.
   ///
-  /// - Parameters:
-  ///   - text: A date, or a date and a time, with an offset or in local time.
-  ///   - local: The local time.
-  /// - Returns: The date, or `nil` if the text is not a valid date.
+  /// Without an offset it is local time; `nil` if the text is not a valid date.
   package static func parse(_ text: String, local: LocalTime = .current) -> Date? {
-    let form =
-      /(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?([Zz]|[+-]\d\d:\d\d)?)?/
-    guard let match = text.wholeMatch(of: form)?.output else { return nil }
-    var parts = DateComponents()
-    (parts.year, parts.month, parts.day) = (Int(match.1), Int(match.2), Int(match.3))
-    parts.hour = match.4.map { Int($0) } ?? 0
-    parts.minute = match.5.map { Int($0) } ?? 0
-    parts.second = match.6.flatMap { $0 }.map { Int($0) } ?? 0
-    guard let date = calendar.date(from: parts), parts.isValidDate(in: calendar) else { return nil }
-    let fraction = match.7.flatMap { $0 }.flatMap { Double("0\($0)") } ?? 0
-    guard let zone = match.8.flatMap({ $0 }) else {
-      return local.moment(of: date).addingTimeInterval(fraction)
+    parse(text, allowsSpaceBeforeOffset: false) { local.moment(of: $0) }
+  }
+
+  /// Reads what ``exactText(_:)`` writes, and any other date.
+  ///
+  /// `local` returns the moment at which local clocks show what clocks in UTC show at a date, or `nil`
+  /// if a date needs an offset.
+  package static func parseExact(_ text: String, local: (Date) -> Date?) -> Date? {
+    guard text.hasPrefix(origin), text.hasSuffix(" s") else {
+      return parse(text, allowsSpaceBeforeOffset: true, local: local)
     }
-    guard let offset = seconds(ofOffset: zone) else { return nil }
-    return date.addingTimeInterval(fraction - Double(offset))
+    return Double(text.dropFirst(origin.count).dropLast(2))
+      .map(Date.init(timeIntervalSinceReferenceDate:))
+  }
+
+  private static func parse(
+    _ text: String, allowsSpaceBeforeOffset: Bool, local: (Date) -> Date?
+  ) -> Date? {
+    guard let date = ISO8601(text, allowsSpaceBeforeOffset: allowsSpaceBeforeOffset) else {
+      return nil
+    }
+    var offset = date.offset
+    if offset == nil {
+      let shown = Date(timeIntervalSinceReferenceDate: Double(date.seconds))
+      offset = local(shown).map { Int(shown.timeIntervalSince($0)) }
+    }
+    return offset.flatMap { date.interval(offset: $0) }
+      .map(Date.init(timeIntervalSinceReferenceDate:))
   }
 
   /// Returns a date in UTC, to the second.
   package static func text(_ date: Date) -> String {
-    date.formatted(Date.ISO8601FormatStyle())
+    ISO8601.textInSeconds(date.timeIntervalSinceReferenceDate) ?? exactText(date)
+  }
+
+  /// Returns a date in UTC, with as many digits of a second as read back to the same date.
+  ///
+  /// A date outside the years 1 to 9999 is written as seconds from the first moment of 2001, such as
+  /// `2001-01-01T00:00:00Z + 1e+300 s`.
+  package static func exactText(_ date: Date) -> String {
+    let seconds = date.timeIntervalSinceReferenceDate
+    return ISO8601.text(seconds) ?? "\(origin)\(seconds) s"
   }
 
   /// Returns the local day of a date in text, such as `2027-01-31`; other text stays unchanged.
   package static func day(ofMoment text: String, local: LocalTime = .current) -> String {
-    guard let date = parse(text) else { return text }
+    guard let date = parse(text, local: local) else { return text }
     return String(Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix(10))
   }
-
-  private static func seconds(ofOffset offset: Substring) -> Int? {
-    guard offset.lowercased() != "z" else { return 0 }
-    guard let hours = Int(offset.dropFirst().prefix(2)), let minutes = Int(offset.suffix(2)),
-      hours < 24, minutes < 60
-    else { return nil }
-    return (offset.hasPrefix("-") ? -1 : 1) * (hours * 3600 + minutes * 60)
-  }
-
-  private static let calendar: Calendar = {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = .gmt
-    return calendar
-  }()
 }
 
 /// The user's local time.
@@ -67,13 +76,10 @@ package struct LocalTime: Sendable {
     return unsafe localtime_r(&moment, &parts) == nil ? 0 : parts.tm_gmtoff
   }
 
-  /// Returns the date of a local time.
+  /// Returns the moment at which local clocks show what a clock in UTC shows at a date.
   ///
   /// If a local time occurs twice, as when daylight saving time ends, this is the first. If it is
   /// skipped, the result is later by as much as the clock was put forward.
-  ///
-  /// - Parameter shown: The date at which a clock in UTC shows it.
-  /// - Returns: The date.
   package func moment(of shown: Date) -> Date {
     let day: TimeInterval = 86_400
     // The result is between these, because no local time is a day ahead or behind.

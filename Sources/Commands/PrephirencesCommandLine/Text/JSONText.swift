@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import PrephirencesSystem
 
 /// JSON output: keys in alphabetical order, a newline at the end.
@@ -20,7 +20,7 @@ package enum JSONText {
     let mark = UUID().uuidString
     if let key = Self.mark { encoder.userInfo[key] = mark }
     guard var data = try? encoder.encode(value) else { throw .unencodable }
-    while let range = data.range(of: Data(mark.utf8)) { data.removeSubrange(range) }
+    while let range = data.firstRange(of: Data(mark.utf8)) { data.removeSubrange(range) }
     return String(decoding: data, as: UTF8.self).visibleInJSON + "\n"
   }
 }

@@ -99,11 +99,6 @@ struct DockerServer {
   let name: String
 
   /// Checks a name.
-  ///
-  /// - Parameter name: The name, without white space around it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is too long or has
-  ///   control characters, which the lines and lists of clients cannot show. An empty one is the
-  ///   caller's.
   init(_ name: String) throws(KeychainError) {
     guard name.utf8.count <= Self.maximumCount else {
       throw KeychainError(
@@ -150,10 +145,6 @@ package struct DockerSettings: Sendable {
   package let helpers: [String]
 
   /// Reads the file as strictly as docker does; it may have passwords, too.
-  ///
-  /// - Parameter json: The contents of the file.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is no JSON, or not
-  ///   docker's.
   package init(json: borrowing SecretBytes) throws(KeychainError) {
     var helpers: [String] = []
     try readObject(json) { name, scanner, bytes in

@@ -292,12 +292,6 @@ public struct ReferenceAllowance: Sendable {
 
 extension ReferenceResolver {
   /// Reads what a reference names; a failure says what it is for.
-  ///
-  /// - Parameters:
-  ///   - reference: The reference.
-  ///   - name: The variable or file that gets it.
-  /// - Returns: The bytes.
-  /// - Throws: As `resolve(_:)`.
   package func resolve(
     _ reference: CredentialReference, for name: String
   ) throws(KeychainError) -> SecretBytes {

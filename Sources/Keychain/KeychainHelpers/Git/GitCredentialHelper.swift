@@ -69,16 +69,23 @@ public struct GitCredentialHelper: Sendable {
   public func answer(
     _ operation: GitCredentialOperation, to request: GitCredentialRequest = GitCredentialRequest()
   ) throws(KeychainError) -> SecretBytes {
-    var answer = try GitCredentialAnswer()
-    switch operation {
-    case .get: try get(request, &answer)
-    case .store: try store(request)
-    case .erase: try erase(request)
-    case .capability:
-      try answer.append(line: "version 0")
-      try answer.append(line: "capability authtype")
+    do {
+      var answer = try GitCredentialAnswer()
+      switch operation {
+      case .get: try get(request, &answer)
+      case .store: try store(request)
+      case .erase: try erase(request)
+      case .capability:
+        try answer.append(line: "version 0")
+        try answer.append(line: "capability authtype")
+      }
+      return try answer.finish()
+    } catch let error as SecretsError {
+      throw KeychainError(error)
+    } catch {
+      throw error as? KeychainError
+        ?? KeychainError(.internalFailure, "git cannot be answered: \(type(of: error))")
     }
-    return try answer.finish()
   }
 
   /// Returns what standard output must say if a call failed.
@@ -100,11 +107,9 @@ public struct GitCredentialHelper: Sendable {
 
 extension GitCredentialHelper {
   /// Returns the credentials that a request may mean.
-  ///
-  /// - Throws: ``KeychainError``, also if nothing was found but something could not be read.
   func matches(
     _ request: GitCredentialRequest, on server: GitServer
-  ) throws(KeychainError) -> [GitCredentialMatch] {
+  ) throws -> [GitCredentialMatch] {
     let searcher = CredentialSearcher(
       store: store,
       unlock: { query throws(KeychainError) in try unlock(query) },
@@ -148,14 +153,14 @@ extension GitCredentialHelper {
   /// Appends the credential that a request means; nothing if there is none.
   func get(
     _ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer
-  ) throws(KeychainError) {
+  ) throws {
     guard let server = try GitServer(request),
       let match = try matches(request, on: server).best(for: request, on: server),
       let stored = try store.secret(for: match.identity)
     else { return }
     let secret = try GitSecret(stored)
     guard match.scheme?.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) ?? true else {
-      throw .schemeNotForGit(match.identity)
+      throw KeychainError.schemeNotForGit(match.identity)
     }
     // With a refresh token, the next helper of the chain can renew it.
     if secret.isExpired, secret.refreshToken == nil { report(.expiredForGit(match.identity)) }
@@ -180,11 +185,11 @@ extension GitCredentialHelper {
 
   private static func username(
     of match: GitCredentialMatch, _ secret: GitSecret, for request: GitCredentialRequest
-  ) throws(KeychainError) -> String? {
+  ) throws -> String? {
     if let username = request.username { return username }
     let account = match.password.account
     let isOneLine = account.utf8.allSatisfy { ![0, 10, 13].contains($0) }
-    guard isOneLine else { throw .nameNotForGit(match.identity) }
+    guard isOneLine else { throw KeychainError.nameNotForGit(match.identity) }
     // git stores an empty name with an empty password for servers that use Kerberos.
     return account.isEmpty && secret.password.bytes.count > 0 ? nil : account
   }
@@ -197,17 +202,16 @@ extension GitCredentialHelper {
   /// Stores the credential of a request, unless it is what would be given for the request.
   ///
   /// git stores after every use, and older versions leave out the expiry and the refresh token.
-  func store(_ request: GitCredentialRequest) throws(KeychainError) {
+  func store(_ request: GitCredentialRequest) throws {
     guard !request.isEphemeral, let server = try GitServer(request),
       let given = GitGivenSecret(request), given.scheme != nil || request.username != nil
     else { return }
     let deadline = Deadline(after: Self.retryTime)
     while true {
-      do throws(KeychainError) {
+      do {
         return try store(given, request, on: server)
-      } catch {
+      } catch let error as KeychainError where error.isConflict && !deadline.hasPassed {
         // Another program stored at the same time, perhaps the same.
-        guard error.isConflict, !deadline.hasPassed else { throw error }
       }
       Deadline.pause()
     }
@@ -215,7 +219,7 @@ extension GitCredentialHelper {
 
   private func store(
     _ given: GitGivenSecret, _ request: GitCredentialRequest, on server: GitServer
-  ) throws(KeychainError) {
+  ) throws {
     let matches = try matches(request, on: server).filter { given.isOfScheme(of: $0) }
     if let match = Self.meant(matches, request, server),
       let stored = try secret(of: match), stored.hasAll(of: request, given),
@@ -237,7 +241,7 @@ extension GitCredentialHelper {
   private func isGivenAgain(
     _ match: GitCredentialMatch, _ given: GitGivenSecret, _ request: GitCredentialRequest,
     _ server: GitServer
-  ) throws(KeychainError) -> Bool {
+  ) throws -> Bool {
     guard !match.hasAllNames(of: request) else { return true }
     var request = request
     request.username = nil
@@ -255,12 +259,11 @@ extension GitCredentialHelper {
   }
 
   /// Returns the secret of a credential; `nil` if there is none that git could take.
-  private func secret(of match: GitCredentialMatch) throws(KeychainError) -> GitSecret? {
-    do throws(KeychainError) {
+  private func secret(of match: GitCredentialMatch) throws -> GitSecret? {
+    do {
       guard let stored = try store.secret(for: match.identity) else { return nil }
       return try GitSecret(stored)
-    } catch {
-      guard error.code == .undecodable else { throw error }
+    } catch let error as KeychainError where error.code == .undecodable {
       return nil
     }
   }
@@ -268,8 +271,8 @@ extension GitCredentialHelper {
   private func write(
     _ given: GitGivenSecret, _ request: GitCredentialRequest, into identity: CredentialIdentity,
     replacing match: GitCredentialMatch?
-  ) throws(KeychainError) {
-    let old = try match.map { match throws(KeychainError) in try secret(of: match) } ?? nil
+  ) throws {
+    let old = try match.flatMap(secret(of:))
     // A refresh token is of the account; it stays until another one is sent. An expiry is of the
     // password.
     let token = request.refreshToken ?? old?.refreshToken
@@ -284,7 +287,7 @@ extension GitCredentialHelper {
 
   private static func layout(
     _ secret: SharedSecret, _ token: SharedSecret?
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws -> SecretBytes {
     guard let token else { return try secret.copy() }
     var lines = try GitCredentialAnswer()
     try lines.append(secret)
@@ -309,15 +312,15 @@ extension GitCredentialHelper {
   ///
   /// A password that was renewed after the rejected one had been given is another one, and stays.
   /// So does what another program stored, unless it is git's own helper for libsecret.
-  func erase(_ request: GitCredentialRequest) throws(KeychainError) {
+  func erase(_ request: GitCredentialRequest) throws {
     guard let server = try GitServer(request) else {
       // The passphrase of a certificate has no host.
-      guard request.protocol == "cert" else { throw .gitServerMissing }
+      guard request.protocol == "cert" else { throw KeychainError.gitServerMissing }
       return
     }
-    var failure: KeychainError?
+    var failure: (any Error)?
     for match in try matches(request, on: server) {
-      do throws(KeychainError) {
+      do {
         try erase(match, request)
       } catch {
         failure = failure ?? error
@@ -328,7 +331,7 @@ extension GitCredentialHelper {
 
   private func erase(
     _ match: GitCredentialMatch, _ request: GitCredentialRequest
-  ) throws(KeychainError) {
+  ) throws {
     let deadline = Deadline(after: Self.retryTime)
     // A store may have ours and another program's of one name.
     while let credential = try rejected(match, request) {
@@ -357,17 +360,16 @@ extension GitCredentialHelper {
   /// Returns the credential as it is now, if a request rejects it.
   private func rejected(
     _ match: GitCredentialMatch, _ request: GitCredentialRequest
-  ) throws(KeychainError) -> Credential? {
+  ) throws -> Credential? {
     guard let given = GitGivenSecret(request) else {
       return Self.isNamed(match, by: request) ? try store.credential(for: match.identity) : nil
     }
     guard given.isOfScheme(of: match), let stored = try store.secret(for: match.identity)
     else { return nil }
-    do throws(KeychainError) {
+    do {
       return given.isEqual(to: try GitSecret(stored)) ? stored.credential : nil
-    } catch {
+    } catch let error as KeychainError where error.code == .undecodable {
       // git cannot have used it.
-      guard error.code == .undecodable else { throw error }
       return nil
     }
   }

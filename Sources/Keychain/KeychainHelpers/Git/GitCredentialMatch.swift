@@ -83,12 +83,9 @@ enum GitAuthentication {
 
 extension [GitCredentialMatch] {
   /// Returns the credential that a request means; `nil` if there is none.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if credentials of several
-  ///   accounts or paths fit equally well.
   func best(
     for request: GitCredentialRequest, on server: GitServer
-  ) throws(KeychainError) -> GitCredentialMatch? {
+  ) throws -> GitCredentialMatch? {
     let known = filter { $0.scheme == nil || request.understandsAuthenticationTypes }
     guard let fit = known.map({ $0.fit(request) }).min(by: { $0.lexicographicallyPrecedes($1) })
     else { return nil }
@@ -98,7 +95,7 @@ extension [GitCredentialMatch] {
       $0.password.account.hasSameBytes(as: first.account)
         && $0.password.path.relativePath.hasSameBytes(as: first.path.relativePath)
     }
-    guard areAlike else { throw .ambiguousForGit(fitting.map(\.identity)) }
+    guard areAlike else { throw KeychainError.ambiguousForGit(fitting.map(\.identity)) }
     return fitting.min { left, right in
       let (mine, other) = (left.preference(server), right.preference(server))
       if mine != other { return mine.lexicographicallyPrecedes(other) }
@@ -193,16 +190,12 @@ struct GitSecret {
   var isExpired: Bool { expires.map { $0 <= Date() } ?? false }
 
   /// Reads the secret of a credential.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if git cannot take it.
-  init(_ stored: borrowing StoredSecret) throws(KeychainError) {
+  init(_ stored: borrowing StoredSecret) throws {
     let credential = stored.credential
     let hasLines = credential.isOfOtherProgram || credential.contentType == Self.contentType
     var lines = GitSecretLines()
-    try stored.secret.withBytes { bytes throws(KeychainError) in
-      try lines.read(bytes, hasLines: hasLines, of: credential.identity)
-    }
-    guard let password = lines.password else { throw .notForGit(credential.identity) }
+    try stored.secret.withBytes { try lines.read($0, hasLines: hasLines, of: credential.identity) }
+    guard let password = lines.password else { throw KeychainError.notForGit(credential.identity) }
     self.password = password
     refreshToken = lines.refreshToken
     expires = credential.expires ?? lines.expires
@@ -217,14 +210,14 @@ private struct GitSecretLines {
 
   mutating func read(
     _ bytes: RawSpan, hasLines: Bool, of identity: CredentialIdentity
-  ) throws(KeychainError) {
+  ) throws {
     var start = 0
     repeat {
       let end = bytes.index(of: UInt8(ascii: "\n"), from: start) ?? bytes.byteCount
-      guard hasLines || end == bytes.byteCount else { throw .notForGit(identity) }
+      guard hasLines || end == bytes.byteCount else { throw KeychainError.notForGit(identity) }
       let line = bytes.extracting(start..<end)
       guard line.index(of: 0, from: 0) == nil, line.index(of: UInt8(ascii: "\r"), from: 0) == nil
-      else { throw .notForGit(identity) }
+      else { throw KeychainError.notForGit(identity) }
       if password == nil {
         password = try SharedSecret(copying: line)
       } else {
@@ -236,11 +229,11 @@ private struct GitSecretLines {
 
   private mutating func take(
     _ line: RawSpan, of identity: CredentialIdentity
-  ) throws(KeychainError) {
+  ) throws {
     // Text without a key is another program's secret, of which the first line may be no password.
     guard let sign = line.index(of: UInt8(ascii: "="), from: 0),
       let key = line.extracting(0..<sign).text
-    else { throw .notForGit(identity) }
+    else { throw KeychainError.notForGit(identity) }
     let value = line.extracting((sign + 1)..<line.byteCount)
     switch key {
     case GitSecret.refreshTokenKey: refreshToken = try SharedSecret(copying: value)
@@ -254,43 +247,27 @@ private struct GitSecretLines {
 struct GitCredentialAnswer: ~Copyable {
   private var buffer: SecretBuffer
 
-  init() throws(KeychainError) {
-    buffer = try translated(secrets: SecretBuffer(capacity: 256))
-  }
+  init() throws { buffer = try SecretBuffer(capacity: 256) }
 
-  mutating func append(_ key: String, _ value: String) throws(KeychainError) {
+  mutating func append(_ key: String, _ value: String) throws {
     try append(line: "\(key)=\(value)")
   }
 
-  mutating func append(_ key: String, _ value: SharedSecret) throws(KeychainError) {
-    try append(text: "\(key)=")
+  mutating func append(_ key: String, _ value: SharedSecret) throws {
+    try buffer.append("\(key)=")
     try append(value)
     try append(line: "")
   }
 
-  mutating func append(line: String) throws(KeychainError) {
-    try append(text: line + "\n")
-  }
+  mutating func append(line: String) throws { try buffer.append(line + "\n") }
 
-  mutating func append(_ value: SharedSecret) throws(KeychainError) {
-    do throws(SecretsError) {
-      try value.bytes.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-
-  private mutating func append(text: String) throws(KeychainError) {
-    do throws(SecretsError) {
-      for byte in text.utf8 { try buffer.append(byte) }
-    } catch {
-      throw KeychainError(error)
-    }
+  mutating func append(_ value: SharedSecret) throws {
+    try value.bytes.withBytes { try buffer.append($0) }
   }
 
   /// Returns the lines without their last bytes.
-  consuming func finish(droppingLast count: Int = 0) throws(KeychainError) -> SecretBytes {
+  consuming func finish(droppingLast count: Int = 0) throws -> SecretBytes {
     buffer.removeLast(count)
-    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
+    return try buffer.finish()
   }
 }

@@ -176,9 +176,6 @@ struct GitServer {
   let port: UInt16
 
   /// Reads the server of a request; `nil` if it names none.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the host has a port
-  ///   that is none.
   init?(_ request: GitCredentialRequest) throws(KeychainError) {
     guard let protocolName = request.protocol, let address = request.host else { return nil }
     var host = address[...]

@@ -93,8 +93,6 @@ struct NetrcItemFinder {
   let unlock: (CredentialQuery) throws(KeychainError) -> Void
 
   /// Returns the secret of the only matching internet password, with its credential.
-  ///
-  /// - Throws: ``KeychainError`` as ``NetrcFile/contents(for:in:accessGroup:unlock:)``.
   func secret(for selection: NetrcSelection) throws(KeychainError) -> StoredSecret {
     let credential = try credential(for: selection)
     guard !credential.isExpired() else { throw .expiredForNetrc(credential.identity) }

@@ -95,12 +95,6 @@ enum CredentialText {
   }
 
   /// Returns that a list is empty, in terms of the search.
-  ///
-  /// - Parameters:
-  ///   - query: The conditions of the search.
-  ///   - filter: The selection from the results.
-  ///   - isNarrower: Whether there were more conditions.
-  /// - Returns: The sentence.
   static func nothingListed(
     _ query: CredentialQuery, _ filter: ListFilterOptions, isNarrower: Bool
   ) -> String {

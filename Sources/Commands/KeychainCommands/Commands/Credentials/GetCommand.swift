@@ -8,7 +8,7 @@ internal import PrephirencesCommandLine
 
 /// Reads a secret.
 struct GetCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["get"]
+  static let quickName: String? = "get"
 
   static let configuration = CommandConfiguration(
     commandName: "get",
@@ -61,15 +61,15 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
-    account = try line.optionalArgument("account")
     try line.group(&_item)
-    attribute = try line.options("attribute", as: AttributePair.init(parsing:))
+    attribute = try line.options("attribute").map(AttributePair.init(parsing:))
     json = try line.flag("json")
     allowExpired = try line.flag("allow-expired")
     try line.group(&_destination)
     try line.group(&_scope)
     try line.group(&_stores)
     try line.group(&_common)
+    account = line.optionalArgument()
   }
 
   var storeOptions: StoreOptions? { stores }
@@ -85,15 +85,7 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
 
   func perform(in session: Session) throws(KeychainError) {
     if let found = try unlistedItem(in: session) { return try print(found, in: session) }
-    let identity: CredentialIdentity
-    if let account, attribute.isEmpty, !scope.allServices {
-      identity = try session.finder(item).identity(account: account)
-    } else {
-      identity = try search(in: session)
-    }
-    guard let stored = try session.store.secret(for: identity) else {
-      throw session.notFound(identity)
-    }
+    let stored = try storedSecret(in: session)
     guard allowExpired || !stored.credential.isExpired() else { throw .expired(stored.credential) }
     if json {
       var answer = CredentialJSON(stored.credential)
@@ -103,6 +95,20 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     try destination.write(
       stored.secret, keeping: session.vaultPaths,
       readers: session.vault.secretFileReaders(), within: common.deadline)
+  }
+
+  private func storedSecret(in session: Session) throws(KeychainError) -> StoredSecret {
+    guard let account, attribute.isEmpty, !scope.allServices else {
+      let identity = try search(in: session)
+      guard let stored = try session.store.secret(for: identity) else {
+        throw session.notFound(identity)
+      }
+      return stored
+    }
+    switch try session.finder(item).secret(account: account) {
+    case .stored(let stored): return stored
+    case .missing(let identity): throw session.notFound(identity)
+    }
   }
 
   /// Searches for the only credential with the attributes, or with the account in any service.
@@ -119,8 +125,6 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
 // Items of other programs without names of a credential are found by their attributes.
 extension GetCommand {
   /// Returns the item of another program that has the attributes; `nil` if there is none.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several items have them.
   func unlistedItem(in session: Session) throws(KeychainError) -> UnlistedItem? {
     guard account == nil else { return nil }
     let attributes = CredentialAttributes(attribute)
@@ -148,9 +152,7 @@ extension GetCommand {
 }
 
 /// Reads what a reference names.
-struct ReadCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["read"]
-
+struct ReadCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "read",
     abstract: "Print what a reference names",
@@ -182,14 +184,6 @@ struct ReadCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    reference = try line.argument("reference")
-    allowExpired = try line.flag("allow-expired")
-    try line.group(&_destination)
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -7,9 +7,7 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Lists credentials.
-struct ListCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["list", "ls"]
-
+struct ListCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List credentials, never their secrets",
@@ -67,20 +65,6 @@ struct ListCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    pattern = try line.optionalArgument("pattern", as: NamePattern.init)
-    try line.group(&_item)
-    account = try line.option("account", "a")
-    attribute = try line.options("attribute", as: AttributePair.init(parsing:))
-    allGroups = try line.flag("all-groups")
-    try line.group(&_scope)
-    try line.group(&_filter)
-    otherPrograms = try line.flag("other-programs")
-    json = try line.flag("json")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

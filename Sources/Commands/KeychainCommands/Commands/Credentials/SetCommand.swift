@@ -9,7 +9,7 @@ internal import PrephirencesSystem
 
 /// Stores a secret.
 struct SetCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["set"]
+  static let quickName: String? = "set"
 
   static let configuration = CommandConfiguration(
     commandName: "set",
@@ -59,8 +59,6 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    rest = try line.arguments("rest")
     try line.group(&_item)
     try line.group(&_details)
     trimNewline = try line.flag("trim-newline")
@@ -71,6 +69,9 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     insecureValue = try line.option("insecure-value")
     try line.group(&_stores)
     try line.group(&_common)
+    account = try line.argument()
+    // What is more is an error, which the parser reports.
+    rest = []
   }
 
   var storeOptions: StoreOptions? { stores }
@@ -148,9 +149,7 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
 }
 
 /// Changes a credential without its secret.
-struct UpdateCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["update"]
-
+struct UpdateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "update",
     abstract: "Change a credential without its secret",
@@ -178,16 +177,6 @@ struct UpdateCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    try line.group(&_item)
-    try line.group(&_details)
-    removeAttribute = try line.options("remove-attribute")
-    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -3,9 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 
 /// Shows a credential without its secret.
-struct ShowCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["show"]
-
+struct ShowCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Show a credential without its secret",
@@ -28,14 +26,6 @@ struct ShowCommand: KeychainSubcommand, QuickCommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    try line.group(&_item)
-    json = try line.flag("json")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
-
   var storeOptions: StoreOptions? { stores }
 
   func perform(in session: Session) throws(KeychainError) {
@@ -51,9 +41,7 @@ struct ShowCommand: KeychainSubcommand, QuickCommand {
 }
 
 /// Renames a credential.
-struct RenameCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["rename", "mv"]
-
+struct RenameCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
     abstract: "Rename a credential, or move it to another service or group",
@@ -86,17 +74,6 @@ struct RenameCommand: KeychainSubcommand, QuickCommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    newAccount = try line.argument("new-account")
-    try line.group(&_item)
-    try line.group(&_names)
-    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
-    json = try line.flag("json")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
-
   var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
@@ -118,9 +95,7 @@ struct RenameCommand: KeychainSubcommand, QuickCommand {
 }
 
 /// Deletes a credential.
-struct DeleteCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["delete", "rm"]
-
+struct DeleteCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete a credential",
@@ -150,16 +125,6 @@ struct DeleteCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    account = try line.argument("account")
-    try line.group(&_item)
-    ifExists = try line.flag("if-exists")
-    otherPrograms = try line.flag("other-programs")
-    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

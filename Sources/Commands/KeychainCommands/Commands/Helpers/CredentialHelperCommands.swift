@@ -8,7 +8,7 @@ internal import PrephirencesSystem
 
 /// Gives credentials to git.
 struct GitCredentialCommand: HelperCommand, QuickCommand {
-  static let spellings = ["git-credential"]
+  static let quickName: String? = "git-credential"
 
   static let configuration = CommandConfiguration(
     commandName: "git-credential",
@@ -35,11 +35,11 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
-    operation = try line.argument("operation")
     try line.group(&_helper)
     others = try line.flag("others")
     try line.group(&_stores)
     try line.group(&_common)
+    operation = try line.argument()
   }
 
   var storeOptions: StoreOptions? { stores }
@@ -91,9 +91,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
 }
 
 /// Answers docker and its relatives.
-struct DockerCredentialCommand: HelperCommand, QuickCommand {
-  static let spellings = [HelperProgram.docker.command]
-
+struct DockerCredentialCommand: HelperCommand {
   static let configuration = CommandConfiguration(
     commandName: HelperProgram.docker.command,
     abstract: "Keep the logins of docker, podman and skopeo",
@@ -123,18 +121,6 @@ struct DockerCredentialCommand: HelperCommand, QuickCommand {
   @OptionGroup(title: "Which credential") var helper: HelperOptions
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    let word = try line.argument("operation")
-    if let operation = Operation(rawValue: word) {
-      self.operation = operation
-    } else if !line.isDefining {
-      throw QuickLine.Declined()
-    }
-    try line.group(&_helper)
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -54,10 +54,6 @@ struct HelperInput {
   let say: (String) -> Void
 
   /// Prepares to read the request of a helper's client.
-  ///
-  /// - Parameters:
-  ///   - session: The session of the helper.
-  ///   - content: What the client sends, in a person's words.
   init(_ session: Session, _ content: String) {
     deadline = session.asking.deadline
     say = { end in
@@ -75,12 +71,6 @@ struct HelperInput {
   }
 
   /// Reads the request into guarded memory.
-  ///
-  /// - Parameter end: Where the request ends.
-  /// - Returns: The bytes, with the empty line.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/timedOut`` if it is not complete at the
-  ///   deadline, ``KeychainError/Code/tooLarge`` above 1 MiB, ``KeychainError/Code/inputOutput``, or
-  ///   ``KeychainError/Code/insufficientMemory``.
   func read(to end: End = .stream) throws(KeychainError) -> SecretBytes {
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
       throw .inputClosed("pipe the request into it, as the client does")

@@ -89,7 +89,7 @@ extension ImportCommand {
 
   /// Removes the entries that are stored, which are read back first.
   ///
-  /// - Returns: How many entries were removed, or would be.
+  /// Returns how many entries were removed, or would be.
   private func removeStored(
     _ report: borrowing NetrcImport, from source: borrowing NetrcSource, in session: Session
   ) throws(KeychainError) -> Int {
@@ -189,12 +189,7 @@ struct NetrcSource: ~Copyable {
 
   /// Replaces the file by what is left of it, unless another program has changed it.
   ///
-  /// - Parameter rest: The new text; if it is blank, the file is removed, but what a link leads to
-  ///   stays, empty.
-  /// - Returns: Whether the file was removed.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if it belongs to another user or has
-  ///   other names, ``KeychainError/Code/busy`` if it was changed, or
-  ///   ``KeychainError/Code/inputOutput``. Then it is as it was.
+  /// Returns whether the file was removed.
   borrowing func replace(by rest: borrowing SecretBytes) throws(KeychainError) -> Bool {
     try requireReplaceable()
     try requireUnchanged()

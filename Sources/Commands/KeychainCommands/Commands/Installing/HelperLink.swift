@@ -43,8 +43,7 @@ struct HelperLink {
 
   /// Creates the link, or replaces a broken one.
   ///
-  /// - Returns: `false` if it is there already.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if another file is there.
+  /// Returns `false` if it is there already.
   func install() throws(KeychainError) -> Bool {
     // Somebody else may install or remove it at the same time.
     for _ in 0..<Self.attempts {
@@ -64,8 +63,7 @@ struct HelperLink {
 
   /// Removes the link.
   ///
-  /// - Returns: `false` if there is none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if another file is there.
+  /// Returns `false` if there is none.
   func remove() throws(KeychainError) -> Bool {
     switch state {
     case .missing: return false

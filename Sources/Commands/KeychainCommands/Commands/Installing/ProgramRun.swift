@@ -20,11 +20,6 @@ struct ProgramRun {
   private static let limit = 1 << 16
 
   /// Runs a program to its end; `nil` if it cannot be started.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the program.
-  ///   - arguments: The arguments after its name.
-  ///   - time: When it is stopped.
   init?(_ path: String, _ arguments: [String], within time: Duration) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -161,9 +156,6 @@ struct InstalledHost {
   let search: SearchPath
 
   /// Finds the program.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/internalFailure`` if the system does not
-  ///   say which file runs.
   init(_ context: KeychainCommandContext, search: SearchPath = SearchPath()) throws(KeychainError) {
     // After an update, the kernel says that the file was deleted; `FileIdentity` still reaches it.
     let link = "/proc/self/exe"

@@ -8,9 +8,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Fills a template with secrets.
-struct InjectCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["inject"]
-
+struct InjectCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "inject",
     abstract: "Fill a template with secrets",
@@ -50,15 +48,6 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    template = try line.argument("template")
-    output = try line.option("output")
-    overwrite = try line.flag("overwrite")
-    allow = try line.options("allow")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -8,8 +8,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Runs another program with secrets.
-struct RunCommand: KeychainSubcommand, QuickCommand {
-  static let spellings = ["run"]
+struct RunCommand: KeychainSubcommand {
   static let passesWordsOn = true
 
   static let configuration = CommandConfiguration(
@@ -101,22 +100,6 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
-
-  mutating func read(_ line: inout QuickLine) throws {
-    env = try line.options("env", "e", as: \.self)
-    envFile = try line.options("env-file")
-    file = try line.options("file")
-    netrc = try line.options("netrc")
-    namedFiles = try line.flag("named-files")
-    fromEnvironment = try line.flag("from-environment")
-    allow = try line.options("allow")
-    clean = try line.flag("clean")
-    dryRun = try line.flag("dry-run")
-    json = try line.flag("json")
-    command = try line.passedOn("command")
-    try line.group(&_stores)
-    try line.group(&_common)
-  }
 
   var storeOptions: StoreOptions? { stores }
 

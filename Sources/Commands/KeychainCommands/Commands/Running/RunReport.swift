@@ -140,8 +140,6 @@ struct ReferenceAssignment {
   let reference: CredentialReference
 
   /// Reads a pair; the first equals sign ends the name.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument``.
   init(_ text: String, option: String) throws(KeychainError) {
     guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign != text.startIndex else {
       throw .noAssignment(option)

@@ -3,6 +3,7 @@ internal import PreferencesDurable
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Begins to share a suite.
 struct SyncAddCommand: SyncSubcommand {

@@ -3,8 +3,6 @@ internal import PrephirencesCommandLine
 
 /// The commands for suites that are shared with other machines.
 struct SyncCommand: PreferenceCommandPart {
-  static let spellings = ["sync"]
-
   static let configuration = CommandConfiguration(
     commandName: "sync",
     abstract: "Share preferences with other machines",
@@ -48,7 +46,6 @@ protocol SyncSubcommand: PreferenceCommandPart {
 extension SyncSubcommand {
   static var isGroup: Bool { false }
   static var manual: CommonManual { PreferenceManual.common }
-  static var spellings: [String] { [_commandName] }
 
   /// Does the work, and reports a failure under the host's name.
   func run() throws {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Lists who has changed what, and what is unsent.
 struct SyncLogCommand: SyncSubcommand {

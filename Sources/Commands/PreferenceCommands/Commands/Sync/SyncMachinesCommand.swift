@@ -3,6 +3,7 @@ internal import PreferencesDurable
 internal import PreferencesShared
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Lists the machines that share suites.
 struct SyncMachinesCommand: SyncSubcommand {

@@ -6,8 +6,6 @@ internal import PrephirencesCommandLine
 
 /// Ends the sharing of a suite.
 struct SyncRemoveCommand: SyncSubcommand {
-  static let spellings = ["remove", "rm"]
-
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Stop sharing the preferences of a program",
