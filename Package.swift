@@ -190,7 +190,9 @@ let package = Package(
         "KeychainVault", "KeychainVaultFormat", "PreferencesCore", "PrephirencesSystem",
         systemPackage,
       ]),
-    target(.keychain, "KeychainTesting", ["KeychainCredentials", "KeychainSecrets"]),
+    target(
+      .keychain, "KeychainTesting",
+      ["KeychainCredentials", "KeychainSecrets", "PrephirencesSystem"]),
 
     // Preferences: values, durable on this machine, and in step on many
     target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
@@ -292,6 +294,7 @@ let package = Package(
         "TypedDefaults",
       ],
       exclude: ["Before", "README.md"]),
+    client("ProgramName", ["Keychain"]),
     client(
       "ServerSettings", ["Keychain", "PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
     client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),

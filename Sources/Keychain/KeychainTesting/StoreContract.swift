@@ -1,4 +1,6 @@
 public import KeychainCredentials
+internal import KeychainSecrets
+public import Testing
 
 /// The rules that every credential store must follow, within the limits of one store.
 ///
@@ -90,4 +92,136 @@ public struct StoreContract: Sendable {
     case nil: true
     }
   }
+}
+
+/// A rule that every credential store must follow, as a test.
+///
+/// Take the clauses of a store from its ``StoreContract``.
+public struct ContractClause: Sendable, CustomTestStringConvertible {
+  /// A feature that a store may lack.
+  enum Offer {
+    case versions, observation
+  }
+
+  /// The rule in words.
+  public let testDescription: String
+
+  /// The feature that the rule needs; `nil` if the rule applies to every store.
+  let needs: Offer?
+
+  /// The contract that the rule is a part of.
+  var contract = StoreContract()
+
+  private let body: @Sendable (OpenedStore) async throws -> Void
+
+  init(
+    _ description: String, needs: Offer? = nil,
+    check: @escaping @Sendable (any CredentialStore) async throws -> Void
+  ) {
+    self.init(description, needs: needs, checkOpened: { try await check($0.store) })
+  }
+
+  init(
+    _ description: String, needs: Offer? = nil,
+    checkOpened: @escaping @Sendable (OpenedStore) async throws -> Void
+  ) {
+    testDescription = description
+    self.needs = needs
+    body = checkOpened
+  }
+
+  /// Checks a store that is opened once.
+  ///
+  /// Breaches are recorded as issues of the test that is running.
+  ///
+  /// - Parameter store: The store. It must be empty and unlocked, and not used by anything else.
+  /// - Throws: As ``check(_:)-(()->_)``.
+  public func check(_ store: any CredentialStore) async throws {
+    try await check { store }
+  }
+
+  /// Checks a store that can be opened several times.
+  ///
+  /// Breaches are recorded as issues of the test that is running. Rules about persistence open the
+  /// store a second time, and expect to find what was stored before.
+  ///
+  /// - Parameter open: Opens the store. It must be empty and unlocked when it is opened first, and
+  ///   not used by anything else. A store in memory returns the same object each time.
+  /// - Throws: What `open` throws, a breach after which the rule cannot be checked further, or
+  ///   ``KeychainError`` with ``KeychainError/Code/invalidArgument`` outside a test of Swift
+  ///   Testing, where an issue would not be reported.
+  public func check(_ open: @escaping () throws -> any CredentialStore) async throws {
+    guard Test.current != nil else {
+      throw KeychainError(
+        .invalidArgument,
+        "a clause of the store contract is checked outside a test of Swift Testing")
+    }
+    try await body(OpenedStore(store: open(), open: open, contract: contract))
+  }
+
+  static let all =
+    reading + writing + merging + updating + renaming + removing + searching + naming + limits
+    + accessibilities + persistence + concurrency + observing
+}
+
+/// The store that a clause checks.
+struct OpenedStore {
+  let store: any CredentialStore
+
+  /// Opens the same store again.
+  let open: () throws -> any CredentialStore
+
+  let contract: StoreContract
+}
+
+func password(_ account: String, service: String = "service", group: String = "")
+  -> CredentialIdentity
+{
+  .genericPassword(service: service, account: account, accessGroup: group)
+}
+
+extension CredentialStore {
+  /// Stores text as a secret.
+  @discardableResult
+  func put(
+    _ text: String, _ credential: Credential, mode: StoreMode = .addOrReplace
+  ) throws -> Credential {
+    try store(credential, secret: SecretBytes(copying: text), mode: mode)
+  }
+
+  @discardableResult
+  func put(_ text: String, _ identity: CredentialIdentity) throws -> Credential {
+    try put(text, Credential(identity))
+  }
+
+  /// Returns the secret as text.
+  func text(_ identity: CredentialIdentity) throws -> String? {
+    guard let item = try secret(for: identity) else { return nil }
+    return item.secret.withBytes { $0.text }
+  }
+
+  func bytes(_ identity: CredentialIdentity) throws -> [UInt8]? {
+    guard let item = try secret(for: identity) else { return nil }
+    return item.secret.withBytes { $0.array }
+  }
+
+  func accounts(_ query: CredentialQuery) throws -> [String] {
+    let result = try search(query)
+    #expect(result.lockedCount == 0 && result.damaged.isEmpty && result.otherDeviceCount == 0)
+    return result.credentials.map(\.identity.account)
+  }
+}
+
+/// Expects a call to fail with a code.
+func expect(
+  _ code: KeychainError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: () throws -> Void
+) {
+  let error = #expect(throws: KeychainError.self, sourceLocation: sourceLocation) { try body() }
+  #expect(error?.code == code, sourceLocation: sourceLocation)
+}
+
+/// Waits up to a minute for a condition that another thread fulfils.
+func eventually(_ condition: () -> Bool) async throws {
+  for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
 }

@@ -43,13 +43,8 @@ REFUSED = {
   "keychain.klass = .genericPassword": "unavailable: init(service:) and init(server:)",
   'keychain.authenticationPrompt = "Please"': "unavailable: how a person is asked",
   "keychain.authenticationContext = nil": "unavailable: how a person is asked",
-  "keychain.stringEncoding = .utf8": "unavailable: text is UTF-8",
-  "_ = keychain.protocol": "unavailable: it is an argument of init(server:protocol:)",
-  "_ = keychain.authentication": "unavailable: it is an argument of init(server:authenticationType:)",
   "_ = KeychainPreferences.generatePassword()": "unavailable: it is a dialog of iOS",
   "let _: SecurityClass = .key": "unavailable: init(service:) and init(server:)",
-  "let _: SecurityAttributeProtocol = .https": "unavailable: it is text: the argument of init",
-  "let _: SecurityAttributeAuthentication = .httpBasic": "unavailable: it is text: the argument of",
 }
 
 TAKEN = """

@@ -13,7 +13,7 @@ struct StoredDateTests {
     var never: Date?
   }
 
-  private func date(_ text: String) -> Date? { StoredDate.date(of: text) }
+  private func date(_ text: String) -> Date? { Date(iso8601: text) }
 
   @Test func aCodableHasThemInISO8601() throws {
     let keychain = preferences()
@@ -69,7 +69,7 @@ struct StoredDateTests {
   @Test func theTextIsWhatFoundationWrites() {
     for seconds in stride(from: -13e9, through: 250e9, by: 86_400 * 301.7).map({ $0.rounded() }) {
       let date = Date(timeIntervalSinceReferenceDate: seconds)
-      #expect(StoredDate.text(of: date) == date.formatted(Date.ISO8601FormatStyle()))
+      #expect(date.iso8601 == date.formatted(Date.ISO8601FormatStyle()))
     }
   }
 
@@ -81,7 +81,7 @@ struct StoredDateTests {
     ("1999-12-31T23:59:59.000Z", "1999-12-31T23:59:59Z"),
   ])
   func otherSpellingsAreRead(_ text: String, _ same: String) throws {
-    #expect(date(text).flatMap(StoredDate.text(of:)) == same)
+    #expect(date(text)?.iso8601 == same)
   }
 
   @Test(arguments: [

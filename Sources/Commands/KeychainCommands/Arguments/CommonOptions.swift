@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
@@ -129,5 +131,76 @@ struct CommonOptions: QuickArguments {
     if let identity { return .identityFile(identity, named: "--identity") }
     if let passphraseFile { return .passphraseFile(passphraseFile, named: "--passphrase-file") }
     return keyFile.map { .keyFile($0, named: "--key-file") }
+  }
+}
+
+/// The options that choose where credentials are kept.
+struct StoreOptions: QuickArguments {
+  @Option(
+    help: .init(
+      "Where credentials are kept: vault, secret-service (the desktop keyring), or auto, each "
+        + "service's own",
+      valueName: "kind"),
+    completion: .list(StoreChoice.allCases.map(\.rawValue)), transform: StoreOptions.choice)
+  var store: StoreChoice?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The collection of the desktop keyring that has this label", valueName: "name"))
+  var collection: String?
+
+  @Flag(help: "Use the desktop keyring's collection that is forgotten with the session")
+  var sessionOnly = false
+
+  mutating func read(_ line: inout QuickLine) throws {
+    store = try line.option("store", as: StoreOptions.choice)
+    collection = try line.option("collection")
+    sessionOnly = try line.flag("session-only")
+  }
+
+  func validate() throws {
+    if collection?.isEmpty == true {
+      throw ValidationError(UsageText.emptyCollection)
+    }
+    if collection != nil && sessionOnly {
+      throw ValidationError(UsageText.oneCollection)
+    }
+    if namesCollection, store != nil, store != .secretService {
+      throw ValidationError(UsageText.collectionOfKeyring)
+    }
+  }
+
+  private var namesCollection: Bool { collection != nil || sessionOnly }
+
+  /// The store that the options choose; a collection belongs to the desktop keyring.
+  var choice: StoreChoice? { store ?? (namesCollection ? .secretService : nil) }
+
+  /// The collection for new credentials, or for all if the desktop keyring was chosen.
+  var secretServiceCollection: SecretServiceStore.Collection {
+    collection.map { .named($0) } ?? (sessionOnly ? .session : .default)
+  }
+
+  static func choice(_ text: String) throws -> StoreChoice {
+    guard let choice = StoreChoice(rawValue: text) else {
+      throw ValidationError(UsageText.store)
+    }
+    return choice
+  }
+}
+
+/// What is given as the name of a server.
+enum HostName {
+  /// Whether a name has a scheme or a port as well.
+  ///
+  /// Clients send these apart from the host, so with a protocol no client would find the name. An
+  /// IPv6 address has colons, too.
+  static func hasMore(_ server: String) -> Bool {
+    if server.contains("://") { return true }
+    guard let colon = server.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
+    let (host, port) = (server.utf8[..<colon], server.utf8[colon...].dropFirst())
+    guard !port.isEmpty, port.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
+      return false
+    }
+    return !host.contains(UInt8(ascii: ":")) || host.last == UInt8(ascii: "]")
   }
 }

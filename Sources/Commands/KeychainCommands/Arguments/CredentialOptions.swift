@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
+internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// The options that describe a credential, for commands that write one.
@@ -100,4 +101,88 @@ extension CredentialOptions {
 
   static let alreadyExpired =
     "--expires: that is in the past; 'get' prints the secret with --allow-expired only"
+}
+
+/// When a secret stops being valid: the value of the option `--expires`.
+enum Expiry: Hashable, Sendable {
+  /// At a date.
+  case at(Date)
+
+  /// Some time after now.
+  case after(Duration)
+
+  /// Never.
+  case never
+
+  /// Reads a date, a duration or `never`.
+  init(parsing text: String) throws {
+    if text == "never" {
+      self = .never
+    } else if let date = DateText.parse(text) {
+      self = .at(date)
+    } else if let duration = DurationText.parse(text) {
+      self = .after(duration)
+    } else {
+      throw ValidationError(UsageText.expiry)
+    }
+  }
+
+  /// Returns the date, or `nil` for never.
+  func date(from now: Date = Date()) -> Date? {
+    switch self {
+    case .at(let date): date
+    case .after(let duration): now.addingTimeInterval(duration / .seconds(1))
+    case .never: nil
+    }
+  }
+}
+
+/// A pair `name=value`, the value of the option `--attribute`.
+struct AttributePair: Hashable, Sendable {
+  let name: String
+  let value: String
+
+  /// Reads a pair; the first equals sign ends the name.
+  init(parsing text: String) throws {
+    let parts = text.utf8.split(
+      separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else {
+      throw ValidationError(UsageText.attribute)
+    }
+    name = String(Substring(parts[0]))
+    value = String(Substring(parts[1]))
+  }
+}
+
+extension CredentialAttributes {
+  /// The attributes of pairs; the last of equal names wins.
+  init(_ pairs: [AttributePair]) {
+    self.init()
+    for pair in pairs { self[pair.name] = pair.value }
+  }
+}
+
+/// What a member of a shared vault may do, as an argument.
+///
+/// Programs depend on these words, so they are independent of names in the code.
+enum SharedGrant: String, ExpressibleByArgument, CaseIterable {
+  case administer, write, read
+
+  /// Creates the word for a grant; `nil` for one that no member of a shared vault has.
+  init?(_ grant: SlotGrant) {
+    switch grant {
+    case .administers: self = .administer
+    case .readsAndWrites: self = .write
+    case .reads: self = .read
+    case .openTier: return nil
+    }
+  }
+
+  var grant: SlotGrant {
+    switch self {
+    case .administer: .administers
+    case .write: .readsAndWrites
+    case .read: .reads
+    }
+  }
 }

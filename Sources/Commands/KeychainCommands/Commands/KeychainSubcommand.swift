@@ -21,9 +21,6 @@ protocol KeychainSubcommand: PackageCommand {
   func perform(in session: Session) throws(KeychainError)
 
   /// Answers the program that called the command, before the failure is reported to the person.
-  ///
-  /// - Parameter failure: Why the command fails.
-  /// - Throws: ``KeychainError`` if the answer cannot be written, which is reported instead.
   func reply(to failure: KeychainError) throws(KeychainError)
 }
 
@@ -82,5 +79,30 @@ extension KeychainSubcommand {
     CommandOutput.wait(until: common.deadline == nil ? nil : asking.deadline)
     defer { CommandOutput.wait(until: nil) }
     return try body(session)
+  }
+}
+
+/// A command that only groups subcommands.
+///
+/// Without a subcommand it fails: a script whose line was cut off must not mistake the help for
+/// success.
+protocol KeychainCommandGroup: DocumentedCommand {
+  /// The words after those that run the keychain's commands.
+  static var groupWords: [String] { get }
+}
+
+extension KeychainCommandGroup {
+  static var groupWords: [String] { [_commandName] }
+
+  static var manual: CommonManual { KeychainManual.common }
+
+  func run() throws { try requireCommand() }
+
+  /// Reports that a command is missing, and fails.
+  func requireCommand() throws {
+    let context = KeychainCommandContext.current
+    UserInterface(hostName: context.hostName)
+      .reportMissingCommand([context.commandPath] + Self.groupWords)
+    throw ExitCode(ExitCodes.usage)
   }
 }

@@ -1,4 +1,6 @@
+internal import ArgumentParser
 internal import KeychainCredentials
+internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
@@ -85,5 +87,98 @@ struct NameCompletions {
       index == 0 || !name.hasSameBytes(as: sorted[index - 1])
     }
     .map(\.element)
+  }
+}
+
+// The stores that are searched for names.
+extension NameCompletions {
+  /// Completion must answer at once.
+  private static let timeout: Duration = .milliseconds(500)
+
+  /// The variables for the locations of files.
+  ///
+  /// Variables that unlock are left out, so that no passphrase is hashed.
+  private static let variables = [
+    "HOME", "KEYCHAIN_VAULT", "STATE_DIRECTORY", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+  ]
+
+  /// The stores, which neither ask nor report anything.
+  var stores: AutomaticStore {
+    let variables = Self.variables.map { ($0, Environment.value($0)) }
+    let path = line.value(of: "--vault").map(Self.expanded)
+    let isNamed = Environment.value("KEYCHAIN_VAULT") != nil
+    var vault = Vault.Configuration(
+      path: path ?? (isNamed ? nil : context.defaultVault), deadline: Self.timeout)
+    vault.environment = EnvironmentVariables(
+      Dictionary(
+        uniqueKeysWithValues: variables.compactMap { name, value in
+          value.map { (name, $0) }
+        }))
+    return AutomaticStore(
+      configuration: AutomaticStore.Configuration(
+        vault: vault, secretService: SecretServiceStore.Configuration(deadline: Self.timeout)))
+  }
+
+  /// The places to search: the vault, and the desktop keyring if services use it, it is running,
+  /// and it is unlocked.
+  var places: [StorePlace] {
+    let choice = line.value(of: "--store") ?? Environment.value("KEYCHAIN_STORE")
+    if line.value(of: "--vault") != nil || choice == StoreChoice.vault.rawValue { return [.vault] }
+    let named = namedCollection
+    let isKeyringChosen = named != nil || choice == StoreChoice.secretService.rawValue
+    let keyrings =
+      isKeyringChosen ? [named ?? .secretService(.default)] : recordedKeyrings
+    guard !keyrings.isEmpty, Self.isKeyringReadable else { return isKeyringChosen ? [] : [.vault] }
+    return (isKeyringChosen ? [] : [.vault]) + keyrings
+  }
+
+  private var namedCollection: StorePlace? {
+    if let label = line.value(of: "--collection") { return .secretService(.named(label)) }
+    return line.has("--session-only") ? .secretService(.session) : nil
+  }
+
+  private var recordedKeyrings: [StorePlace] {
+    let recorded = (try? stores.records.all().places) ?? []
+    return Array(Set(recorded.filter { $0 != .vault }))
+  }
+
+  private static var isKeyringReadable: Bool {
+    let probe = SecretServiceProbe.run(deadline: timeout)
+    return probe.provider?.isOurs == true && probe.isLocked == false
+  }
+
+  /// Returns a path as the shell would pass it to the program.
+  private static func expanded(_ path: String) -> String {
+    guard path.hasPrefix("~/"), let home = Environment.value("HOME") else { return path }
+    return home + path.dropFirst()
+  }
+}
+
+/// The names that the shell offers, which are read without unlocking anything.
+extension CompletionKind {
+  /// The services that have credentials.
+  static var services: Self { .names { $0.services } }
+
+  /// The servers that have internet passwords.
+  static var servers: Self { .names { $0.servers } }
+
+  /// The accounts of the service or server that the line names.
+  static var accounts: Self { .names { $0.accounts } }
+
+  /// References to the credentials.
+  static var references: Self { .names { $0.references } }
+
+  /// The access groups, except the unnamed one.
+  static var accessGroups: Self { .names { $0.accessGroups } }
+
+  /// The numbers of the slots.
+  static var slots: Self { .names { $0.slotNumbers { _ in true } } }
+
+  /// The numbers of the passphrases' slots.
+  static var passphraseSlots: Self { .names { $0.slotNumbers { $0.kind == .passphrase } } }
+
+  private static func names(_ find: @escaping @Sendable (NameCompletions) -> [String]) -> Self {
+    .names { line in find(NameCompletions(line: line, context: .current)) }
   }
 }

@@ -1,6 +1,8 @@
-internal import ArgumentParser
+public import ArgumentParser
+internal import Glibc
 internal import KeychainCredentials
 internal import KeychainStores
+public import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
@@ -79,8 +81,105 @@ extension ParsableCommand {
   ///
   /// If a command has at most a dozen options, the parser's own line lists all of them, over many
   /// lines. A test compares the words with the arguments.
-  ///
-  /// - Parameter words: The words after those that run the commands.
-  /// - Returns: The whole line.
   static func usage(_ words: String) -> String { "\(keychainPath) \(words)" }
+}
+
+extension KeychainCommandContext {
+  /// Creates the context of a host from its root command, which has ``KeychainCommand`` among its
+  /// subcommands or theirs.
+  ///
+  /// - Parameters:
+  ///   - root: The root command.
+  ///   - defaultService: The service of a credential if none is given.
+  ///   - defaultVault: The path of the vault if none is given; `nil` for the usual one.
+  public init(
+    _ root: any ParsableCommand.Type, defaultService: String = "default",
+    defaultVault: String? = nil
+  ) {
+    self.init(
+      hostName: root._commandName, commandPath: Self.words(from: root).map { Words.joined($0) },
+      defaultService: defaultService, defaultVault: defaultVault)
+  }
+
+  /// Returns the words that run the commands, with the root's name first; `nil` if the root does not
+  /// have them.
+  static func words(from root: any ParsableCommand.Type) -> [String]? {
+    root == KeychainCommand.self
+      ? [KeychainCommand.name]
+      : root.words(leadingTo: { $0 == KeychainCommand.self }).map { $0 + [KeychainCommand.name] }
+  }
+}
+
+extension KeychainCommandContext {
+  /// Writes a notice to standard error, under the host's name, with what can be done as commands of the host.
+  ///
+  /// A program that mounts the commands passes it as the closure for notices of its own stores. Its users
+  /// then read `'mytool keychain recovery create'`, and not the name of a function:
+  ///
+  /// ```swift
+  /// let keychain = KeychainPreferences(
+  ///   service: "com.example.deploy", interaction: .terminal,
+  ///   notice: KeychainCommandContext.current.writeToStandardError)
+  /// ```
+  ///
+  /// A line is broken to the width of a terminal. Characters that control a terminal are escaped. A failure
+  /// to write is not reported. Nothing is written if `KEYCHAIN_QUIET` is not empty.
+  ///
+  /// - Parameter notice: The notice.
+  @Sendable
+  public func writeToStandardError(_ notice: Notice) {
+    Self.$current.withValue(self) {
+      UserInterface(hostName: hostName, isQuiet: CommonOptions.isQuietByVariable).report(notice)
+    }
+  }
+}
+
+/// A program that a client runs by a name of its own, and the command that answers it.
+///
+/// A client such as docker runs `docker-credential-NAME` from `PATH`, without further words. A link
+/// of that name that leads to the host runs the host's command. Another client is another case
+/// here; everything else follows from its properties.
+enum HelperProgram: String, CaseIterable {
+  case docker, git
+
+  /// The command that answers the client.
+  var command: String {
+    switch self {
+    case .docker: "docker-credential"
+    case .git: "git-credential"
+    }
+  }
+
+  /// The program that runs the helper.
+  var client: String { rawValue }
+
+  /// An operation that reads no credential, by which a link is tried.
+  var trial: String {
+    switch self {
+    case .docker: "version"
+    case .git: "capability"
+    }
+  }
+
+  /// Returns the name of the link that leads to a host.
+  func linkName(of hostName: String) -> String { "\(command)-\(hostName)" }
+
+  /// Finds the helper that a program is called as.
+  ///
+  /// Only the last part of the path counts, and it decides about nothing but the command: whoever
+  /// starts a program chooses its name freely.
+  init?(calledAs program: String?, hostName: String) {
+    let name = (program ?? "").utf8.split(separator: UInt8(ascii: "/")).last ?? []
+    guard
+      let helper = Self.allCases.first(where: {
+        $0.linkName(of: hostName).utf8.elementsEqual(name)
+      })
+    else { return nil }
+    self = helper
+  }
+}
+
+extension Environment {
+  /// Whether the kernel lists its keys, with the remaining time of each.
+  static var listsKernelKeys: Bool { unsafe access("/proc/keys", R_OK) == 0 }
 }

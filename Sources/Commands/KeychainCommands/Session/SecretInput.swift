@@ -15,9 +15,6 @@ struct SecretInput {
   let allowsEmpty: Bool
 
   /// Returns the secret from the command line, otherwise from a pipe, otherwise from the person.
-  ///
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/invalidArgument`` if it is empty and
-  ///   must not be.
   func secret(
     for identity: CredentialIdentity, in session: Session
   ) throws(KeychainError) -> SecretBytes {

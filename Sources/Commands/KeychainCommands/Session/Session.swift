@@ -146,3 +146,145 @@ extension Session {
     UnlockText.unlockToSee(try stores.places(for: query), in: stores)
   }
 }
+
+/// Whom a command may ask, and until when it waits for answers and input.
+struct Asking {
+  /// Whether questions may be asked on the terminal, if there is one.
+  var onTerminal = true
+
+  /// When the last question and the input end; `nil` for the usual time of each answer, and for input
+  /// for as long as it comes.
+  var deadline: Deadline?
+}
+
+// New passphrases and passphrases of exports, from options or otherwise from the person.
+extension Session {
+  /// Returns a new passphrase of the vault; an empty one is refused.
+  func newPassphrase(_ options: NewPassphraseOptions) throws(KeychainError) -> SecretBytes {
+    let passphrase =
+      if let given = try options.passphrase(for: vault, by: asking.deadline) { given } else {
+        try askTwice(for: .newPassphrase)
+      }
+    guard passphrase.count > 0 else { throw .emptyPassphrase }
+    return passphrase
+  }
+
+  /// Returns the passphrase of a new export; an empty one is refused.
+  func newPassphraseOfExport(
+    _ options: ExportPassphraseOptions
+  ) throws(KeychainError) -> SecretBytes {
+    let passphrase =
+      if let given = try options.passphrase(for: vault, by: asking.deadline) { given } else {
+        try askTwice(for: .newExportPassphrase)
+      }
+    guard passphrase.count > 0 else { throw .emptyExportPassphrase }
+    return passphrase
+  }
+
+  /// Returns the passphrase of an existing export.
+  func passphraseOfExport(_ options: ExportPassphraseOptions) throws(KeychainError) -> SecretBytes {
+    if let given = try options.passphrase(for: vault, by: asking.deadline) { return given }
+    return try ask(for: .exportPassphrase)
+  }
+}
+
+extension Session {
+  /// Calls `body`, which resolves a reference, and explains the error if the credential is absent.
+  func explaining<Result: ~Copyable>(
+    _ reference: CredentialReference, _ body: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    do throws(KeychainError) {
+      return try body()
+    } catch {
+      guard error.code == .notFound else { throw error }
+      guard let identity = try? resolver().identity(of: reference), error == .notFound(identity)
+      else { throw explainingMissingVault(error) }
+      throw notFound(identity)
+    }
+  }
+}
+
+extension Session {
+  /// Calls `body` with a closure that shows progress.
+  func withProgress<Result>(
+    _ body: (@escaping (VaultProgress) -> Void) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    var shown = 0
+    defer { if shown > 0 { interface.endProgress() } }
+    return try body { progress in
+      // A hundred updates are enough for any vault, and a small one needs none.
+      let step = max(progress.total / 100, 100)
+      guard progress.completed >= shown + step else { return }
+      shown = progress.completed
+      interface.progress("\(progress.completed) of \(Words.items(progress.total))")
+    }
+  }
+
+  /// Reports credentials in the desktop keyring, which a copy or export of the vault does not
+  /// contain.
+  func reportKeyring(_ query: CredentialQuery = CredentialQuery()) {
+    switch stores.keyringHoldings(query) {
+    case .nothing: return
+    case .counted(let credentials, let services):
+      interface.say(StoreText.leftInKeyring(credentials, services))
+    case .unknown(let services, let failure):
+      interface.say(StoreText.leftUncounted(services, failure))
+    }
+    interface.hint(StoreText.movingOutOfKeyring(ServiceName(query)))
+  }
+}
+
+/// Finds the one credential that a command line refers to.
+struct CredentialFinder {
+  let store: any CredentialStore
+  let options: ItemOptions
+  let defaultService: String
+
+  /// Unlocks the stores of a query, or throws.
+  let unlock: (CredentialQuery) throws(KeychainError) -> Void
+
+  /// Returns how a person unlocks the stores of a query.
+  let unlocking: (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
+
+  /// Returns the identity of an account's credential.
+  ///
+  /// Its names are exactly the options', unless these leave names of an internet password open.
+  /// Then it is the only internet password with the given names; if there is none, the names are
+  /// the options', and no credential will be found.
+  func identity(account: String) throws(KeychainError) -> CredentialIdentity {
+    let exact = options.identity(account: account, defaultService: defaultService)
+    guard options.leavesNamesOpen, try store.credential(for: exact) == nil else { return exact }
+    return try identity(matching: options.query(account: account)) ?? exact
+  }
+
+  /// Returns the secret of an account's credential, found as ``identity(account:)`` finds it, or the
+  /// identity if there is none.
+  ///
+  /// Usually it reads the credential once.
+  func secret(account: String) throws(KeychainError) -> FoundSecret {
+    let exact = options.identity(account: account, defaultService: defaultService)
+    if let stored = try store.secret(for: exact) { return .stored(stored) }
+    guard options.leavesNamesOpen,
+      let identity = try identity(matching: options.query(account: account))
+    else { return .missing(exact) }
+    guard let stored = try store.secret(for: identity) else { return .missing(identity) }
+    return .stored(stored)
+  }
+
+  /// Searches for the only credential that matches a query, and the options.
+  ///
+  /// Returns the identity, or `nil` if there is none.
+  func identity(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {
+    let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: unlocking)
+    let found = CredentialIdentity.withoutReplaced(
+      try searcher.credentials(matching: query, where: options.matchesDetails))
+    guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
+    return found.first?.identity
+  }
+}
+
+/// What reading the secret of a credential found.
+enum FoundSecret: ~Copyable {
+  case stored(StoredSecret)
+  case missing(CredentialIdentity)
+}

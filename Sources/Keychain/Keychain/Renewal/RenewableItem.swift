@@ -59,9 +59,8 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
 
   /// Replaces the old value by the renewed one.
   ///
-  /// - Returns: The value that is stored now. It may be a valid one that another program stored
-  ///   meanwhile.
-  /// - Throws: ``UnsavedValueError``.
+  /// Returns the value that is stored now. It may be a valid one that another program stored
+  /// meanwhile.
   func save(
     _ value: Value, expires: Date?, replacing old: Current, _ isValid: (Value) -> Bool
   ) throws(UnsavedValueError<Value>) -> Value {
@@ -78,8 +77,8 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
   /// Writes a renewed value, and retries after temporary errors and after changes of attributes
   /// only.
   ///
-  /// - Returns: The value that another program stored meanwhile, and that stays; `nil` if the value
-  ///   was written.
+  /// Returns the value that another program stored meanwhile, and that stays; `nil` if the value
+  /// was written.
   private func write(
     _ new: StoredValue, _ update: CredentialUpdate, replacing old: StoredItem?,
     _ isValid: (Value) -> Bool

@@ -24,8 +24,6 @@ final class RenewalLock: Sendable {
   private let isTaken = Atomic(false)
 
   /// Names the lock without taking it.
-  ///
-  /// - Throws: ``KeychainError`` if the file of the lock cannot be opened.
   init(_ identity: CredentialIdentity, in store: any CredentialStore) throws(KeychainError) {
     if let store = store as? InMemoryCredentialStore {
       place = .memory(LocksInMemory.Name(store: ObjectIdentifier(store), identity: identity))
@@ -135,10 +133,6 @@ final class RenewalFileLock: Sendable {
   /// Opens the lock of a credential, and creates the file if it is missing.
   ///
   /// Nothing is locked yet.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for the
-  ///   file, ``KeychainError/Code/insecurePermissions`` if other users could change it, or
-  ///   ``KeychainError/Code/inputOutput``.
   init(
     _ identity: CredentialIdentity, environment: EnvironmentVariables
   ) throws(KeychainError) {
@@ -161,8 +155,7 @@ final class RenewalFileLock: Sendable {
 
   /// Takes the lock, unless it is held.
   ///
-  /// - Returns: Whether it was taken.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``.
+  /// Returns whether it was taken.
   func take() throws(KeychainError) -> Bool {
     do throws(Errno) {
       return try set(F_WRLCK)

@@ -51,8 +51,6 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   private let state = Mutex(State())
 
   /// Creates a renewal that has not begun.
-  ///
-  /// - Parameter limit: When it is abandoned.
   init(limit: RenewalTimeout) { self.limit = limit }
 
   /// Starts the work.
@@ -99,12 +97,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
 
   /// Waits for the result.
   ///
-  /// - Parameters:
-  ///   - number: The number that ``join()`` returned.
-  ///   - deadline: How long to wait.
-  /// - Returns: The result, or `nil` if the renewal was abandoned, and another one may begin.
-  /// - Throws: What the work threw, or ``KeychainError`` with ``KeychainError/Code/timedOut`` or
-  ///   ``KeychainError/Code/cancelled``.
+  /// Returns the result, or `nil` if the renewal was abandoned, and another one may begin.
   func outcome(
     for number: Int, within deadline: RenewalTimeout
   ) async throws -> Outcome? {
@@ -196,7 +189,7 @@ enum SharedRenewals {
 
   /// Joins the renewal of a credential, or begins one.
   ///
-  /// - Returns: The renewal, and the number for waiting.
+  /// Returns the renewal, and the number for waiting.
   static func join<Value: Codable & Sendable>(
     _ item: RenewableItem<Value>, of keychain: KeychainPreferences,
     limit: RenewalTimeout, _ work: @escaping SharedRenewal<Value>.Work

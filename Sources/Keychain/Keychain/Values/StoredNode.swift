@@ -25,8 +25,6 @@ enum StoredNode {
   private static let maximumDepth = 200
 
   /// Converts a value, which may be an optional, to its stored form.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it has none.
   init(_ value: Any, depth: Int = 0) throws(KeychainError) {
     guard depth < Self.maximumDepth else {
       throw KeychainError(

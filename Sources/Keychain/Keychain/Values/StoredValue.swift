@@ -37,8 +37,6 @@ struct StoredValue: Sendable {
   var data: Data { secret.bytes.withBytes { Data($0.array) } }
 
   /// The bytes as text.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if they are not UTF-8.
   func string() throws(KeychainError) -> String {
     guard let text else { throw .undecodable("\(subject) is not UTF-8 text") }
     return text
@@ -64,9 +62,6 @@ extension KeychainError {
 
 extension StoredValue {
   /// Converts a value, not an optional, to its stored form.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the value has no
-  ///   stored form.
   init(encoding value: Any) throws(KeychainError) {
     if let data = value as? Data {
       try self.init(StoredMediaType.data, data)
@@ -101,9 +96,6 @@ extension StoredValue {
 
 extension StoredValue {
   /// Returns the value, of the type that was stored.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes do not match
-  ///   the content type.
   func value() throws(KeychainError) -> Any {
     guard let mediaType else { return text ?? data }
     switch mediaType.name {
@@ -114,9 +106,6 @@ extension StoredValue {
   }
 
   /// Returns the value as a type that the caller names.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes are not a
-  ///   value of that type.
   func value<Value: Decodable>(as type: Value.Type) throws(KeychainError) -> Value {
     if let data = data as? Value { return data }
     if let string = try? string() as? Value { return string }
@@ -173,8 +162,6 @@ extension CredentialStore {
   }
 
   /// Writes a value in place of the one that was read; `nil` means no value, in both.
-  ///
-  /// - Throws: ``KeychainError`` whose `isConflict` is true if it was changed after it was read.
   @discardableResult
   func replace(
     _ old: StoredItem?, _ credential: Credential, by value: StoredValue?

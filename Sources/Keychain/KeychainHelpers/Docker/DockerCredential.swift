@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+internal import PrephirencesSystem
 
 /// A user of a registry with the secret, as docker's credential helpers exchange it.
 public struct DockerCredential: ~Copyable, Sendable {
@@ -44,18 +45,15 @@ extension DockerCredential {
     var server = ""
     var username = ""
     var secret = try translated(secrets: SecretBytes(copying: ""))
-    try json.withBytes { bytes throws(KeychainError) in
-      var scanner = JSONScanner()
-      try scanner.readObject(in: bytes) { scanner, name throws(KeychainError) in
-        if name.isText(Self.serverName) {
-          server = try scanner.readString(in: bytes).text()
-        } else if name.isText(Self.usernameName) {
-          username = try scanner.readString(in: bytes).text()
-        } else if name.isText(Self.secretName) {
-          secret = try scanner.readString(in: bytes)
-        } else {
-          try scanner.skipValue(in: bytes)
-        }
+    try readObject(json) { name, scanner, bytes in
+      if name.isText(Self.serverName) {
+        server = try scanner.secret(in: bytes).text()
+      } else if name.isText(Self.usernameName) {
+        username = try scanner.secret(in: bytes).text()
+      } else if name.isText(Self.secretName) {
+        secret = try scanner.secret(in: bytes)
+      } else {
+        try scanner.skipValue(in: bytes)
       }
     }
     self.init(server: server, username: username, secret: secret)
@@ -90,5 +88,78 @@ extension KeychainError {
     Self(
       .undecodable, "the secret for '\(server)' is not text in UTF-8, which clients of docker need",
       recovery: "store it again with the client's login")
+  }
+}
+
+/// The name of a registry, as a client says it.
+struct DockerServer {
+  /// A longer one is a mistake or an attack; names of hosts have at most 253 bytes.
+  static let maximumCount = 4096
+
+  let name: String
+
+  /// Checks a name.
+  init(_ name: String) throws(KeychainError) {
+    guard name.utf8.count <= Self.maximumCount else {
+      throw KeychainError(
+        .invalidArgument, "the name of the registry is longer than \(Self.maximumCount) bytes")
+    }
+    guard name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw KeychainError(
+        .invalidArgument, "the name of the registry has control characters, which no registry has")
+    }
+    self.name = name
+  }
+
+  /// The names under which the registry may be stored, in the order in which they are tried: as it
+  /// is, without the final slash, without `https://`, without both.
+  ///
+  /// Nothing else is the same registry: no other host, port, path or case. A name without a scheme
+  /// is reached by https, and its login must not be sent in clear text.
+  var spellings: [String] {
+    var spellings = [name]
+    for spelling in [
+      Self.withoutSlash(name), Self.withoutScheme(name),
+      Self.withoutSlash(Self.withoutScheme(name)),
+    ] where !spelling.isEmpty && !spellings.contains(where: { $0.hasSameBytes(as: spelling) }) {
+      spellings.append(spelling)
+    }
+    return spellings
+  }
+
+  private static func withoutSlash(_ name: String) -> String {
+    name.utf8.last == UInt8(ascii: "/")
+      ? String(decoding: name.utf8.dropLast(), as: UTF8.self) : name
+  }
+
+  private static func withoutScheme(_ name: String) -> String {
+    let scheme = "https://"
+    guard name.foldingASCIICase.utf8.starts(with: scheme.utf8) else { return name }
+    return String(decoding: name.utf8.dropFirst(scheme.utf8.count), as: UTF8.self)
+  }
+}
+
+/// What docker's `config.json` says about helpers.
+package struct DockerSettings: Sendable {
+  /// The names of the helpers.
+  package let helpers: [String]
+
+  /// Reads the file as strictly as docker does; it may have passwords, too.
+  package init(json: borrowing SecretBytes) throws(KeychainError) {
+    var helpers: [String] = []
+    try readObject(json) { name, scanner, bytes in
+      if name.isText("credsStore") {
+        if let helper = try scanner.textIfAny(in: bytes) { helpers.append(helper) }
+      } else if name.isText("credHelpers") {
+        try scanner.object(in: bytes) { scanner in
+          try scanner.text(in: bytes) { _ in }
+          try scanner.colon(in: bytes)
+          if let helper = try scanner.textIfAny(in: bytes) { helpers.append(helper) }
+        }
+      } else {
+        try scanner.skipValue(in: bytes)
+      }
+    }
+    self.helpers = helpers
   }
 }

@@ -1,5 +1,5 @@
 public import KeychainCredentials
-internal import KeychainSecrets
+public import KeychainSecrets
 internal import PrephirencesSystem
 
 /// Keeps the logins of docker, podman, skopeo and their relatives in a store of credentials.
@@ -87,6 +87,278 @@ public struct DockerCredentialHelper: Sendable {
   public func erase(_ server: String) throws(KeychainError) {
     for spelling in try DockerServer(server).spellings {
       for login in try logins(spelling) { try removeUnlessChanged(login) }
+    }
+  }
+}
+
+extension DockerCredentialHelper {
+  /// Each failed attempt means that somebody stored or removed a login in a few milliseconds.
+  private static let attempts = 100
+
+  /// Returns the login under one name, for a client that asks with another spelling of it.
+  ///
+  /// A login that is gone when its secret is read was removed or replaced. Storing writes the new
+  /// login before it removes the old one, so another search finds that.
+  func login(
+    _ spelling: String, server: String
+  ) throws(KeychainError) -> DockerCredential? {
+    for _ in 0..<Self.attempts {
+      guard let login = try logins(spelling).first else { return nil }
+      guard !login.isExpired() else { throw .expiredLogin(server, login) }
+      guard let stored = try store.secret(for: login.identity) else { continue }
+      return DockerCredential(
+        server: server, username: login.identity.account, secret: stored.takeSecret())
+    }
+    throw .restlessLogin(server)
+  }
+
+  /// Returns the logins of a registry, ours first, and the newest first among them.
+  ///
+  /// There are several if another program has one, too, or if storing was interrupted.
+  func logins(_ server: String) throws(KeychainError) -> [Credential] {
+    let query = CredentialQuery(accessGroup: accessGroup, server: server)
+    let found = try CredentialSearcher(
+      store: store, unlock: unlock, unlocking: { _ in .unlock }
+    ).credentials(matching: query) { $0.dockerServer?.hasSameBytes(as: server) ?? false }
+    return Self.ordered(found)
+  }
+
+  /// Returns all logins that match a query; fails if some items could not be read.
+  func everything(_ query: CredentialQuery) throws(KeychainError) -> [Credential] {
+    var result = try store.search(query)
+    if result.lockedCount > 0 {
+      try unlock(query)
+      result = try store.search(query)
+    }
+    if let failure = KeychainError(incomplete: result, unlocking: .unlock) { throw failure }
+    return result.credentials.filter { $0.dockerServer != nil }
+  }
+
+  static func ordered(_ logins: [Credential]) -> [Credential] {
+    logins.sorted { $0.precedes($1) }
+  }
+}
+
+extension Credential {
+  /// Whether clients get this login, and not another one of the registry.
+  ///
+  /// Everybody finds the same order: those who store at the same time must not remove each other's
+  /// login.
+  func precedes(_ other: Credential) -> Bool {
+    if isOfOtherProgram != other.isOfOtherProgram { return other.isOfOtherProgram }
+    if modified != other.modified { return modified > other.modified }
+    return identity.account.hasLesserBytes(than: other.identity.account)
+  }
+
+  /// The registry whose login this is; `nil` if it is none.
+  var dockerServer: String? {
+    guard case .internetPassword(let password) = identity.kind else { return nil }
+    let bare = InternetPassword(server: password.server, account: password.account)
+    guard password == bare else { return nil }
+    let mark = DockerCredentialHelper.mark
+    let isLogin =
+      isOfOtherProgram
+      ? DockerOtherProgram.stored(self)
+      : attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false
+    return isLogin ? password.server : nil
+  }
+}
+
+/// The items that `docker-credential-secretservice` stores in the desktop keyring.
+enum DockerOtherProgram {
+  /// The attribute that they all have, next to `server`, `username` and `label`.
+  static let mark: (name: String, value: String) = ("docker_cli", "1")
+
+  /// Returns whether that program stored a credential, of which everything is known then.
+  static func stored(_ credential: Credential) -> Bool {
+    let names = ["xdg:schema", mark.name, "server", "username", "label"]
+    let attributes = credential.itemAttributes
+    return credential.isOfOtherProgram && attributes.allSatisfy { names.contains($0.name) }
+      && attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false
+  }
+}
+
+extension KeychainError {
+  fileprivate static func restlessLogin(_ server: String) -> Self {
+    Self(
+      .busy, "the login for '\(server)' is stored and removed again and again",
+      recovery: "try again, or stop what does that")
+  }
+
+  static func expiredLogin(_ server: String, _ login: Credential) -> Self {
+    Self(
+      .expired, "the login of '\(login.identity.account)' for '\(server)' has expired",
+      recovery: "log in again with the client")
+  }
+}
+
+extension DockerCredentialHelper {
+  /// Stores a login; another one for the registry is replaced, also that of another user.
+  ///
+  /// Clients store after each use what they were given. If the same login is stored already,
+  /// nothing is written. A new secret clears the expiry of the old one; label, comment and other
+  /// attributes stay. If another program stored a different login in the desktop keyring, that one
+  /// stays, and the new one takes precedence.
+  ///
+  /// - Parameter login: The login; its registry is stored exactly as it is named.
+  /// - Returns: `false` if the same login was there already.
+  /// - Throws: ``/KeychainCredentials/KeychainError``, with
+  ///   ``/KeychainCredentials/KeychainError/Code/alreadyExists`` if a password of the same names is
+  ///   there that is no login of a registry, ``/KeychainCredentials/KeychainError/Code/locked``, or
+  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for names that are empty or that
+  ///   no registry can have.
+  @discardableResult
+  public func store(_ login: borrowing DockerCredential) throws(KeychainError) -> Bool {
+    let identity = try identity(of: login)
+    let present = try logins(login.server)
+    if try isUnchanged(login, present) { return false }
+    try checkUnused(identity)
+    // A reader finds the newest, so it never sees none, nor the secret of another user.
+    let own = try store.merge(
+      CredentialUpdate(
+        label: .keep, expires: .clear, attributes: [(Self.mark.name, Self.mark.value)]),
+      secret: login.secret, into: identity
+    ).credential
+    for old in present where old.identity != identity { try removeOwn(old) }
+    // Others may have stored meanwhile; the last one of them removes the logins of all others.
+    for old in try logins(login.server) where old.identity != identity && own.precedes(old) {
+      try removeOwn(old)
+    }
+    return true
+  }
+
+  private func removeOwn(_ old: Credential) throws(KeychainError) {
+    guard !old.isOfOtherProgram else { return }
+    try removeUnlessChanged(old)
+  }
+
+  private func identity(
+    of login: borrowing DockerCredential
+  ) throws(KeychainError) -> CredentialIdentity {
+    guard !login.server.isEmpty else { throw .noDockerServer }
+    guard !login.username.isEmpty else { throw .noDockerUsername }
+    guard login.username.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw KeychainError(.invalidArgument, "the name of the user has control characters")
+    }
+    return CredentialIdentity(
+      .internetPassword(
+        InternetPassword(server: try DockerServer(login.server).name, account: login.username)),
+      accessGroup: accessGroup)
+  }
+
+  /// Returns whether what clients get now is the same.
+  private func isUnchanged(
+    _ login: borrowing DockerCredential, _ present: [Credential]
+  ) throws(KeychainError) -> Bool {
+    guard let current = present.first, !current.isExpired(),
+      current.identity.account.hasSameBytes(as: login.username),
+      present.count(where: { !$0.isOfOtherProgram }) < 2,
+      let stored = try store.secret(for: current.identity)
+    else { return false }
+    return stored.secret.isEqual(to: login.secret)
+  }
+
+  /// Fails if a person or program keeps something else under the names of a login.
+  private func checkUnused(_ identity: CredentialIdentity) throws(KeychainError) {
+    guard let existing = try store.credential(for: identity), !existing.isOfOtherProgram,
+      existing.dockerServer == nil
+    else { return }
+    throw KeychainError(
+      .alreadyExists, "\(identity) exists, and is no login of a registry; nothing was changed",
+      recovery: "delete it, or give it the attribute \(Self.mark.name)=\(Self.mark.value)")
+  }
+
+  /// Removes a login, unless somebody has changed or removed it since it was found.
+  func removeUnlessChanged(_ old: Credential) throws(KeychainError) {
+    do throws(KeychainError) {
+      try store.remove(
+        old.identity, expectedVersion: old.version, includingOtherPrograms: old.isOfOtherProgram)
+    } catch {
+      guard error.isConflict else { throw error }
+    }
+  }
+}
+
+extension KeychainError {
+  static let noDockerServer = KeychainError(.invalidArgument, "the name of the registry is missing")
+
+  static let noDockerUsername = KeychainError(.invalidArgument, "the name of the user is missing")
+}
+
+// What a helper reads from standard input, and writes to standard output. Clients compare some of
+// the texts; these are written with exit code 1.
+extension DockerCredentialHelper {
+  /// The text for a client if there is no login, which asks the person then.
+  public static let absent = "credentials not found in native keychain"
+
+  /// The text for a client that names no registry.
+  public static let serverMissing = "no credentials server URL"
+
+  /// The text for a client that names no user.
+  public static let usernameMissing = "no credentials username"
+
+  /// Returns the text for a client if an operation fails, which shows it in backquotes.
+  ///
+  /// An expired login counts as none: the person must log in again, and one expired login must not
+  /// disturb a client that reads all of them.
+  ///
+  /// - Parameter failure: What the operation throws.
+  /// - Returns: One line, without a secret.
+  public static func text(for failure: KeychainError) -> String {
+    switch failure {
+    case .noDockerServer: serverMissing
+    case .noDockerUsername: usernameMissing
+    case _ where failure.code == .expired: absent
+    default: failure.message.visible
+    }
+  }
+
+  /// Returns the registry that a request names: the text without white space around it.
+  ///
+  /// - Parameter request: What the client sends with `get` or `erase`.
+  /// - Returns: The name.
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with
+  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if it names none, or is not text
+  ///   in UTF-8.
+  public static func server(in request: borrowing SecretBytes) throws(KeychainError) -> String {
+    let text = request.withBytes { bytes in
+      let space: [UInt8] = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
+      var range = 0..<bytes.byteCount
+      while let first = range.first, space.contains(bytes.byte(at: first)) {
+        range = range.dropFirst()
+      }
+      while let last = range.last, space.contains(bytes.byte(at: last)) { range = range.dropLast() }
+      return bytes.extracting(range).text
+    }
+    guard let text else {
+      throw KeychainError(.invalidArgument, "the name of the registry is not text in UTF-8")
+    }
+    guard !text.isEmpty else { throw .noDockerServer }
+    return text
+  }
+
+  /// Returns the JSON object that answers `list`, with a newline.
+  ///
+  /// - Parameter logins: The registries with their users.
+  /// - Returns: An object with a member for each registry.
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with
+  ///   ``/KeychainCredentials/KeychainError/Code/insufficientMemory``.
+  public static func json(
+    _ logins: [(server: String, username: String)]
+  ) throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      var text = try SecretBuffer()
+      try text.append("{")
+      for (index, login) in logins.enumerated() {
+        if index > 0 { try text.append(",") }
+        try text.appendJSON(login.server)
+        try text.append(":")
+        try text.appendJSON(login.username)
+      }
+      try text.append("}\n")
+      return try text.finish()
+    } catch {
+      throw KeychainError(error)
     }
   }
 }

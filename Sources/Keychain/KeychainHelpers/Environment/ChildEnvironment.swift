@@ -111,3 +111,161 @@ public struct ChildEnvironment: Sendable {
     }
   }
 }
+
+// What the kernel accepts (`E2BIG`), found before anything is started.
+extension ChildEnvironment {
+  /// Checks that the kernel will accept the environment together with the arguments.
+  ///
+  /// Linux limits each variable and argument to 32 pages (128 KiB), and all of them to a quarter of
+  /// the stack's limit, at most 6 MiB.
+  ///
+  /// - Parameter arguments: The words of the command.
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `tooLarge`, which names the variable.
+  public func checkSize(arguments: [[UInt8]]) throws(KeychainError) {
+    let textLimit = 32 * sysconf(Int32(_SC_PAGESIZE))
+    for (name, value) in added where name.utf8.count + value.bytes.count + 2 > textLimit {
+      throw .variableTooLong(name)
+    }
+    let sizes =
+      arguments.map(\.count) + inherited.map(\.entry.count)
+      + added.map { $0.name.utf8.count + 1 + $0.value.bytes.count }
+    let pointer = MemoryLayout<UnsafePointer<CChar>>.size
+    // The path of the program and what the kernel itself puts there.
+    let total = sizes.reduce(Int(PATH_MAX) + 4096) { $0 + $1 + 1 + pointer }
+    guard total > Self.totalLimit else { return }
+    let largest = added.max { $0.value.bytes.count < $1.value.bytes.count }
+    throw .environmentTooLarge(largest?.name)
+  }
+
+  /// See `bprm_stack_limits` in the kernel, and execve(2).
+  private static var totalLimit: Int {
+    var stack = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &stack)
+    let quarter = Int(min(stack.rlim_cur / 4, 6 << 20))
+    return max(quarter, 128 << 10)
+  }
+}
+
+// How an environment gets to a program.
+extension ChildEnvironment {
+  /// The variables as a dictionary, as `Process.environment` of Foundation takes them.
+  ///
+  /// The values are copied into ordinary memory, which is not wiped. Inherited variables that are
+  /// not text are left out.
+  ///
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a secret is not text.
+  public var dictionary: [String: String] {
+    get throws(KeychainError) { try texts() }
+  }
+
+  private func texts() throws(KeychainError) -> [String: String] {
+    var all: [String: String] = [:]
+    for variable in inherited.reversed() {
+      guard let value = variable.value, let text = String(validating: value, as: UTF8.self),
+        let name = String(validating: variable.name, as: UTF8.self)
+      else { continue }
+      all[name] = text
+    }
+    for (name, value) in added {
+      let text = value.bytes.withBytes { bytes in
+        bytes.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+      }
+      guard let text else { throw .valueNotText(name) }
+      all[name] = text
+    }
+    return all
+  }
+
+  /// Calls a closure with the variables as `execve` and `posix_spawn` take them.
+  ///
+  /// The texts lie in one block of guarded memory, which is wiped when the closure returns.
+  ///
+  /// - Parameter body: Gets pointers to texts `NAME=value` that end with NUL, and a null pointer
+  ///   after the last. They must not be used after the call.
+  /// - Returns: What the closure returns.
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `insufficientMemory`, or what the closure
+  ///   throws.
+  public func withPointers<Result>(
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>) throws -> Result
+  ) throws -> Result {
+    let block = try block()
+    return try block.texts.withBytes { bytes in
+      try bytes.withUnsafeBytes { buffer in
+        let texts = buffer.bindMemory(to: CChar.self)
+        var pointers = block.offsets.map { offset in texts.baseAddress.map { $0 + offset } }
+        pointers.append(nil)
+        return try pointers.withUnsafeBufferPointer { list in
+          guard let start = list.baseAddress else {
+            throw KeychainError(.internalFailure, "the environment has no place in memory")
+          }
+          return try body(start)
+        }
+      }
+    }
+  }
+
+  private struct Block: ~Copyable {
+    let texts: SecretBytes
+    let offsets: [Int]
+  }
+
+  private func block() throws(KeychainError) -> Block {
+    try translating { () throws(SecretsError) in
+      var texts = try SecretBuffer()
+      var offsets: [Int] = []
+      for variable in inherited {
+        offsets.append(texts.count)
+        try texts.append(variable.entry.span.bytes)
+        try texts.append(0)
+      }
+      for (name, value) in added {
+        offsets.append(texts.count)
+        try texts.append(Array("\(name)=".utf8).span.bytes)
+        try value.bytes.withBytes { bytes throws(SecretsError) in try texts.append(bytes) }
+        try texts.append(0)
+      }
+      return Block(texts: try texts.finish(), offsets: offsets)
+    }
+  }
+}
+
+/// A variable that this process inherited, with its bytes, which need not be text.
+struct InheritedVariable: Sendable {
+  /// The whole entry, usually `NAME=value`.
+  let entry: [UInt8]
+
+  /// The name; the whole entry if it has no equals sign.
+  var name: ArraySlice<UInt8> { entry[..<(sign ?? entry.endIndex)] }
+
+  /// The value; `nil` if the entry has no equals sign.
+  var value: ArraySlice<UInt8>? { sign.map { entry[($0 + 1)...] } }
+
+  /// The name, the value and the reference that it is; `nil` if the value is none.
+  func reference() throws(KeychainError) -> (name: String, CredentialReference)? {
+    guard let value, let text = String(validating: value, as: UTF8.self),
+      CredentialReference.isReference(text), let name = String(validating: name, as: UTF8.self)
+    else { return nil }
+    do throws(KeychainError) {
+      return (name, try CredentialReference(text))
+    } catch {
+      throw error.located("the inherited variable '\(name)'")
+    }
+  }
+
+  private var sign: Int? { entry.firstIndex(of: UInt8(ascii: "=")) }
+
+  /// The variables of this process, in their order.
+  static func ofProcess() -> [Self] {
+    var found: [Self] = []
+    var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = environ
+    while let entry = next?.pointee {
+      found.append(
+        Self(
+          entry: UnsafeBufferPointer(start: entry, count: strlen(entry)).map {
+            UInt8(bitPattern: $0)
+          }))
+      next = next?.advanced(by: 1)
+    }
+    return found
+  }
+}

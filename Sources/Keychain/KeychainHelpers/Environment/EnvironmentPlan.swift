@@ -1,4 +1,7 @@
 public import KeychainCredentials
+package import KeychainSecrets
+internal import KeychainVault
+internal import PrephirencesSystem
 
 /// Which variables a program gets, before anything is read from a store.
 ///
@@ -179,5 +182,164 @@ extension EnvironmentPlan.Source {
 extension KeychainError {
   fileprivate static func setTwice(_ name: String) -> Self {
     Self(.invalidArgument, "'\(name)' is set twice", recovery: "leave one of them out")
+  }
+}
+
+/// Which names variables of an environment may have, and which of them are special.
+enum VariableRules {
+  /// What unlocks the user's stores, which no program gets that is started.
+  ///
+  /// `CREDENTIALS_DIRECTORY` is not among them: it also leads to other credentials of a service.
+  static var unlocking: [String] { UnlockSource.environmentVariables }
+
+  /// Whether a variable unlocks the user's stores.
+  static func unlocks(_ name: some Collection<UInt8>) -> Bool {
+    unlocking.contains { $0.utf8.elementsEqual(name) }
+  }
+
+  /// Whether the system accepts a name: it is not empty, and has neither an equals sign nor NUL.
+  static func isValid(_ name: String) -> Bool {
+    !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "=") || $0 == 0 }
+  }
+
+  /// Whether a file may not set a variable.
+  ///
+  /// These let whoever writes the file choose what is executed in place of any command, or where
+  /// secrets come from. Variables that only one interpreter reads are not among them.
+  static func isClosedToFiles(_ name: String) -> Bool {
+    ["LD_", "KEYCHAIN_"].contains { name.utf8.starts(with: $0.utf8) }
+      || [
+        "PATH", "BASH_ENV", "GCONV_PATH", "GLIBC_TUNABLES", "CREDENTIALS_DIRECTORY",
+        "DBUS_SESSION_BUS_ADDRESS",
+      ].contains { $0.hasSameBytes(as: name) }
+  }
+
+  /// Whether a clean environment has a variable: where programs and the user's files are, the
+  /// terminal, the language, the time zone, and where the user's stores are.
+  static func isUsual(_ name: some Collection<UInt8>) -> Bool {
+    name.starts(with: "LC_".utf8)
+      || (usual + places).contains { $0.utf8.elementsEqual(name) }
+  }
+
+  private static let usual = [
+    "COLORTERM", "HOME", "LANG", "LANGUAGE", "LOGNAME", "NO_COLOR", "PATH", "PWD", "SHELL", "TERM",
+    "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+  ]
+
+  /// Where the stores are and how they are read.
+  ///
+  /// A program may call a credential helper, which has to find what this process found. The values
+  /// name places, and are no secrets.
+  private static let places = [
+    "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS", "GIT_TERMINAL_PROMPT",
+    "KEYCHAIN_ALLOW_READ", "KEYCHAIN_NO_PROMPT", "KEYCHAIN_QUIET", "KEYCHAIN_STORE",
+    "KEYCHAIN_TRUSTED_FOLDERS",
+    "KEYCHAIN_VAULT", "STATE_DIRECTORY",
+  ]
+}
+
+extension String {
+  /// Whether every shell and program accepts the text as the name of a variable: ASCII letters,
+  /// digits and `_`, no digit first.
+  package var isVariableName: Bool {
+    guard let first = utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+    else { return false }
+    return utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+  }
+}
+
+/// Which services and servers the references of a file may name.
+///
+/// A file of a project is written by others than the person whose secrets it names.
+public struct ReferenceAllowance: Sendable {
+  private let services: [String]
+  private let defaultService: String
+
+  /// Creates an allowance.
+  ///
+  /// - Parameters:
+  ///   - services: The services, and servers of internet passwords. Empty if every one is allowed.
+  ///   - defaultService: The service of references that name none.
+  public init(services: [String], defaultService: String) {
+    self.services = services
+    self.defaultService = defaultService
+  }
+
+  /// Checks that a reference may be named.
+  ///
+  /// - Parameter reference: The reference.
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
+  public func check(_ reference: CredentialReference) throws(KeychainError) {
+    let isAllowed = services.contains {
+      reference.belongs(to: $0, defaultService: defaultService)
+    }
+    guard services.isEmpty || isAllowed else {
+      let name = reference.serviceName(default: defaultService)
+      throw KeychainError(
+        .refused, "the service or server '\(name)' is not allowed",
+        recovery: "allow it, too, if whoever wrote the reference may have its secrets")
+    }
+  }
+}
+
+extension ReferenceResolver {
+  /// Reads what a reference names; a failure says what it is for.
+  package func resolve(
+    _ reference: CredentialReference, for name: String
+  ) throws(KeychainError) -> SecretBytes {
+    do throws(KeychainError) {
+      return try resolve(reference)
+    } catch {
+      throw error.located("'\(name)'")
+    }
+  }
+}
+
+extension KeychainError {
+  static let invalidVariableName = KeychainError(
+    .invalidArgument, "the name of a variable is empty, or has an equals sign or NUL")
+
+  static func unlockingVariable(_ name: String) -> Self {
+    Self(
+      .refused, "'\(name)' unlocks the store, and is not given to programs",
+      recovery: "give it to the program in another way if it must unlock the store itself")
+  }
+
+  static func valueWithNUL(_ name: String) -> Self {
+    Self(
+      .undecodable, "the value of '\(name)' has a NUL, which no variable can hold",
+      recovery: "add encoding=base64 to the reference, or give it as a file")
+  }
+
+  static func valueNotText(_ name: String) -> Self {
+    Self(
+      .undecodable, "the value of '\(name)' is not valid UTF-8",
+      recovery: "add encoding=base64 to the reference, or give it as a file")
+  }
+
+  static func variableTooLong(_ name: String) -> Self {
+    Self(
+      .tooLarge, "the value of '\(name)' is too long for a variable: at most 128 KiB with the name",
+      recovery: "give it as a file")
+  }
+
+  static func environmentTooLarge(_ largest: String?) -> Self {
+    let largest = largest.map { "; the longest is '\($0)'" } ?? ""
+    return Self(
+      .tooLarge, "the variables and arguments are too long together for the system\(largest)",
+      recovery: "give long values as files, or raise the limit of the stack: ulimit -s")
+  }
+
+  /// The error with the place of what is wrong before its message.
+  func located(_ place: String) -> Self {
+    Self(code, "\(place): \(message)", recovery: recovery, underlying: underlying)
   }
 }

@@ -36,8 +36,6 @@ public final class InheritedFile: Sendable {
   ///
   /// It works as long as that program runs and keeps the file open. Where processes have other numbers
   /// than in `/proc`, this is ``path``.
-  ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` where `/proc` is not mounted.
   package func pathInThisProcess() throws(KeychainError) -> String {
     let paths = ["/proc/\(getpid())/fd/\(descriptor)", path]
     guard let found = paths.first(where: leads) else { throw .noProcessFiles }

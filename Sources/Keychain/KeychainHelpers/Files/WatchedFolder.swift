@@ -20,9 +20,6 @@ package final class WatchedFolder: Sendable {
   private let descriptor: Int32
 
   /// Creates an empty folder.
-  ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if there is no such folder, or if
-  ///   it is not in memory, `insecurePermissions` if it is open to others, or `inputOutput`.
   package init() throws(KeychainError) {
     let variable = "XDG_RUNTIME_DIR"
     guard let named = try translated(EnvironmentVariables.process.absolutePath(variable)) else {
@@ -48,11 +45,7 @@ package final class WatchedFolder: Sendable {
 
   /// Creates a file that only the user may open.
   ///
-  /// - Parameters:
-  ///   - name: Its name, without slashes.
-  ///   - contents: Its bytes.
-  /// - Returns: Its path.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`.
+  /// Returns its path.
   package func add(
     _ name: String, _ contents: borrowing SecretBytes
   ) throws(KeychainError) -> String {
@@ -69,8 +62,6 @@ package final class WatchedFolder: Sendable {
   }
 
   /// Keeps the folder as long as a program has it open that this process becomes or starts.
-  ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`.
   package func letChildrenInherit() throws(KeychainError) {
     let failure = cinheritedfiles_share(descriptor)
     guard failure == 0 else { throw .noWatchedFolder(errno: failure) }

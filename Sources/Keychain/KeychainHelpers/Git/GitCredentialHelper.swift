@@ -1,7 +1,9 @@
+internal import FoundationEssentials
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesSystem
 
 /// A credential helper of git: answers its requests from a store.
 ///
@@ -67,16 +69,23 @@ public struct GitCredentialHelper: Sendable {
   public func answer(
     _ operation: GitCredentialOperation, to request: GitCredentialRequest = GitCredentialRequest()
   ) throws(KeychainError) -> SecretBytes {
-    var answer = try GitCredentialAnswer()
-    switch operation {
-    case .get: try get(request, &answer)
-    case .store: try store(request)
-    case .erase: try erase(request)
-    case .capability:
-      try answer.append(line: "version 0")
-      try answer.append(line: "capability authtype")
+    do {
+      var answer = try GitCredentialAnswer()
+      switch operation {
+      case .get: try get(request, &answer)
+      case .store: try store(request)
+      case .erase: try erase(request)
+      case .capability:
+        try answer.append(line: "version 0")
+        try answer.append(line: "capability authtype")
+      }
+      return try answer.finish()
+    } catch let error as SecretsError {
+      throw KeychainError(error)
+    } catch {
+      throw error as? KeychainError
+        ?? KeychainError(.internalFailure, "git cannot be answered: \(type(of: error))")
     }
-    return try answer.finish()
   }
 
   /// Returns what standard output must say if a call failed.
@@ -98,11 +107,9 @@ public struct GitCredentialHelper: Sendable {
 
 extension GitCredentialHelper {
   /// Returns the credentials that a request may mean.
-  ///
-  /// - Throws: ``KeychainError``, also if nothing was found but something could not be read.
   func matches(
     _ request: GitCredentialRequest, on server: GitServer
-  ) throws(KeychainError) -> [GitCredentialMatch] {
+  ) throws -> [GitCredentialMatch] {
     let searcher = CredentialSearcher(
       store: store,
       unlock: { query throws(KeychainError) in try unlock(query) },
@@ -124,5 +131,254 @@ extension GitCredentialHelper {
     case let vault as Vault: try vault.ensureReadable(.unlockedNow)
     default: break
     }
+  }
+}
+
+/// What git asks of a credential helper: the word after the helper's name.
+public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
+  /// Give a credential, if there is one.
+  case get
+
+  /// Store a credential that was used successfully.
+  case store
+
+  /// Remove a credential that was rejected.
+  case erase
+
+  /// Say which parts of the protocol the helper knows.
+  case capability
+}
+
+extension GitCredentialHelper {
+  /// Appends the credential that a request means; nothing if there is none.
+  func get(
+    _ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer
+  ) throws {
+    guard let server = try GitServer(request),
+      let match = try matches(request, on: server).best(for: request, on: server),
+      let stored = try store.secret(for: match.identity)
+    else { return }
+    let secret = try GitSecret(stored)
+    guard match.scheme?.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) ?? true else {
+      throw KeychainError.schemeNotForGit(match.identity)
+    }
+    // With a refresh token, the next helper of the chain can renew it.
+    if secret.isExpired, secret.refreshToken == nil { report(.expiredForGit(match.identity)) }
+    if request.understandsAuthenticationTypes { try answer.append("capability[]", "authtype") }
+    if let username = try Self.username(of: match, secret, for: request) {
+      try answer.append("username", username)
+    }
+    if !secret.isExpired {
+      if let scheme = match.scheme {
+        try answer.append("authtype", scheme)
+        try answer.append("credential", secret.password)
+      } else {
+        try answer.append("password", secret.password)
+      }
+      if let expires = secret.expires {
+        try answer.append(GitSecret.expiryKey, String(GitExpiry.seconds(expires)))
+      }
+    }
+    // With it, another helper of the chain can renew an expired password.
+    if let token = secret.refreshToken { try answer.append(GitSecret.refreshTokenKey, token) }
+  }
+
+  private static func username(
+    of match: GitCredentialMatch, _ secret: GitSecret, for request: GitCredentialRequest
+  ) throws -> String? {
+    if let username = request.username { return username }
+    let account = match.password.account
+    let isOneLine = account.utf8.allSatisfy { ![0, 10, 13].contains($0) }
+    guard isOneLine else { throw KeychainError.nameNotForGit(match.identity) }
+    // git stores an empty name with an empty password for servers that use Kerberos.
+    return account.isEmpty && secret.password.bytes.count > 0 ? nil : account
+  }
+}
+
+extension GitCredentialHelper {
+  /// How long others may keep changing a credential.
+  static var retryTime: Duration { .seconds(10) }
+
+  /// Stores the credential of a request, unless it is what would be given for the request.
+  ///
+  /// git stores after every use, and older versions leave out the expiry and the refresh token.
+  func store(_ request: GitCredentialRequest) throws {
+    guard !request.isEphemeral, let server = try GitServer(request),
+      let given = GitGivenSecret(request), given.scheme != nil || request.username != nil
+    else { return }
+    let deadline = Deadline(after: Self.retryTime)
+    while true {
+      do {
+        return try store(given, request, on: server)
+      } catch let error as KeychainError where error.isConflict && !deadline.hasPassed {
+        // Another program stored at the same time, perhaps the same.
+      }
+      Deadline.pause()
+    }
+  }
+
+  private func store(
+    _ given: GitGivenSecret, _ request: GitCredentialRequest, on server: GitServer
+  ) throws {
+    let matches = try matches(request, on: server).filter { given.isOfScheme(of: $0) }
+    if let match = Self.meant(matches, request, server),
+      let stored = try secret(of: match), stored.hasAll(of: request, given),
+      try isGivenAgain(match, given, request, server)
+    {
+      return
+    }
+    let named = matches.filter { $0.hasAllNames(of: request) }
+    let replaced = Self.meant(named, request, server)
+    try write(
+      given, request, into: replaced?.identity ?? newIdentity(given, request, server),
+      replacing: replaced)
+  }
+
+  /// Returns whether git gets a credential before a person names the user.
+  ///
+  /// If there are several accounts, only a credential with the path of the request answers the next
+  /// question.
+  private func isGivenAgain(
+    _ match: GitCredentialMatch, _ given: GitGivenSecret, _ request: GitCredentialRequest,
+    _ server: GitServer
+  ) throws -> Bool {
+    guard !match.hasAllNames(of: request) else { return true }
+    var request = request
+    request.username = nil
+    let matches = try matches(request, on: server).filter { given.isOfScheme(of: $0) }
+    return Self.meant(matches, request, server)?.identity == match.identity
+  }
+
+  private static func meant(
+    _ matches: [GitCredentialMatch], _ request: GitCredentialRequest, _ server: GitServer
+  ) -> GitCredentialMatch? {
+    var request = request
+    request.understandsAuthenticationTypes = true
+    // If several fit equally well, none would be given.
+    return (try? matches.best(for: request, on: server)) ?? nil
+  }
+
+  /// Returns the secret of a credential; `nil` if there is none that git could take.
+  private func secret(of match: GitCredentialMatch) throws -> GitSecret? {
+    do {
+      guard let stored = try store.secret(for: match.identity) else { return nil }
+      return try GitSecret(stored)
+    } catch let error as KeychainError where error.code == .undecodable {
+      return nil
+    }
+  }
+
+  private func write(
+    _ given: GitGivenSecret, _ request: GitCredentialRequest, into identity: CredentialIdentity,
+    replacing match: GitCredentialMatch?
+  ) throws {
+    let old = try match.flatMap(secret(of:))
+    // A refresh token is of the account; it stays until another one is sent. An expiry is of the
+    // password.
+    let token = request.refreshToken ?? old?.refreshToken
+    let kept = old.flatMap { given.isEqual(to: $0) && !$0.isExpired ? $0.expires : nil }
+    let update = CredentialUpdate(
+      contentType: token == nil ? .clear : .set(GitSecret.contentType),
+      expires: (request.expires ?? kept).map { .set($0) } ?? .clear)
+    try store.merge(
+      update, secret: Self.layout(given.bytes, token), into: identity,
+      mode: match.map { .replace(version: $0.credential.version) } ?? .addOnly)
+  }
+
+  private static func layout(
+    _ secret: SharedSecret, _ token: SharedSecret?
+  ) throws -> SecretBytes {
+    guard let token else { return try secret.copy() }
+    var lines = try GitCredentialAnswer()
+    try lines.append(secret)
+    try lines.append(line: "")
+    try lines.append(GitSecret.refreshTokenKey, token)
+    return try lines.finish(droppingLast: 1)
+  }
+
+  private func newIdentity(
+    _ given: GitGivenSecret, _ request: GitCredentialRequest, _ server: GitServer
+  ) -> CredentialIdentity {
+    let password = InternetPassword(
+      server: server.host, protocol: server.origin.protocol, port: server.port,
+      path: request.path ?? "", account: request.username ?? "",
+      authenticationType: given.scheme ?? "")
+    return CredentialIdentity(.internetPassword(password), accessGroup: accessGroup)
+  }
+}
+
+extension GitCredentialHelper {
+  /// Removes the credentials that have everything that a request says.
+  ///
+  /// A password that was renewed after the rejected one had been given is another one, and stays.
+  /// So does what another program stored, unless it is git's own helper for libsecret.
+  func erase(_ request: GitCredentialRequest) throws {
+    guard let server = try GitServer(request) else {
+      // The passphrase of a certificate has no host.
+      guard request.protocol == "cert" else { throw KeychainError.gitServerMissing }
+      return
+    }
+    var failure: (any Error)?
+    for match in try matches(request, on: server) {
+      do {
+        try erase(match, request)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private func erase(
+    _ match: GitCredentialMatch, _ request: GitCredentialRequest
+  ) throws {
+    let deadline = Deadline(after: Self.retryTime)
+    // A store may have ours and another program's of one name.
+    while let credential = try rejected(match, request) {
+      // It may be right for others: the user was mistyped, or may not see this path.
+      guard Self.isNamed(match, by: request) else { return report(.forOthersToo(credential)) }
+      guard mayErase(credential, request) else { return report(.ofOtherProgram(credential)) }
+      do throws(KeychainError) {
+        try store.remove(
+          match.identity, expectedVersion: credential.version,
+          includingOtherPrograms: credential.isOfOtherProgram)
+        return
+      } catch {
+        // It was changed after it was compared, so it may be another one.
+        guard error.code == .versionConflict, !deadline.hasPassed else { throw error }
+      }
+      Deadline.pause()
+    }
+  }
+
+  /// Returns whether a rejected credential is git's alone: ours, or its own helper's.
+  private func mayErase(_ credential: Credential, _ request: GitCredentialRequest) -> Bool {
+    erasesOthers || !credential.isOfOtherProgram
+      || credential.isOfGitLibsecret && GitGivenSecret(request) != nil
+  }
+
+  /// Returns the credential as it is now, if a request rejects it.
+  private func rejected(
+    _ match: GitCredentialMatch, _ request: GitCredentialRequest
+  ) throws -> Credential? {
+    guard let given = GitGivenSecret(request) else {
+      return Self.isNamed(match, by: request) ? try store.credential(for: match.identity) : nil
+    }
+    guard given.isOfScheme(of: match), let stored = try store.secret(for: match.identity)
+    else { return nil }
+    do {
+      return given.isEqual(to: try GitSecret(stored)) ? stored.credential : nil
+    } catch let error as KeychainError where error.code == .undecodable {
+      // git cannot have used it.
+      return nil
+    }
+  }
+
+  /// Returns whether a credential has the path and the user that a request sends.
+  private static func isNamed(
+    _ match: GitCredentialMatch, by request: GitCredentialRequest
+  ) -> Bool {
+    (request.path == nil || match.hasPath(of: request))
+      && request.username.map { $0.hasSameBytes(as: match.password.account) } ?? true
   }
 }

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCredentials
+internal import KeychainSecrets
 internal import PrephirencesSystem
 
 /// A credential that a request may mean.
@@ -82,12 +83,9 @@ enum GitAuthentication {
 
 extension [GitCredentialMatch] {
   /// Returns the credential that a request means; `nil` if there is none.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if credentials of several
-  ///   accounts or paths fit equally well.
   func best(
     for request: GitCredentialRequest, on server: GitServer
-  ) throws(KeychainError) -> GitCredentialMatch? {
+  ) throws -> GitCredentialMatch? {
     let known = filter { $0.scheme == nil || request.understandsAuthenticationTypes }
     guard let fit = known.map({ $0.fit(request) }).min(by: { $0.lexicographicallyPrecedes($1) })
     else { return nil }
@@ -97,7 +95,7 @@ extension [GitCredentialMatch] {
       $0.password.account.hasSameBytes(as: first.account)
         && $0.password.path.relativePath.hasSameBytes(as: first.path.relativePath)
     }
-    guard areAlike else { throw .ambiguousForGit(fitting.map(\.identity)) }
+    guard areAlike else { throw KeychainError.ambiguousForGit(fitting.map(\.identity)) }
     return fitting.min { left, right in
       let (mine, other) = (left.preference(server), right.preference(server))
       if mine != other { return mine.lexicographicallyPrecedes(other) }
@@ -121,5 +119,155 @@ extension Credential {
     return schema.hasSameBytes(as: "org.gnome.keyring.NetworkPassword")
       && label?.hasSameBytes(as: "Git: \(name)://\(server)\(port)/\(attributes["object"] ?? "")")
         ?? false
+  }
+}
+
+/// The secret that a request carries.
+struct GitGivenSecret {
+  let bytes: SharedSecret
+
+  /// The scheme of the header `Authorization`; `nil` for a password.
+  let scheme: String?
+
+  /// The secret of a request; `nil` if it has none.
+  init?(_ request: GitCredentialRequest) {
+    if let scheme = request.authenticationType, let credential = request.credential {
+      (bytes, self.scheme) = (credential, scheme)
+    } else if let password = request.password {
+      (bytes, scheme) = (password, nil)
+    } else {
+      return nil
+    }
+  }
+
+  /// Returns whether a stored credential is of the same scheme.
+  func isOfScheme(of match: GitCredentialMatch) -> Bool {
+    switch (scheme, match.scheme) {
+    case (nil, nil): true
+    case (let mine?, let other?): mine.hasSameBytesFoldingASCIICase(as: other)
+    default: false
+    }
+  }
+
+  /// Returns whether a stored secret is this one.
+  func isEqual(to stored: GitSecret) -> Bool {
+    bytes.bytes.isEqual(to: stored.password.bytes)
+  }
+}
+
+extension GitSecret {
+  /// Returns whether storing a request would change nothing.
+  ///
+  /// What the request leaves out is no difference. A password that has expired here and was used
+  /// successfully has another expiry.
+  func hasAll(of request: GitCredentialRequest, _ given: GitGivenSecret) -> Bool {
+    guard given.isEqual(to: self), !isExpired else { return false }
+    if let sent = request.expires {
+      guard let expires, GitExpiry.seconds(expires) == GitExpiry.seconds(sent) else { return false }
+    }
+    guard let token = request.refreshToken else { return true }
+    return refreshToken.map { $0.bytes.isEqual(to: token.bytes) } ?? false
+  }
+}
+
+/// What the secret of a credential means to git.
+///
+/// Usually it is the password. With a refresh token, it has the form in which git's own helper for
+/// libsecret stores it: the password, then lines `key=value`.
+struct GitSecret {
+  /// The media type of a secret with lines after the password.
+  static let contentType = "application/x-git-credential"
+
+  static let refreshTokenKey = "oauth_refresh_token"
+  static let expiryKey = "password_expiry_utc"
+
+  let password: SharedSecret
+  let refreshToken: SharedSecret?
+
+  /// The time until which the password is valid.
+  let expires: Date?
+
+  var isExpired: Bool { expires.map { $0 <= Date() } ?? false }
+
+  /// Reads the secret of a credential.
+  init(_ stored: borrowing StoredSecret) throws {
+    let credential = stored.credential
+    let hasLines = credential.isOfOtherProgram || credential.contentType == Self.contentType
+    var lines = GitSecretLines()
+    try stored.secret.withBytes { try lines.read($0, hasLines: hasLines, of: credential.identity) }
+    guard let password = lines.password else { throw KeychainError.notForGit(credential.identity) }
+    self.password = password
+    refreshToken = lines.refreshToken
+    expires = credential.expires ?? lines.expires
+  }
+}
+
+/// The lines of a secret.
+private struct GitSecretLines {
+  var password: SharedSecret?
+  var refreshToken: SharedSecret?
+  var expires: Date?
+
+  mutating func read(
+    _ bytes: RawSpan, hasLines: Bool, of identity: CredentialIdentity
+  ) throws {
+    var start = 0
+    repeat {
+      let end = bytes.index(of: UInt8(ascii: "\n"), from: start) ?? bytes.byteCount
+      guard hasLines || end == bytes.byteCount else { throw KeychainError.notForGit(identity) }
+      let line = bytes.extracting(start..<end)
+      guard line.index(of: 0, from: 0) == nil, line.index(of: UInt8(ascii: "\r"), from: 0) == nil
+      else { throw KeychainError.notForGit(identity) }
+      if password == nil {
+        password = try SharedSecret(copying: line)
+      } else {
+        try take(line, of: identity)
+      }
+      start = end + 1
+    } while start <= bytes.byteCount
+  }
+
+  private mutating func take(
+    _ line: RawSpan, of identity: CredentialIdentity
+  ) throws {
+    // Text without a key is another program's secret, of which the first line may be no password.
+    guard let sign = line.index(of: UInt8(ascii: "="), from: 0),
+      let key = line.extracting(0..<sign).text
+    else { throw KeychainError.notForGit(identity) }
+    let value = line.extracting((sign + 1)..<line.byteCount)
+    switch key {
+    case GitSecret.refreshTokenKey: refreshToken = try SharedSecret(copying: value)
+    case GitSecret.expiryKey: expires = GitExpiry.date(value.text)
+    default: break
+    }
+  }
+}
+
+/// Lines `key=value` for git, in guarded memory.
+struct GitCredentialAnswer: ~Copyable {
+  private var buffer: SecretBuffer
+
+  init() throws { buffer = try SecretBuffer(capacity: 256) }
+
+  mutating func append(_ key: String, _ value: String) throws {
+    try append(line: "\(key)=\(value)")
+  }
+
+  mutating func append(_ key: String, _ value: SharedSecret) throws {
+    try buffer.append("\(key)=")
+    try append(value)
+    try append(line: "")
+  }
+
+  mutating func append(line: String) throws { try buffer.append(line + "\n") }
+
+  mutating func append(_ value: SharedSecret) throws {
+    try value.bytes.withBytes { try buffer.append($0) }
+  }
+
+  /// Returns the lines without their last bytes.
+  consuming func finish(droppingLast count: Int = 0) throws -> SecretBytes {
+    buffer.removeLast(count)
+    return try buffer.finish()
   }
 }

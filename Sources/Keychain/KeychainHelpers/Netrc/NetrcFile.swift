@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+internal import PrephirencesSystem
 
 /// A netrc file, as programs such as curl, Python and SwiftPM read it.
 ///
@@ -95,5 +96,177 @@ extension RawSpan {
     if end < byteCount, byte(at: end) == UInt8(ascii: "\r") { end += 1 }
     if end < byteCount, byte(at: end) == UInt8(ascii: "\n") { return start..<end + 1 }
     return (end == byteCount ? start : piece.lowerBound)..<end
+  }
+}
+
+/// An entry of a netrc file, without its password, or the definition of a macro.
+///
+/// It belongs to the ``NetrcFile`` that it was read from.
+public struct NetrcEntry: Sendable {
+  /// What an entry is for.
+  public enum Subject: Sendable {
+    /// The host of this name, as it is written.
+    case machine(String)
+
+    /// All hosts that have no entry.
+    case `default`
+
+    /// A macro of ftp.
+    case macro
+  }
+
+  /// What it is for.
+  public internal(set) var subject: Subject
+
+  /// The account, or `nil`.
+  ///
+  /// Some services expect a token in its place.
+  public internal(set) var login: String?
+
+  /// Whether it has a password for ftp's command `ACCT`.
+  public internal(set) var hasAccount = false
+
+  /// The line on which it begins, counted from 1.
+  public let line: Int
+
+  /// Whether there is a password.
+  public var hasPassword: Bool { password != nil }
+
+  /// The words of the password.
+  var password: NetrcWord?
+
+  /// Whether a value of it is read differently by different programs.
+  var isUnclear = false
+
+  /// Where its words are, without comments between them.
+  var pieces: [Range<Int>]
+
+  init(_ subject: Subject, at word: NetrcWord) {
+    self.subject = subject
+    line = word.line
+    pieces = [word.range]
+  }
+
+  /// Adds a word to it.
+  mutating func extend(by word: NetrcWord) {
+    if word.followsComment {
+      pieces.append(word.range)
+    } else if let last = pieces.popLast() {
+      pieces.append(last.lowerBound..<word.range.upperBound)
+    }
+  }
+}
+
+extension NetrcFile {
+  /// Returns the text of a netrc file with one entry for each selection, for a program that reads its
+  /// passwords from such a file.
+  ///
+  /// The entry of a host has the only internet password of this host and port: one of `https` before
+  /// one without a protocol, and one for the whole host before one that is limited to a path. Without a
+  /// port in the selection, the usual one of `https` is meant. Passwords of other protocols and ports, and
+  /// logins that docker stored, are never taken.
+  ///
+  /// Only what curl, Python and SwiftPM read alike is written: values with quotes, backslashes, control
+  /// characters, or white space other than the blank are refused.
+  ///
+  /// - Parameters:
+  ///   - selections: The servers.
+  ///   - store: Where the passwords are.
+  ///   - accessGroup: The access group of the passwords; empty for the unnamed one.
+  ///   - unlock: Unlocks the stores of a query whose search found only locked items, or throws.
+  /// - Returns: The text. It is empty without selections.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound`` if a host has no password,
+  ///   ``KeychainError/Code/ambiguous`` if it has several that are as good,
+  ///   ``KeychainError/Code/expired``, ``KeychainError/Code/refused`` if a value cannot be written,
+  ///   ``KeychainError/Code/invalidArgument`` if a host is selected twice, or as the store.
+  public static func contents(
+    for selections: [NetrcSelection], in store: any CredentialStore, accessGroup: String = "",
+    unlock: (CredentialQuery) throws(KeychainError) -> Void = { _ in }
+  ) throws(KeychainError) -> SecretBytes {
+    for (index, selection) in selections.enumerated() {
+      let isRepeated = selections[..<index].contains { $0.host.hasSameBytes(as: selection.host) }
+      guard !isRepeated else { throw .repeatedInNetrc(selection.host) }
+    }
+    return try withoutActuallyEscaping(unlock) { unlock throws(KeychainError) in
+      let finder = NetrcItemFinder(store: store, accessGroup: accessGroup, unlock: unlock)
+      var writer = try NetrcWriter()
+      for selection in selections {
+        let stored = try finder.secret(for: selection)
+        try writer.append(
+          host: selection.host, login: stored.credential.identity.account,
+          password: stored.secret)
+      }
+      return try writer.finish()
+    }
+  }
+}
+
+// Selections and what they find.
+extension KeychainError {
+  // The text is not repeated, because it may have a password.
+  static let invalidNetrcSelection = Self(
+    .invalidArgument, "a selection for a netrc file names no host",
+    recovery: "write [ACCOUNT@]HOST[:PORT], without a protocol, a password and a path")
+
+  static let invalidNetrcAccount = Self(
+    .invalidArgument, "a selection for a netrc file has something else than an account before @",
+    recovery: "write [ACCOUNT@]HOST[:PORT], without a password, and : in an account as %3A")
+
+  static func repeatedInNetrc(_ host: String) -> Self {
+    Self(
+      .invalidArgument, "'\(host)' is selected twice, and a netrc file has one entry for a host",
+      recovery: "leave one of them out, or run the program once for each")
+  }
+
+  static func nothingForNetrc(_ selection: NetrcSelection) -> Self {
+    let account = selection.account.map { "'\($0)' " } ?? ""
+    let port = selection.port.map { ", port \($0)" } ?? ""
+    return Self(
+      .notFound, "there is no internet password \(account)of server '\(selection.host)'\(port)",
+      recovery: "store one for this server\(port), with the protocol https"
+        + (selection.port == nil
+          ? "; if it is stored with a port, name \(selection.address("PORT"))" : ""))
+  }
+
+  static func ambiguousForNetrc(
+    _ selection: NetrcSelection, _ identities: [CredentialIdentity]
+  ) -> Self {
+    let names = identities.map(\.description).joined(separator: "; ")
+    let first = identities.first?.account ?? ""
+    let differByAccount = !identities.allSatisfy { $0.account.hasSameBytes(as: first) }
+    return Self(
+      .ambiguous, "\(identities.count) passwords match '\(selection)': \(names)",
+      recovery: differByAccount
+        ? "choose one by its account: ACCOUNT@\(selection.address)"
+        : "a netrc file knows hosts only; remove the others, or hand this one over by its reference"
+    )
+  }
+
+  static func expiredForNetrc(_ identity: CredentialIdentity) -> Self {
+    Self(.expired, "\(identity) has expired", recovery: "store a new password")
+  }
+}
+
+// What cannot be written.
+extension KeychainError {
+  static func noLoginForNetrc(_ host: String) -> Self {
+    Self(
+      .refused, "the password of '\(host)' has no account, which a netrc file needs",
+      recovery: "store it with an account; for a token of SwiftPM, with the account 'token'")
+  }
+
+  static func unwritableInNetrc(_ part: String, host: String, _ reason: String) -> Self {
+    Self(
+      .refused, "the \(part) of '\(host)' \(reason), and programs read that differently in netrc",
+      recovery: "choose another \(part), or hand it over in another way")
+  }
+}
+
+// What cannot be read.
+extension KeychainError {
+  static func unreadableNetrc(_ line: Int, _ reason: String) -> Self {
+    Self(
+      .undecodable, "line \(line) of the netrc file \(reason)",
+      recovery: "correct the line, or leave it out")
   }
 }

@@ -18,11 +18,7 @@ enum TemplateForm: String, CaseIterable, Sendable {
 
   /// Writes a secret.
   ///
-  /// - Parameters:
-  ///   - secret: Its bytes.
-  ///   - quote: The quote that is open before it; `nil` if it needs quotes of its own.
-  ///   - buffer: Gets the text.
-  /// - Throws: `SecretsError` with `outOfMemory`.
+  /// Throws `SecretsError` with `outOfMemory`.
   func write(
     _ secret: RawSpan, within quote: UInt8?, to buffer: inout SecretBuffer
   ) throws(SecretsError) {

@@ -85,15 +85,7 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
 
   func perform(in session: Session) throws(KeychainError) {
     if let found = try unlistedItem(in: session) { return try print(found, in: session) }
-    let identity: CredentialIdentity
-    if let account, attribute.isEmpty, !scope.allServices {
-      identity = try session.finder(item).identity(account: account)
-    } else {
-      identity = try search(in: session)
-    }
-    guard let stored = try session.store.secret(for: identity) else {
-      throw session.notFound(identity)
-    }
+    let stored = try storedSecret(in: session)
     guard allowExpired || !stored.credential.isExpired() else { throw .expired(stored.credential) }
     if json {
       var answer = CredentialJSON(stored.credential)
@@ -103,6 +95,20 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     try destination.write(
       stored.secret, keeping: session.vaultPaths,
       readers: session.vault.secretFileReaders(), within: common.deadline)
+  }
+
+  private func storedSecret(in session: Session) throws(KeychainError) -> StoredSecret {
+    guard let account, attribute.isEmpty, !scope.allServices else {
+      let identity = try search(in: session)
+      guard let stored = try session.store.secret(for: identity) else {
+        throw session.notFound(identity)
+      }
+      return stored
+    }
+    switch try session.finder(item).secret(account: account) {
+    case .stored(let stored): return stored
+    case .missing(let identity): throw session.notFound(identity)
+    }
   }
 
   /// Searches for the only credential with the attributes, or with the account in any service.
@@ -119,8 +125,6 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
 // Items of other programs without names of a credential are found by their attributes.
 extension GetCommand {
   /// Returns the item of another program that has the attributes; `nil` if there is none.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several items have them.
   func unlistedItem(in session: Session) throws(KeychainError) -> UnlistedItem? {
     guard account == nil else { return nil }
     let attributes = CredentialAttributes(attribute)
@@ -144,5 +148,68 @@ extension GetCommand {
     var answer = UnlistedItemJSON(item)
     secret.withBytes { answer.reveal($0) }
     try CommandOutput.write(try CommandOutput.json(answer))
+  }
+}
+
+/// Reads what a reference names.
+struct ReadCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "read",
+    abstract: "Print what a reference names",
+    discussion: """
+      A reference is an address that a configuration file can have in place of a secret: \
+      keychain://SERVICE/ACCOUNT, with an empty service for \
+      '\(KeychainCommandContext.current.defaultService)', or \
+      keychain+https://[ACCOUNT@]HOST[:PORT][/PATH] for the password of a server. Each part is \
+      percent-encoded. After '?' follow parameters, with '&' between them: group=NAME, \
+      field=secret, username, url, label or attribute:NAME, encoding=base64, optional.
+
+      Put it in quotes: '&' and '?' mean something to the shell. Exactly the bytes are printed; on a \
+      terminal a newline follows. With optional, nothing is printed for what does not exist; every \
+      other failure stays one.
+
+      Example:
+        \(keychainPath) read 'keychain://example.com/alice'
+        \(keychainPath) read 'keychain://example.com/alice?field=label&optional'
+        \(keychainPath) read 'keychain+https://git.example.com:8443?field=username'
+      """)
+
+  @Argument(help: "The reference, in quotes", completion: .references)
+  var reference: String
+
+  @Flag(help: "Print a secret that has expired")
+  var allowExpired = false
+
+  @OptionGroup var destination: SecretDestinationOptions
+
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
+
+  func perform(in session: Session) throws(KeychainError) {
+    // Not read by the argument parser, which would repeat what may be a secret by mistake.
+    let reference = try CredentialReference(reference)
+    let value = try session.explaining(reference) { () throws(KeychainError) in
+      try read(reference, in: session)
+    }
+    try destination.write(
+      value, keeping: session.vaultPaths,
+      readers: session.vault.secretFileReaders(), within: common.deadline)
+  }
+
+  private func read(
+    _ reference: CredentialReference, in session: Session
+  ) throws(KeychainError) -> SecretBytes {
+    var resolver = session.resolver()
+    resolver.allowsExpired = allowExpired
+    do throws(KeychainError) {
+      return try resolver.resolve(reference)
+    } catch {
+      guard error.code == .expired else { throw error }
+      throw KeychainError(
+        .expired, error.message,
+        recovery: "store a new secret, or read the old one with --allow-expired")
+    }
   }
 }

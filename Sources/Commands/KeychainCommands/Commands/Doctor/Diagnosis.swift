@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecretService
@@ -161,5 +162,185 @@ extension KeychainError {
     Self(
       .locked, "nothing that is here opens '\(status.path)'",
       recovery: .advice(NextStepText.text(status.rescue)))
+  }
+}
+
+/// What is lost if a file or a key is lost.
+struct VaultLoss {
+  /// What may be lost.
+  enum Key: Equatable {
+    case vaultFile
+    case deviceKey
+    case seenRecord
+
+    /// All slots of a kind that a person or a service has.
+    case slots(SlotKind)
+  }
+
+  enum Consequence: Equatable {
+    case everything
+    case everythingAsNothingElseOpens
+
+    /// Everything, unless another machine has the device key of a slot, which is not known.
+    case everythingUnlessDeviceKeyIsFound(slot: UInt32)
+
+    /// Everything, except items that need no unlock.
+    case everythingLocked
+
+    /// The items that are bound to this device; a slot opens the rest.
+    case deviceItems(count: Int, rest: VaultSlot)
+
+    case nothing(as: VaultSlot)
+    case nothingWhileOthersOfItsKindOpen
+    case nothingButRollbacksGoUnnoticed
+  }
+
+  let key: Key
+  let consequence: Consequence
+}
+
+/// How to open a vault again if no key on this machine opens it.
+enum VaultRescue: Equatable {
+  case backup
+  case deviceKey(path: String)
+}
+
+extension VaultStatus {
+  /// Whether the vault is known to be shared, which its list of members says, or such a grant.
+  var isShared: Bool {
+    kind == .shared || slots.contains { [.readsAndWrites, .reads].contains($0.grant) }
+  }
+
+  /// The slots that open everything, and may change what opens the vault.
+  var fullSlots: [VaultSlot] { slots.filter { $0.grant == .administers } }
+
+  /// Whether anything opens the whole vault: this machine's device key, or a key that a person has.
+  var canBeOpened: Bool {
+    fullSlots.contains { $0.kind != .device || $0.isThisDevice == true }
+  }
+
+  /// How to open the vault again if no key on this machine opens it.
+  var rescue: VaultRescue {
+    fullSlots.contains { $0.kind == .device } ? .deviceKey(path: deviceSecretPath) : .backup
+  }
+
+  /// What is lost with each file, and with each key that people have.
+  var losses: [VaultLoss] {
+    let kinds: [SlotKind] = [.passphrase, .keyFile, .recipient, .recoveryCode]
+    // No device key opens a shared vault.
+    let device = isShared ? [] : [VaultLoss(key: .deviceKey, consequence: lossOfDeviceKey)]
+    return [VaultLoss(key: .vaultFile, consequence: .everything)] + device
+      + kinds.compactMap { kind in
+        lossOfSlots(of: kind).map { VaultLoss(key: .slots(kind), consequence: $0) }
+      } + [VaultLoss(key: .seenRecord, consequence: .nothingButRollbacksGoUnnoticed)]
+  }
+
+  private var lossOfDeviceKey: VaultLoss.Consequence {
+    guard let other = fullSlots.first(where: { $0.kind != .device }) else {
+      return .everythingAsNothingElseOpens
+    }
+    let bound = itemsByAccessibility.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +)
+    return bound > 0 ? .deviceItems(count: bound, rest: other) : .nothing(as: other)
+  }
+
+  /// Returns what is lost with the only slot of a kind that a person has; `nil` if there is no such
+  /// slot.
+  private func lossOfSlots(of kind: SlotKind) -> VaultLoss.Consequence? {
+    guard fullSlots.contains(where: { $0.kind == kind }) else { return nil }
+    let others = fullSlots.filter { $0.kind != kind }
+    if let other = others.first(where: { $0.kind != .device || $0.isThisDevice == true }) {
+      return .nothing(as: other)
+    }
+    if fullSlots.count(where: { $0.kind == kind }) > 1 { return .nothingWhileOthersOfItsKindOpen }
+    if let other = others.first { return .everythingUnlessDeviceKeyIsFound(slot: other.number) }
+    return slots.contains { $0.isThisDevice == true } ? .everythingLocked : .everything
+  }
+}
+
+/// The number of credentials that need a new secret soon, if they can be read without unlocking.
+struct ExpirySummary: Hashable, Sendable {
+  /// The number of days that count as soon.
+  static let days = 30
+
+  let expiredCount: Int
+
+  /// The number of those that will expire within ``days``.
+  let expiringCount: Int
+
+  /// The number of locked credentials, whose expiry is not known.
+  let unknownCount: Int
+
+  /// Whether some of them are in a named access group, which `list` shows only on request.
+  let needsAllGroups: Bool
+
+  /// Whether anything should be done.
+  var needsAttention: Bool { expiredCount + expiringCount > 0 }
+
+  init(_ found: CredentialSearchResult, now: Date = Date()) {
+    let soon = now.addingTimeInterval(Double(Self.days) * 86_400)
+    let all = found.credentials.filter { $0.isExpired(at: soon) }
+    expiredCount = all.count { $0.isExpired(at: now) }
+    expiringCount = all.count - expiredCount
+    unknownCount = found.lockedCount
+    needsAllGroups = all.contains { !$0.identity.accessGroup.isEmpty }
+  }
+
+  /// Counts the credentials of a service, or all that the host shows; `nil` if no credential can be
+  /// read.
+  init?(_ session: Session, service: ServiceName?) {
+    let query = service?.query ?? session.context.narrow(CredentialQuery())
+    guard let found = session.stores.glance(query, .whole) else { return nil }
+    self.init(found)
+  }
+}
+
+/// A running program, and the Debian package that installed it.
+struct InstalledProgram: Hashable {
+  /// The path of the program, if the system reports it.
+  let path: String?
+
+  /// The last part of the path, because the kernel's name of a process is limited to 15 bytes.
+  var name: String? { path.flatMap { $0.split(separator: "/").last }.map { String($0) } }
+
+  /// The package with that path.
+  var package: String?
+
+  /// The version of the package.
+  var version: String?
+
+  init(process: Int32) {
+    path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+    guard let path, let package = Self.package(of: path) else { return }
+    self.package = package
+    version = Self.version(of: package)
+  }
+
+  private static let database = "/var/lib/dpkg"
+
+  /// Searches packages' lists of installed files.
+  private static func package(of path: String) -> String? {
+    let folder = database + "/info"
+    let lists = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    // Packages that were built before /bin became a link list files in it.
+    let short = path.hasPrefix("/usr/") ? String(path.dropFirst(4)) : path
+    let wanted = [path, short].map { Data("\n\($0)\n".utf8) }
+    for list in lists where list.hasSuffix(".list") {
+      guard let files = FileManager.default.contents(atPath: "\(folder)/\(list)"),
+        wanted.contains(where: { files.firstRange(of: $0) != nil })
+      else { continue }
+      return String(list.dropLast(".list".count)).split(separator: ":").first.map { String($0) }
+    }
+    return nil
+  }
+
+  private static func version(of package: String) -> String? {
+    guard let status = FileManager.default.contents(atPath: database + "/status"),
+      let start = status.firstRange(of: Data("Package: \(package)\n".utf8)),
+      let end = status[start.upperBound...].firstRange(of: Data("\n\n".utf8))
+    else { return nil }
+    let entry = String(decoding: status[start.upperBound..<end.lowerBound], as: UTF8.self)
+    let prefix = "Version: "
+    return entry.split(separator: "\n").first { $0.hasPrefix(prefix) }
+      .map { String($0.dropFirst(prefix.count)) }
   }
 }

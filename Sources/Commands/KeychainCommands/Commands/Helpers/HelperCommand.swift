@@ -1,5 +1,7 @@
+internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainSecrets
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
@@ -25,4 +27,105 @@ extension HelperCommand {
 
   /// Whether the unlocking passphrase would be read from the stream that has the request.
   var readsRequestTwice: Bool { common.unlockDescriptor == STDIN_FILENO }
+}
+
+/// The options of every helper: which credentials it gives to its client.
+struct HelperOptions: QuickArguments {
+  @Option(
+    name: [.customShort("g"), .long], parsing: .unconditional,
+    help: .init("The access group (default: the unnamed one)", valueName: "name"),
+    completion: .accessGroups)
+  var accessGroup: String?
+
+  mutating func read(_ line: inout QuickLine) throws {
+    accessGroup = try line.option("access-group", "g")
+  }
+}
+
+/// The request of a client, on standard input.
+struct HelperInput {
+  /// A longer request is a mistake, such as a wrong file.
+  static let limit = 1 << 20
+
+  /// When the request must be complete; `nil` for no limit.
+  let deadline: Deadline?
+
+  /// Says to a person at a terminal that a request is waited for.
+  let say: (String) -> Void
+
+  /// Prepares to read the request of a helper's client.
+  init(_ session: Session, _ content: String) {
+    deadline = session.asking.deadline
+    say = { end in
+      session.interface.say("waiting for \(content), which a client sends; \(end) ends it")
+    }
+  }
+
+  /// Where a request ends.
+  enum End {
+    /// At the end of the stream.
+    case stream
+
+    /// After an empty line, if the stream does not end before: a person types it.
+    case emptyLine
+  }
+
+  /// Reads the request into guarded memory.
+  func read(to end: End = .stream) throws(KeychainError) -> SecretBytes {
+    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+      throw .inputClosed("pipe the request into it, as the client does")
+    }
+    if isatty(STDIN_FILENO) == 1 { say(end == .emptyLine ? "an empty line" : "^D") }
+    var buffer = try translated(secrets: SecretBuffer(capacity: 256))
+    while try !isComplete(&buffer, end) {}
+    return try Self.finished(buffer)
+  }
+
+  /// Waits for more, and returns whether the request has ended.
+  private func isComplete(_ buffer: inout SecretBuffer, _ end: End) throws(KeychainError) -> Bool {
+    try waitForInput()
+    guard let count = try more(&buffer) else { return false }
+    guard buffer.count <= Self.limit else { throw .requestTooLong }
+    return count == 0 || end == .emptyLine && Self.endsWithEmptyLine(buffer)
+  }
+
+  private static func finished(_ buffer: consuming SecretBuffer) throws(KeychainError)
+    -> SecretBytes
+  {
+    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
+  }
+
+  private func more(_ buffer: inout SecretBuffer) throws(KeychainError) -> Int? {
+    do throws(SecretsError) {
+      return try buffer.append(readingOnce: STDIN_FILENO, limit: Self.chunk)
+    } catch {
+      guard error.code == .inputOutput else { throw KeychainError(error) }
+      throw .cannotRead("standard input", errno: error.systemError)
+    }
+  }
+
+  /// A request is shorter, and fits into a slot of guarded memory.
+  private static let chunk = 255
+
+  private func waitForInput() throws(KeychainError) {
+    guard deadline?.awaitInput(STDIN_FILENO) ?? true else { throw .requestIncomplete }
+  }
+
+  private static func endsWithEmptyLine(_ buffer: borrowing SecretBuffer) -> Bool {
+    buffer.withBytes { bytes in
+      let newline = UInt8(ascii: "\n")
+      let count = bytes.byteCount
+      return count > 0 && bytes.byte(at: count - 1) == newline
+        && (count == 1 || bytes.byte(at: count - 2) == newline)
+    }
+  }
+}
+
+extension KeychainError {
+  static let requestTooLong = KeychainError(
+    .tooLarge, "the request on standard input is longer than 1 MiB")
+
+  static let requestIncomplete = KeychainError(
+    .timedOut, "the request on standard input did not end in time",
+    recovery: "end it as the client does, or wait longer with --deadline")
 }

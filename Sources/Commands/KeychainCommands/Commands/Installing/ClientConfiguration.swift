@@ -1,8 +1,10 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainCredentials
 internal import KeychainHelpers
 internal import KeychainSecrets
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Where clients are told to use a host's helpers; nothing is changed.
 struct ClientConfiguration {
@@ -105,5 +107,137 @@ struct ClientConfiguration {
 
   private func text(_ path: String) -> String? {
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+/// A value of git's setting `credential.helper`.
+struct GitHelperSetting {
+  private let value: String
+
+  init(_ value: String) { self.value = value }
+
+  var isEmpty: Bool { value.isEmpty }
+
+  /// Returns the setting as a place that names the host; `nil` if git runs another program.
+  func place(_ name: String, naming host: InstalledHost) -> ClientConfiguration.Place? {
+    let helper = HelperProgram.git
+    let link = helper.linkName(of: host.name)
+    let words = commandWords
+    guard let program = words.first else { return nil }
+    let lastPart = PathText.name(of: program)
+    // Where a relative path leads depends on where git runs.
+    let isRelative = program.contains("/") && !program.hasPrefix("/")
+    let path = program.contains("/") ? program : host.search.program(program)
+    let isOurs = !isRelative && path.flatMap { FileIdentity($0) } == host.identity
+    let isCommand = words.dropFirst().contains(helper.command)
+    guard lastPart == link || isCommand && (lastPart == host.name || isOurs) else { return nil }
+    if program == link { return ClientConfiguration.Place(name: name) }
+    let isFound = path.map { access($0, X_OK) == 0 } ?? false
+    return ClientConfiguration.Place(
+      name: name, runsLink: false,
+      fault: isOurs && isFound || isRelative
+        ? nil : isFound ? .otherProgram(path ?? program) : .missingProgram(program))
+  }
+
+  /// The words of what git gives to a shell: after `!` as it is, an absolute path as it is, and
+  /// everything else after the name's beginning.
+  private var commandWords: [String] {
+    if value.hasPrefix("!") {
+      let words = Self.words(value.dropFirst())
+      return Array(words.drop { $0.contains("=") })
+    }
+    return Self.words(value.hasPrefix("/") ? value[...] : "git-credential-\(value)")
+  }
+
+  /// Splits at spaces outside quotes, as a shell does with simple commands.
+  private static func words(_ text: Substring) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var isEscaped = false
+    for character in text {
+      if isEscaped {
+        word = (word ?? "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+      } else if character == quote {
+        quote = nil
+      } else if quote == nil, character == "'" || character == "\"" {
+        quote = character
+        word = word ?? ""
+      } else if quote == nil, character.isWhitespace {
+        if let word { words.append(word) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    return words + (word.map { [$0] } ?? [])
+  }
+}
+
+/// What podman's `registries.conf` says about helpers.
+///
+/// Of TOML, only so much is read: the array `credential-helpers` before the first table, with its
+/// strings. Escapes in strings do not occur in names of programs, and are not resolved.
+struct RegistriesFile {
+  private enum Token: Equatable {
+    case text(String)
+    case mark(Character)
+    case end
+  }
+
+  /// The names of the helpers.
+  let helpers: [String]
+
+  init(_ text: String) {
+    var rest = text[...]
+    helpers = Self.helpers(&rest)
+  }
+
+  private static func helpers(_ rest: inout Substring) -> [String] {
+    while let first = token(&rest), first != .mark("[") {
+      guard first != .end else { continue }
+      let isSetting = first == .text("credential-helpers")
+      var strings: [String] = []
+      var depth = 0
+      while let next = token(&rest), next != .end || depth > 0 {
+        if next == .mark("[") { depth += 1 }
+        if next == .mark("]") { depth -= 1 }
+        if case .text(let string) = next { strings.append(string) }
+      }
+      if isSetting { return strings }
+    }
+    return []
+  }
+
+  /// Takes the next part of the text; `nil` at its end.
+  private static func token(_ rest: inout Substring) -> Token? {
+    rest = rest.drop { $0 == " " || $0 == "\t" }
+    if rest.first == "#" { rest = rest.drop { !$0.isNewline } }
+    guard let first = rest.first else { return nil }
+    if first.isNewline { return take(1, &rest, .end) }
+    if first == "\"" || first == "'" { return string(first, &rest) }
+    if "[]=,{}".contains(first) { return take(1, &rest, .mark(first)) }
+    let word = rest.prefix { !$0.isWhitespace && !"[]=,{}#\"'".contains($0) }
+    return take(max(word.count, 1), &rest, .text(String(word)))
+  }
+
+  private static func string(_ quote: Character, _ rest: inout Substring) -> Token {
+    let triple = String(repeating: quote, count: 3)
+    let quotes = rest.hasPrefix(triple) ? triple : String(quote)
+    rest = rest.dropFirst(quotes.count)
+    var text = ""
+    while !rest.isEmpty, !rest.hasPrefix(quotes) {
+      if quote == "\"", rest.first == "\\" { text.append(rest.removeFirst()) }
+      if !rest.isEmpty { text.append(rest.removeFirst()) }
+    }
+    return take(quotes.count, &rest, .text(text))
+  }
+
+  private static func take(_ count: Int, _ rest: inout Substring, _ token: Token) -> Token {
+    rest = rest.dropFirst(count)
+    return token
   }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// The link of a helper in a folder.
@@ -42,8 +43,7 @@ struct HelperLink {
 
   /// Creates the link, or replaces a broken one.
   ///
-  /// - Returns: `false` if it is there already.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if another file is there.
+  /// Returns `false` if it is there already.
   func install() throws(KeychainError) -> Bool {
     // Somebody else may install or remove it at the same time.
     for _ in 0..<Self.attempts {
@@ -63,8 +63,7 @@ struct HelperLink {
 
   /// Removes the link.
   ///
-  /// - Returns: `false` if there is none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if another file is there.
+  /// Returns `false` if there is none.
   func remove() throws(KeychainError) -> Bool {
     switch state {
     case .missing: return false
@@ -111,4 +110,121 @@ extension KeychainError {
   static let noFolderForLinks = KeychainError(
     .invalidArgument, "no folder for the links is known, as HOME is not set",
     recovery: "name one with --folder")
+}
+
+/// Whether a client can use the host.
+struct HelperStatus {
+  let helper: HelperProgram
+
+  /// The path of the link that clients run, or that is broken; otherwise where it would be.
+  let path: String?
+
+  let state: HelperLink.State
+
+  /// Whether clients find the link: it is the first of its name in `PATH`.
+  let isInPath: Bool
+
+  /// Where the client is told to use it.
+  let configuredBy: [ClientConfiguration.Place]
+
+  /// Whether the link answers; `nil` if it was not tried.
+  private(set) var works: Bool?
+
+  /// Looks at the link and at the configuration of the client.
+  init(_ helper: HelperProgram, _ host: InstalledHost) {
+    self.helper = helper
+    let name = helper.linkName(of: host.name)
+    let folders = host.search.folders + [host.usualFolder].compactMap(\.self)
+    let links = folders.map { HelperLink(helper: helper, folder: $0, host: host) }
+    // A client skips what it cannot run. What it does not find is of interest if it is ours.
+    let found = host.search.program(name)
+    let link =
+      links.first { $0.path == found }
+      ?? [HelperLink.State.installed, .broken, .foreign].lazy
+      .compactMap { state in links.first { $0.state == state } }.first
+    path =
+      (link ?? host.usualFolder.map { HelperLink(helper: helper, folder: $0, host: host) })?.path
+    state = link?.state ?? .missing
+    isInPath = found != nil && link?.path == found
+    configuredBy = ClientConfiguration(host: host).places(naming: helper)
+  }
+
+  /// Runs the link, if it leads to this program.
+  mutating func tryLink() {
+    guard state == .installed, let path else { return }
+    works = ProgramRun(path, [helper.trial], within: .seconds(5))?.exitCode == 0
+  }
+
+  /// Whether the client is told to use what it does not find.
+  var isConfiguredButUnusable: Bool {
+    fault != nil
+      || configuredBy.contains(where: \.runsLink)
+        && (state != .installed || !isInPath || works == false)
+  }
+
+  /// The first place that names the helper, and is of no use to the client.
+  var fault: (place: String, ClientConfiguration.Fault)? {
+    configuredBy.lazy.compactMap { place in place.fault.map { (place.name, $0) } }.first
+  }
+
+  /// The state in a few words.
+  var words: String {
+    switch state {
+    case .missing where !configuredBy.isEmpty && !configuredBy.contains(where: \.runsLink):
+      fault == nil ? "configured, needs no link" : "configured, but not usable"
+    case .missing: "not installed"
+    case .foreign: "another program"
+    case .broken: "broken: it leads to where the program was"
+    case .installed where !isInPath: "installed, but not found in PATH"
+    case .installed: works == false ? "installed, but does not answer" : "installed"
+    }
+  }
+}
+
+/// What a person puts into the configuration of a client.
+///
+/// Nothing is put there automatically: these files belong to the clients, and some are shared with
+/// other machines.
+struct HelperSetup {
+  let host: String
+
+  /// Returns the lines about the client that runs a link.
+  func text(_ link: HelperLink) -> String {
+    switch link.helper {
+    case .git:
+      """
+      git: one of these; the second also where PATH lacks the folder, as in cron
+        git config --global credential.helper \(ShellText.quoted(host))
+        git config --global credential.helper \(ShellText.quoted(Self.gitCommand(link.path)))
+
+      """
+    case .docker:
+      """
+      docker, helm: in ~/.docker/config.json, for all registries or for one
+        { "credsStore": "\(host)" }
+        { "credHelpers": { "registry.example.com": "\(host)" } }
+      podman, skopeo, buildah: in ~/.config/containers/registries.conf, before the first [table]
+        credential-helpers = ["\(host)"]
+      All of them look in PATH only: cron and services need \(link.folder) there
+
+      """
+    }
+  }
+
+  /// The value by which git runs a program: a shell of its own reads it, and a path is one only if it
+  /// begins with a slash.
+  private static func gitCommand(_ path: String) -> String {
+    let word = ShellText.quoted(path)
+    return word == path ? path : "!" + word
+  }
+
+  /// What needs no link.
+  var swiftPM: String {
+    """
+    SwiftPM: no link and no file
+      \(KeychainCommandContext.current.commandPath) run --netrc HOST -- \
+    swift package --netrc-file @netrc@ resolve
+
+    """
+  }
 }

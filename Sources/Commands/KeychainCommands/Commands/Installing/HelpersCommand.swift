@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
@@ -79,6 +80,220 @@ extension HelperProgram: ExpressibleByArgument {
     switch argument {
     case "podman", "skopeo", "buildah", "helm": self = .docker
     default: self.init(rawValue: argument)
+    }
+  }
+}
+
+/// Lists the helpers.
+struct HelpersListCommand: HelpersSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List which helpers are set up, and whether they work",
+    usage: usage("helpers list [--json]"),
+    discussion: """
+      Each link is run once, without any credential. In a pipe the fields are separated by tabs: the \
+      helper, the state of its link, the path of the link, and what names the helper in the \
+      configuration of its client.
+
+      Example:
+        \(keychainPath) helpers list
+      """,
+    aliases: ["ls"])
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: HelpersCommonOptions
+
+  func perform(
+    _ context: KeychainCommandContext, _ interface: UserInterface
+  ) throws(KeychainError) {
+    let host = try InstalledHost(context)
+    let all = HelperProgram.allCases.map { helper in
+      var status = HelperStatus(helper, host)
+      status.tryLink()
+      return status
+    }
+    if json { return try CommandOutput.write(CommandOutput.json(all.map(HelperStatusJSON.init))) }
+    let table = TextTable(
+      header: ["HELPER", "STATE", "LINK", "CONFIGURED BY"],
+      rows: all.map { status in
+        [
+          status.helper.client, status.words, status.path ?? "",
+          status.configuredBy.map(\.name).joined(separator: ", "),
+        ]
+      })
+    try CommandOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
+    for status in all where status.isConfiguredButUnusable {
+      interface.hint(NextHelperStep.text(status))
+    }
+  }
+}
+
+/// A helper in JSON.
+struct HelperStatusJSON: Encodable {
+  let helper: String
+  let state: HelperLink.State
+  let link: String?
+  let inPath: Bool
+  let configuredBy: [String]
+  let unusable: [String]?
+  let works: Bool?
+
+  init(_ status: HelperStatus) {
+    helper = status.helper.client
+    state = status.state
+    link = status.path
+    inPath = status.isInPath
+    configuredBy = status.configuredBy.map(\.name)
+    let faulty = status.configuredBy.filter { $0.fault != nil }.map(\.name)
+    unusable = faulty.isEmpty ? nil : faulty
+    works = status.works
+  }
+}
+
+/// What to do about a helper that a client is told to use, and cannot.
+enum NextHelperStep {
+  static func text(_ status: HelperStatus) -> String {
+    let name = status.helper.client
+    if let (place, fault) = status.fault { return text(place, fault, name) }
+    let command = "'\(KeychainCommandContext.current.commandPath) helpers install \(name)'"
+    return switch status.state {
+    case .missing, .broken:
+      "\(name) is told to use this program, but finds no link that leads to it: run \(command)"
+    case .foreign:
+      "\(name) is told to use this program, but finds another one, '\(status.path ?? "")': remove it, or put "
+        + "the folder of the link before it in PATH"
+    case .installed where !status.isInPath:
+      "\(name) is told to use this program, but '\(status.path ?? "")' is not found in PATH: add its folder"
+    case .installed:
+      "\(name) is told to use this program, but '\(status.path ?? "")' does not answer: run it with "
+        + "'\(status.helper.trial)' to see why"
+    }
+  }
+
+  private static func text(
+    _ place: String, _ fault: ClientConfiguration.Fault, _ client: String
+  ) -> String {
+    switch fault {
+    case .missingProgram(let program):
+      "'\(place)' of \(client) names '\(program)', which is not there or cannot be run: set it as "
+        + "'\(KeychainCommandContext.current.commandPath) helpers install \(client)' says"
+    case .otherProgram(let program):
+      "'\(place)' of \(client) names '\(program)', which is another program: set it as "
+        + "'\(KeychainCommandContext.current.commandPath) helpers install \(client)' says"
+    case .notJSON: "'\(place)' is no JSON that \(client) reads: mend or remove it"
+    }
+  }
+}
+
+/// Creates links.
+struct HelpersInstallCommand: HelpersSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "install",
+    abstract: "Create the links by which git and docker find this program",
+    usage: usage("helpers install [<name>]... [--folder <dir>]"),
+    discussion: """
+      A file that is not a link to this program is never replaced. What belongs into the configuration \
+      of each client is printed; it is not changed.
+
+      Example:
+        \(keychainPath) helpers install
+        \(keychainPath) helpers install docker --folder ~/bin
+      """)
+
+  @OptionGroup var options: HelperLinkOptions
+
+  @OptionGroup(title: "Common options") var common: HelpersCommonOptions
+
+  func perform(
+    _ context: KeychainCommandContext, _ interface: UserInterface
+  ) throws(KeychainError) {
+    let host = try InstalledHost(context)
+    let links = try options.links(host)
+    // Before anything is changed.
+    for link in links where link.state == .foreign { throw .foreignHelper(link.path) }
+    if let folder = links.first?.folder { try Self.makeFolder(folder) }
+    for link in links {
+      let isNew = try link.install()
+      interface.say("\(link.path) \(isNew ? "leads" : "leads already") to \(host.path)")
+    }
+    Self.warn(links, host, interface)
+    let setup = HelperSetup(host: host.name)
+    let other = options.names.isEmpty ? setup.swiftPM : ""
+    try CommandOutput.write(links.map { setup.text($0) }.joined() + other)
+  }
+
+  private static func makeFolder(_ folder: String) throws(KeychainError) {
+    var parts: [String] = []
+    var part = folder
+    while FileIdentity(part) == nil, part != "/" {
+      parts.append(part)
+      part = PathText.folder(of: part)
+    }
+    for part in parts.reversed() {
+      guard mkdir(part, 0o755) == 0 || errno == EEXIST else {
+        throw .cannotWrite(part, errno: errno)
+      }
+    }
+  }
+
+  /// Says what keeps clients from finding the links.
+  private static func warn(
+    _ links: [HelperLink], _ host: InstalledHost, _ interface: UserInterface
+  ) {
+    guard let folder = links.first?.folder else { return }
+    if Self.canBeChangedByOthers(folder) {
+      interface.say("other users can write to \(folder), and replace the links")
+      interface.hint("change its mode or owner, or choose another folder with --folder")
+    }
+    guard host.search.contains(folder) else {
+      interface.say("\(folder) is not in PATH, so clients do not find what lies there")
+      return interface.hint("add it to PATH, or choose another folder with --folder")
+    }
+    for link in links {
+      guard let found = host.search.program(PathText.name(of: link.path)),
+        FileIdentity(found) != host.identity
+      else { continue }
+      interface.say("\(found) comes earlier in PATH, so clients run that one")
+    }
+  }
+
+  /// Whether a folder belongs to another user, or everybody can write to it.
+  private static func canBeChangedByOthers(_ folder: String) -> Bool {
+    var status = stat()
+    guard stat(folder, &status) == 0 else { return false }
+    return status.st_mode & S_IWOTH != 0 || ![0, geteuid()].contains(status.st_uid)
+  }
+}
+
+/// Removes links.
+struct HelpersRemoveCommand: HelpersSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Remove the links by which git and docker find this program",
+    usage: usage("helpers remove [<name>]... [--folder <dir>]"),
+    discussion: """
+      A file that is not a link to this program stays. Take the helper out of the configuration of its \
+      client, too.
+
+      Example:
+        \(keychainPath) helpers remove docker
+      """,
+    aliases: ["rm", "uninstall"])
+
+  @OptionGroup var options: HelperLinkOptions
+
+  @OptionGroup(title: "Common options") var common: HelpersCommonOptions
+
+  func perform(
+    _ context: KeychainCommandContext, _ interface: UserInterface
+  ) throws(KeychainError) {
+    let links = try options.links(InstalledHost(context))
+    for link in links where link.state == .foreign { throw .foreignHelper(link.path) }
+    for link in links {
+      interface.say(
+        try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
     }
   }
 }

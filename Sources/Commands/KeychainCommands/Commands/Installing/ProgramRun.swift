@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainCredentials
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
@@ -19,11 +20,6 @@ struct ProgramRun {
   private static let limit = 1 << 16
 
   /// Runs a program to its end; `nil` if it cannot be started.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the program.
-  ///   - arguments: The arguments after its name.
-  ///   - time: When it is stopped.
   init?(_ path: String, _ arguments: [String], within time: Duration) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -93,5 +89,101 @@ struct ProgramRun {
       guard !deadline.hasPassed else { return false }
       Deadline.pause()
     }
+  }
+}
+
+/// The folders in which clients look for their helpers.
+struct SearchPath {
+  /// The absolute ones, in order; another one depends on where the client is started.
+  let folders: [String]
+
+  init(_ value: String? = Environment.value("PATH")) {
+    folders = (value ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+  }
+
+  /// Returns whether a folder is among them, perhaps by another path.
+  func contains(_ folder: String) -> Bool {
+    guard let identity = FileIdentity(folder) else { return false }
+    return folders.contains { FileIdentity($0) == identity }
+  }
+
+  /// Returns the first program of a name.
+  func program(_ name: String) -> String? {
+    folders.lazy.map { PathText.joined($0, name) }.first { path in
+      var status = stat()
+      return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        && access(path, X_OK) == 0
+    }
+  }
+}
+
+/// Paths as text; nothing here follows a link that is not named so.
+enum PathText {
+  /// Returns the path without its last part; `/` has itself.
+  static func folder(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Returns the last part of a path.
+  static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  static func joined(_ folder: String, _ name: String) -> String {
+    folder == "/" ? "/" + name : folder + "/" + name
+  }
+
+  /// Returns the text of a symbolic link; `nil` if there is none.
+  static func target(ofLink path: String) -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return nil }
+    return String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// The program that runs now, as links lead to it.
+struct InstalledHost {
+  /// The name of the host, which the names of its links end with.
+  let name: String
+
+  /// The path of the program: the one in `PATH` if that is this program, since what an update
+  /// replaces lies there; otherwise the file itself.
+  let path: String
+
+  let identity: FileIdentity
+  let search: SearchPath
+
+  /// Finds the program.
+  init(_ context: KeychainCommandContext, search: SearchPath = SearchPath()) throws(KeychainError) {
+    // After an update, the kernel says that the file was deleted; `FileIdentity` still reaches it.
+    let link = "/proc/self/exe"
+    guard let identity = FileIdentity(link), let file = PathText.target(ofLink: link) else {
+      throw KeychainError(
+        .internalFailure, "the path of this program is not known", recovery: "mount /proc")
+    }
+    name = context.hostName
+    self.search = search
+    self.identity = identity
+    let found = search.program(name)
+    path = found.flatMap { FileIdentity($0) == identity ? $0 : nil } ?? file
+  }
+
+  /// The folder of the program.
+  var folder: String { PathText.folder(of: path) }
+
+  /// The folder for links if none is given: the program's own if it can be written and is in
+  /// `PATH`; otherwise the user's, or the machine's if the user is the superuser.
+  var usualFolder: String? {
+    if search.contains(folder), access(folder, W_OK) == 0 { return folder }
+    if geteuid() == 0 { return "/usr/local/bin" }
+    return Environment.value("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/bin" : nil }
+  }
+
+  /// Returns the text of a link in a folder: a name alone next to the program, so that both can be
+  /// moved together.
+  func linkText(in folder: String) -> String {
+    FileIdentity(folder) == FileIdentity(self.folder) ? PathText.name(of: path) : path
   }
 }

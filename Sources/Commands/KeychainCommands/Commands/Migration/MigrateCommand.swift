@@ -178,9 +178,6 @@ struct MigrateCommand: KeychainSubcommand {
 
   /// Returns whether the target has credentials although the source has none; `false` unless a
   /// service or server is given.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if the target has none,
-  ///   either.
   private func isInTarget(of migration: CredentialMigration) throws(KeychainError) -> Bool {
     guard let named else { return false }
     let query = CredentialQuery(accessGroup: accessGroup, service: service, server: server)

@@ -1,6 +1,11 @@
 internal import ArgumentParser
+internal import Glibc
 internal import KeychainCredentials
+internal import KeychainHelpers
+internal import KeychainSecrets
+internal import KeychainStores
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Runs another program with secrets.
 struct RunCommand: KeychainSubcommand {
@@ -115,6 +120,161 @@ struct RunCommand: KeychainSubcommand {
     }
     if !allow.isEmpty && envFile.isEmpty && !fromEnvironment {
       throw ValidationError(UsageText.allowanceOfFiles)
+    }
+  }
+}
+
+extension RunCommand {
+  /// Becomes the command, or reports why not.
+  func run() throws {
+    let context = KeychainCommandContext.current
+    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
+      let session = try Session(common, stores: storeOptions, context: context, asking: asking)
+      defer { session.prompt?.close() }
+      guard !dryRun else { return try perform(in: session) }
+      try checkCommand()
+      guard !namedFiles || getpid() != 1 else { throw KeychainError.namedFilesOfFirstProcess }
+      // Before a secret or the environment is read: what removes the folder has this process's memory.
+      let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
+      let request = try RunRequest(self, defaultService: session.context.defaultService)
+      if let name = request.plan.unreadReferences.first {
+        session.interface.hint(RunText.unreadReference(name))
+      }
+      let words = ProgramArguments.bytes(ofLast: Array(words))
+      // Nobody is asked for a passphrase because of a misspelt name.
+      if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
+      let child = try child(words, request, files, in: session)
+      // The terminal is the command's from here on.
+      session.prompt?.close()
+      try closeUnlockDescriptor()
+      throw try child.become()
+    }
+  }
+
+  /// Prints what would be set.
+  func perform(in session: Session) throws(KeychainError) {
+    let request = try RunRequest(self, defaultService: session.context.defaultService)
+    if json { return try CommandOutput.write(try CommandOutput.json(RunJSON(request))) }
+    try CommandOutput.write(RunText.table(of: request).columns)
+  }
+
+  /// Reads everything that the command gets.
+  private func child(
+    _ words: [[UInt8]], _ request: RunRequest, _ files: ChildFiles, in session: Session
+  ) throws(KeychainError) -> Child {
+    let resolver = session.resolver()
+    var environment = try request.plan.resolve(with: resolver)
+    var files = files
+    for file in request.files {
+      let made = try files.add(file.name, resolver.resolve(file.reference, for: file.name))
+      try environment.set(file.name, to: made)
+    }
+    if !request.netrc.isEmpty {
+      let text = try NetrcFile.contents(for: request.netrc, in: session.store) {
+        query throws(KeychainError) in try session.stores.ensureReadable(query)
+      }
+      let made = try files.add(RunRequest.netrc.file, text, alsoNamed: RunRequest.netrc.variable)
+      try environment.set(RunRequest.netrc.variable, to: made)
+    }
+    let words = files.naming(in: words)
+    try environment.checkSize(arguments: words)
+    for name in environment.replacedNames {
+      session.interface.say("the inherited variable '\(name)' is replaced")
+    }
+    return Child(words: words, environment: environment, files: files)
+  }
+
+  /// Keeps the descriptor with the passphrase from the command: a file can be read again.
+  private func closeUnlockDescriptor() throws(KeychainError) {
+    guard let descriptor = common.unlockDescriptor else { return }
+    guard descriptor == STDIN_FILENO else {
+      guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .unlockDescriptor(errno) }
+      return
+    }
+    let empty = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard empty >= 0 else { throw .unlockDescriptor(errno) }
+    defer { close(empty) }
+    guard dup2(empty, STDIN_FILENO) == STDIN_FILENO else { throw .unlockDescriptor(errno) }
+  }
+
+  private func checkCommand() throws(KeychainError) {
+    guard let name = words.first, !name.isEmpty else { throw .noCommand }
+    if command.first != "--", name.utf8.first == UInt8(ascii: "-") { throw .dashCommand(name) }
+  }
+}
+
+/// A program with everything that it gets.
+private struct Child {
+  let words: [[UInt8]]
+  let environment: ChildEnvironment
+  let files: ChildFiles
+
+  /// Becomes the program.
+  ///
+  /// - Returns: Why it could not be started.
+  func become() throws -> CommandLineError {
+    try files.letChildInherit()
+    return try environment.withPointers { variables in
+      ProgramReplacement.start(words, environment: variables)
+    }
+  }
+}
+
+/// What `run` was asked for, read and checked before any store is opened.
+struct RunRequest {
+  /// The name of the file that `--netrc` makes, and the variable with its path.
+  static let netrc = (file: "netrc", variable: "NETRC")
+
+  let plan: EnvironmentPlan
+  let files: [ReferenceAssignment]
+  let netrc: [NetrcSelection]
+
+  init(_ command: RunCommand, defaultService: String) throws(KeychainError) {
+    let allowance = ReferenceAllowance(services: command.allow, defaultService: defaultService)
+    var plan = EnvironmentPlan(inheriting: command.clean ? .usual : .all)
+    for text in command.env {
+      let assignment = try ReferenceAssignment(text, option: "--env")
+      try plan.set(assignment.name, to: assignment.reference)
+    }
+    var environmentFiles: [EnvironmentFile] = []
+    for path in command.envFile {
+      environmentFiles.append(try EnvironmentFile(path: path, timeout: command.common.deadline))
+    }
+    // Of two files, the later one counts; a plan keeps what was added first.
+    for file in environmentFiles.reversed() { try plan.add(file, allowing: allowance) }
+    if command.fromEnvironment { try plan.addInherited(allowing: allowance) }
+    var files: [ReferenceAssignment] = []
+    for text in command.file {
+      files.append(try ReferenceAssignment(text, option: "--file"))
+    }
+    var netrc: [NetrcSelection] = []
+    for text in command.netrc { netrc.append(try NetrcSelection(text)) }
+    self.plan = plan
+    self.files = files
+    self.netrc = netrc
+    try checkNames()
+  }
+
+  /// The names of the variables that have paths of files.
+  var pathVariables: [String] {
+    files.map(\.name) + (netrc.isEmpty ? [] : [Self.netrc.variable])
+  }
+
+  /// The variables that have no paths of files; a path counts before a line of a file of variables.
+  var variables: [EnvironmentPlan.Variable] {
+    plan.variables.filter { variable in
+      !pathVariables.contains { $0.hasSameBytes(as: variable.name) }
+    }
+  }
+
+  /// Checks that no file is named twice, nor like a variable of the command line.
+  private func checkNames() throws(KeychainError) {
+    let fromOptions = plan.variables.filter { $0.source == .option }.map(\.name)
+    for file in files where !file.name.isVariableName { throw .invalidFileName(file.name) }
+    let names = fromOptions + pathVariables + (netrc.isEmpty ? [] : [Self.netrc.file])
+    for (index, name) in names.enumerated() {
+      let isRepeated = names[..<index].contains { $0.hasSameBytes(as: name) }
+      guard !isRepeated else { throw .fileTwice(name) }
     }
   }
 }

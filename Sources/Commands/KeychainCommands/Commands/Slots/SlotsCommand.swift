@@ -90,3 +90,100 @@ struct SlotJSON: Encodable {
     }
   }
 }
+
+/// The texts about slots and their changes.
+enum SlotText {
+  /// The table of slots; in a shared vault it has what each member may do.
+  static func table(
+    _ slots: [VaultSlot], isShared: Bool = false, deviceKeyExists: Bool
+  ) -> TextTable {
+    TextTable(
+      header: ["SLOT", "KIND", isShared ? "MAY" : "OPENS", "NAME", "DETAIL"],
+      rows: slots.map {
+        [
+          String($0.number), SlotNames.name(of: $0, deviceKeyExists: deviceKeyExists),
+          isShared ? SharedGrant($0.grant)?.rawValue ?? "" : opens($0), $0.name, detail($0),
+        ]
+      })
+  }
+
+  private static func opens(_ slot: VaultSlot) -> String {
+    slot.grant == .openTier ? "what needs no unlock" : "everything"
+  }
+
+  /// Returns the cost of a passphrase's hash, or the fingerprint of a recipient.
+  private static func detail(_ slot: VaultSlot) -> String {
+    if let recipient = slot.recipient { return recipient.fingerprint }
+    return slot.passwordHash.map { "\($0.memory >> 20) MiB, \($0.passes) passes" } ?? ""
+  }
+
+  static func added(_ slot: VaultSlot) -> String {
+    "added slot \(slot.number): \(SlotNames.label(of: slot))"
+  }
+
+  static func lockedNow(by slot: VaultSlot) -> String {
+    guard Vault.canStayUnlocked else {
+      return "the vault is locked now; \(UnlockText.unlockingEachTime)"
+    }
+    let key = slot.kind == .keyFile ? " --key-file FILE" : ""
+    return "the vault is locked now; "
+      + "'\(KeychainCommandContext.current.commandPath) unlock\(key)' opens it"
+  }
+
+  static func questionToRemove(_ slot: VaultSlot, deleting count: Int) -> String {
+    let also = count == 0 ? "" : ", and delete \(Words.items(count))"
+    return "remove slot \(slot.number), \(SlotNames.label(of: slot)), and keep the vault's keys"
+      + "\(also)? [y/N] "
+  }
+
+  static func willDelete(_ identity: CredentialIdentity) -> String {
+    "will be deleted: \(identity)"
+  }
+
+  static let deviceWillOpenEverything =
+    "after that, this machine's device key alone opens everything: whoever has the disk reads it"
+
+  static func removed(_ slot: VaultSlot) -> String {
+    "removed slot \(slot.number): \(SlotNames.label(of: slot)); "
+      + "copies of the vault that were made before still open with it"
+  }
+
+  static func removalKeepsKeys(of slot: VaultSlot) -> String {
+    let path = KeychainCommandContext.current.commandPath
+    let rekey = slot.grant == .administers ? "rekey --new-administration-key" : "rekey"
+    return
+      "the vault keeps its keys, which whoever opened it with that slot may know; '\(path) \(rekey)' "
+      + "gives it new ones"
+  }
+
+  static func deleted(_ count: Int) -> String { "deleted \(Words.items(count))" }
+}
+
+/// The names of slots.
+enum SlotNames {
+  /// Returns the kind of a slot; without a device key, it is not known whether a slot is this
+  /// machine's.
+  static func name(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
+    switch slot.kind {
+    case .passphrase: "passphrase"
+    case .keyFile: "key file"
+    case .device where slot.isThisDevice == true: "device (this one)"
+    case .device where !deviceKeyExists: "device (its device.key is missing)"
+    case .device: "device (another one)"
+    case .recoveryCode: "recovery code"
+    case .recipient: "recipient"
+    }
+  }
+
+  /// Returns the kind of a slot with what people call it, and the fingerprint of its recipient.
+  static func label(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
+    called(slot, deviceKeyExists: deviceKeyExists)
+      + (slot.recipient.map { " (fingerprint \($0.fingerprint))" } ?? "")
+  }
+
+  /// Returns the kind of a slot with what people call it.
+  static func called(_ slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
+    name(of: slot, deviceKeyExists: deviceKeyExists)
+      + (slot.name.isEmpty ? "" : " '\(slot.name)'")
+  }
+}

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Gives the vault new keys.
@@ -49,4 +50,160 @@ struct RekeyCommand: KeychainSubcommand {
       removing: remove, newAdministrationKey: newAdministrationKey, droppingDamaged: dropDamaged,
       assumingYes: yes)
   }
+}
+
+extension Session {
+  /// Gives the vault new keys, and reports the result.
+  ///
+  /// A slot can be removed in the same step, together with the items that need a passphrase if no
+  /// passphrase is left. If `isAgreed`, nothing is asked.
+  func rekey(
+    removing removed: UInt32? = nil, deletingItems: Bool = false,
+    newAdministrationKey: Bool = false, droppingDamaged: Bool = false,
+    assumingYes isAgreed: Bool
+  ) throws(KeychainError) {
+    // A mistyped number is reported before anybody is asked for a passphrase.
+    if let removed, try !vault.slots().contains(where: { $0.number == removed }) {
+      throw .noSlot(removed)
+    }
+    let wasCached = try vault.status().cachedFor != nil
+    let report = try withProgress { progress throws(KeychainError) in
+      try vault.rekey(
+        removing: removed, deletingItems: deletingItems,
+        newAdministrationKey: newAdministrationKey, droppingDamaged: droppingDamaged,
+        confirm: { plan throws(KeychainError) in try agrees(to: plan, assumingYes: isAgreed) },
+        progress: progress)
+    }
+    for line in RekeyText.lines(of: report) { interface.say(line) }
+    for hint in RekeyText.hints(about: report) { interface.hint(hint) }
+    if wasCached { interface.hint(RekeyText.lockedByNewKeys) }
+  }
+
+  /// Shows what new keys keep and lose, and asks a person to agree.
+  ///
+  /// Nothing is asked if the device key of this machine alone opens the vault, and nothing is lost.
+  func agrees(
+    to plan: RekeyPlan, assumingYes isAgreed: Bool
+  ) throws(KeychainError) -> Bool {
+    guard plan.concernsOthers else { return true }
+    let hasDeviceKey = try vault.status().hasDeviceSecret
+    for line in RekeyText.lines(of: plan, deviceKeyExists: hasDeviceKey) {
+      interface.say(line, isAskedAbout: !isAgreed)
+    }
+    guard isAgreed || prompt != nil else { throw .newKeysNeedConfirmation }
+    return try confirm(
+      RekeyText.question(plan, deviceKeyExists: hasDeviceKey), assumingYes: isAgreed)
+  }
+}
+
+extension RekeyPlan {
+  /// Whether there is something for a person to compare, or something is lost.
+  fileprivate var concernsOthers: Bool {
+    removed != nil || losesItems || promotesDevice
+      || kept.contains { $0.isThisDevice != true }
+  }
+}
+
+/// The texts about new keys.
+enum RekeyText {
+  static func question(_ plan: RekeyPlan, deviceKeyExists: Bool) -> String {
+    guard let removed = plan.removed else { return "give the vault new keys? [y/N] " }
+    let label = SlotNames.label(of: removed, deviceKeyExists: deviceKeyExists)
+    return "remove slot \(removed.number), \(label), and give the vault new keys? [y/N] "
+  }
+
+  /// Returns what new keys keep and lose, one fact per line.
+  static func lines(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
+    let opening = plan.kept.map { slot in
+      "will open the vault: slot \(slot.number), "
+        + SlotNames.label(of: slot, deviceKeyExists: deviceKeyExists) + opens(slot)
+    }
+    let key =
+      plan.changesAdministrationKey
+      ? ["the vault gets a new administration key, and with it a new check"] : []
+    return opening + losses(of: plan, deviceKeyExists: deviceKeyExists) + key
+  }
+
+  /// Returns what a slot gives, if it does not give everything.
+  private static func opens(_ slot: VaultSlot) -> String {
+    switch slot.grant {
+    case .administers: ""
+    case .openTier, .readsAndWrites, .reads: ", which \(slot.grant)"
+    }
+  }
+
+  private static func losses(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
+    var lines: [String] = []
+    if let slot = plan.removed {
+      let label = SlotNames.label(of: slot, deviceKeyExists: deviceKeyExists)
+      lines.append("will be removed: slot \(slot.number), \(label)")
+    }
+    lines += plan.damagedItems.map { "will be lost, as it does not open: \($0)" }
+    if plan.otherDeviceItemCount > 0 {
+      let missing = deviceKeyExists ? "" : ", or to this one, whose device.key is missing"
+      lines.append(
+        "will be deleted: \(Words.items(plan.otherDeviceItemCount)) bound to other devices\(missing)"
+      )
+    }
+    lines += plan.deletedItems.map(SlotText.willDelete).sorted()
+    if plan.promotesDevice { lines.append(SlotText.deviceWillOpenEverything) }
+    return lines
+  }
+
+  /// Returns the results of new keys, one per line.
+  static func lines(of report: RekeyReport) -> [String] {
+    let plan = report.plan
+    let deleted =
+      plan.otherDeviceItemCount + plan.deletedItems.count + plan.damagedItems.count
+    let kept = plan.itemCount - deleted
+    let lost = deleted > 0 ? ", deleted \(Words.items(deleted))" : ""
+    let removed = plan.removed.map { "removed slot \($0.number): \(SlotNames.label(of: $0))" }
+    return [
+      removed,
+      "sealed \(Words.items(kept)) again\(lost); the vault is opened by "
+        + plan.kept.map { "slot \($0.number) (\(SlotNames.called($0)))" }.joined(separator: ", "),
+      plan.changesAdministrationKey ? "the vault's check is now \(report.check)" : nil,
+    ].compactMap(\.self)
+  }
+
+  /// Returns what a person should do after the vault got new keys.
+  static func hints(about report: RekeyReport) -> [String] {
+    let copies =
+      "copies of the vault made before still open as they did, and hold the secrets of their time: "
+      + "change those that somebody may have, and make a new backup"
+    let plan = report.plan
+    guard plan.changesAdministrationKey else { return [copies] }
+    var hints = [copies]
+    if plan.kept.contains(where: { $0.kind == .recoveryCode }) {
+      hints.append(RecoveryCodeText.writing(report.check))
+    }
+    if !plan.isSignedByRecoveryCode, plan.kept.contains(where: { $0.isThisDevice != true }) {
+      hints.append(comparing(report.check))
+    }
+    return hints
+  }
+
+  /// Returns what to do where a new administration key cannot be followed.
+  static func comparing(_ check: VaultCheck) -> String {
+    let path = KeychainCommandContext.current.commandPath
+    return
+      "other machines that have seen the vault refuse it until somebody there compares the new check with you: "
+      + "'\(path) identity pin FILE --check \(check)' for a pinned identity, and "
+      + "'\(path) accept-restored --check \(check)'"
+  }
+
+  static var lockedByNewKeys: String {
+    guard Vault.canStayUnlocked else {
+      return "the vault is locked now; \(UnlockText.unlockingEachTime)"
+    }
+    return
+      "the vault is locked now; '\(KeychainCommandContext.current.commandPath) unlock' opens it"
+  }
+}
+
+extension KeychainError {
+  static let newKeysNeedConfirmation = KeychainError(
+    .invalidArgument,
+    "new keys need a yes to the above, and there is no terminal to ask, or asking is turned off",
+    recovery: "compare what will open the vault, and add --yes")
 }

@@ -1,0 +1,284 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainHelpers
+internal import KeychainSecrets
+internal import KeychainStores
+internal import KeychainVault
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+internal import SystemPackage
+
+extension ImportCommand {
+  /// Takes the passwords of a netrc file, and removes them from it if that is agreed.
+  func importNetrc(in session: Session) throws(KeychainError) {
+    if isFromInput {
+      guard isatty(STDIN_FILENO) == 0 else { throw .netrcFromTerminal }
+      guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+        throw .inputClosed(NetrcImportText.onInput)
+      }
+      let text = try SecretBytes.readingNetrc(
+        STDIN_FILENO, named: "standard input", by: session.asking.deadline)
+      let report = try store(text, in: session)
+      return try write(report, removedCount: 0)
+    }
+    guard let path = file ?? NetrcPlaces.usual else { throw .noNetrc }
+    let source = try NetrcSource(path)
+    if source.isOpenToOthers {
+      session.interface.say(NetrcImportText.isOpenToOthers(source.path))
+      session.interface.hint(NetrcImportText.close(source.path))
+    }
+    let text: SecretBytes
+    do { text = try source.text.copy() } catch { throw KeychainError(error) }
+    let report = try store(text, in: session)
+    let removedCount: Int
+    do throws(KeychainError) {
+      removedCount = try removeStored(report, from: source, in: session)
+    } catch {
+      // What was stored is stored.
+      try write(report, removedCount: 0)
+      throw error
+    }
+    try write(report, removedCount: removedCount)
+  }
+
+  /// Stores what a netrc file has, unless it is a dry run, and reports it.
+  private func store(
+    _ text: consuming SecretBytes, in session: Session
+  ) throws(KeychainError) -> NetrcImport {
+    let report = try NetrcImport(text, into: session.stores, overwriting: overwrite)
+    if !dryRun { try perform(report, in: session) }
+    let interface = session.interface
+    if dryRun || !overwrite {
+      for item in report.items(.differing) {
+        interface.say(
+          ExportText.differs(item.identity, isOverwriting: overwrite, isDryRun: dryRun))
+      }
+    }
+    for obstacle in NetrcImportPlan.Obstacle.allCases {
+      let entries = report.plan.left.filter { $0.obstacle == obstacle }.map(\.entry)
+      if !entries.isEmpty { interface.say(NetrcImportText.left(obstacle, entries)) }
+    }
+    for host in report.plan.repeatedHosts { interface.say(NetrcImportText.repeated(host)) }
+    interface.say(NetrcImportText.summary(report, isDryRun: dryRun))
+    if !overwrite, !report.items(.differing).isEmpty {
+      interface.hint(ExportText.overwriteToReplace)
+    }
+    return report
+  }
+
+  /// Stores everything, or nothing: in the vault in one step, in the desktop keyring one by one.
+  private func perform(
+    _ report: borrowing NetrcImport, in session: Session
+  ) throws(KeychainError) {
+    for item in report.changed
+    where try session.stores.decision(for: item.identity).place != .vault {
+      return try report.perform()
+    }
+    guard !report.changed.isEmpty else { return }
+    do {
+      try session.vault.withTransaction { transaction in
+        try report.forEachChange { identity, update, password throws(KeychainError) in
+          try transaction.merge(update, secret: password, into: identity)
+        }
+      }
+    } catch {
+      throw error as? KeychainError
+        ?? KeychainError(.internalFailure, "the import failed: \(error)")
+    }
+  }
+
+  /// Removes the entries that are stored, which are read back first.
+  ///
+  /// Returns how many entries were removed, or would be.
+  private func removeStored(
+    _ report: borrowing NetrcImport, from source: borrowing NetrcSource, in session: Session
+  ) throws(KeychainError) -> Int {
+    let interface = session.interface
+    guard !dryRun else {
+      if remove { try source.requireReplaceable() }
+      let items =
+        report.items(.absent) + report.items(.same)
+        + (overwrite ? report.items(.differing) : [])
+      let count = items.reduce(0) { $0 + $1.entries.count }
+      if remove, count > 0 { interface.say(NetrcImportText.wouldRemove(count, source.path)) }
+      return remove ? count : 0
+    }
+    let entries = try report.storedEntries()
+    guard !entries.isEmpty else { return 0 }
+    guard try agreesToRemoving(entries.count, from: source.path, session) else {
+      interface.say(NetrcImportText.stays(entries.count, source.path))
+      if !keep, !stores.sessionOnly, session.prompt == nil {
+        interface.hint(NetrcImportText.removeThem)
+      }
+      return 0
+    }
+    let isGone = try source.replace(by: try report.file.text(without: entries))
+    interface.say(NetrcImportText.removed(entries.count, source.path, isFileRemoved: isGone))
+    return entries.count
+  }
+
+  private func agreesToRemoving(
+    _ count: Int, from path: String, _ session: Session
+  ) throws(KeychainError) -> Bool {
+    // The passwords would be gone after the logout.
+    if remove || keep || stores.sessionOnly { return remove }
+    do throws(KeychainError) {
+      return try session.prompt?.confirm(NetrcImportText.question(count, path)) ?? false
+    } catch {
+      throw error.code == .cancelled ? .netrcStaysCancelled(path) : error
+    }
+  }
+
+  private func write(
+    _ report: borrowing NetrcImport, removedCount: Int
+  ) throws(KeychainError) {
+    guard json else { return }
+    try CommandOutput.write(
+      try CommandOutput.json(
+        NetrcImportJSON(report, isDryRun: dryRun, removedCount: removedCount)))
+  }
+}
+
+extension KeychainError {
+  static let noNetrc = KeychainError(
+    .notFound, "there is no .netrc in the home folder", recovery: "name the file")
+
+  static let netrcFromTerminal = KeychainError(
+    .refused, "a netrc file is not read from a terminal",
+    recovery: "name a file, or redirect one to standard input")
+}
+
+/// A netrc file on disk, as it was when it was read.
+struct NetrcSource: ~Copyable {
+  /// The path that was given.
+  let path: String
+
+  /// The contents.
+  let text: SecretBytes
+
+  /// The path of the file itself, which a link may have led to.
+  private let file: String
+
+  private let status: Stat
+
+  /// Opens and reads the file.
+  init(_ path: String) throws(KeychainError) {
+    guard let resolved = realpath(path, nil) else { throw .cannotOpen(path, errno: errno) }
+    defer { free(resolved) }
+    let descriptor = open(resolved, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .cannotOpen(path, errno: errno) }
+    defer { close(descriptor) }
+    let status: Stat
+    do { status = try Stat(FileDescriptor(rawValue: descriptor)) } catch {
+      throw .cannotOpen(path, errno: EIO)
+    }
+    guard status.type == .regular else { throw .netrcIsNoFile(path) }
+    let text = try SecretBytes.readingNetrc(descriptor, named: path, by: nil)
+    self = Self(path: path, text: text, file: String(cString: resolved), status: status)
+  }
+
+  private init(path: String, text: consuming SecretBytes, file: String, status: Stat) {
+    self.path = path
+    self.text = text
+    self.file = file
+    self.status = status
+  }
+
+  /// Whether other users can read it.
+  var isOpenToOthers: Bool { status.permissions.rawValue & 0o077 != 0 }
+
+  /// Replaces the file by what is left of it, unless another program has changed it.
+  ///
+  /// Returns whether the file was removed.
+  borrowing func replace(by rest: borrowing SecretBytes) throws(KeychainError) -> Bool {
+    try requireReplaceable()
+    try requireUnchanged()
+    let isLink = try translated(try PrivateFile.look(path))?.type == .symbolicLink
+    if rest.isBlank, !isLink {
+      guard unlink(file) == 0 else { throw .cannotWrite(path, errno: errno) }
+      return true
+    }
+    // It becomes as open as it was where the file system has no modes.
+    let replacement = try translated(
+      try FileReplacement(of: file, openTo: status.permissions.rawValue & PrivateFile.everybody))
+    try translated(
+      try replacement.write { descriptor throws(Errno) in try rest.write(to: descriptor) })
+    try translated(try replacement.sync())
+    // Again, because writing to the disk may take long.
+    try requireUnchanged()
+    do { try replacement.publishSynced() } catch { throw KeychainError(error) }
+    return false
+  }
+
+  /// Checks that replacing the file would lose nothing.
+  borrowing func requireReplaceable() throws(KeychainError) {
+    guard status.userID.rawValue == geteuid() else { throw .netrcOfOther(path) }
+    guard status.linkCount == 1 else { throw .netrcHasOtherNames(path) }
+  }
+
+  private borrowing func requireUnchanged() throws(KeychainError) {
+    let now = try NetrcSource(path)
+    guard now.status.identity == status.identity, now.text.isEqual(to: text) else {
+      throw .netrcChanged(path)
+    }
+  }
+}
+
+extension SecretBytes {
+  /// Reads the text of a netrc file to its end.
+  static func readingNetrc(
+    _ descriptor: Int32, named name: String, by deadline: Deadline?
+  ) throws(KeychainError) -> SecretBytes {
+    guard
+      let text = try reading(
+        descriptor, named: name, limit: NetrcFile.maximumCount, by: deadline)
+    else { throw .netrcTooLarge(name) }
+    return text
+  }
+
+  fileprivate var isBlank: Bool {
+    withBytes { bytes in
+      (0..<bytes.byteCount).allSatisfy { index in
+        bytes.byte(at: index) == UInt8(ascii: " ") || (0x09...0x0D).contains(bytes.byte(at: index))
+      }
+    }
+  }
+}
+
+/// Where programs look for a netrc file.
+enum NetrcPlaces {
+  /// The `.netrc` file in the folder that `HOME` names, or else in the account's; `nil` if there is none.
+  static var usual: String? {
+    (Environment.value("HOME") ?? accountFolder).flatMap(netrc)
+  }
+
+  /// All netrc files that programs read: SwiftPM takes the one in the account's folder, whatever `HOME`
+  /// names, and others the file that `NETRC` names.
+  static var all: [String] {
+    let named = Environment.value("NETRC").flatMap { access($0, F_OK) == 0 ? $0 : nil }
+    var paths: [String] = []
+    for path in [usual, accountFolder.flatMap(netrc), named].compactMap(\.self)
+    where !paths.contains(path) {
+      paths.append(path)
+    }
+    return paths
+  }
+
+  /// Those of them that other users can read.
+  static var openToOthers: [String] {
+    all.filter { path in
+      var status = stat()
+      return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+    }
+  }
+
+  private static func netrc(in folder: String) -> String? {
+    let path = folder.hasSuffix("/") ? folder + ".netrc" : folder + "/.netrc"
+    return access(path, F_OK) == 0 ? path : nil
+  }
+
+  private static var accountFolder: String? {
+    guard let entry = getpwuid(geteuid()), let folder = entry.pointee.pw_dir else { return nil }
+    return String(validatingCString: folder)
+  }
+}

@@ -1,0 +1,185 @@
+internal import KeychainCredentials
+internal import KeychainStores
+internal import KeychainVault
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+// The errors and hints if something does not exist.
+extension Session {
+  /// Returns the error for a missing credential, with what the person may have meant: a vault that
+  /// doesn't exist, a service that has another store than the chosen one, or the same account
+  /// elsewhere.
+  func notFound(_ identity: CredentialIdentity) -> KeychainError {
+    let failure = explainingMissingVault(.notFound(identity))
+    guard failure.recovery == nil, let recovery = wayToWhatIsMeant(by: identity) else {
+      return failure
+    }
+    return KeychainError(failure.code, failure.message, recovery: .advice(recovery))
+  }
+
+  /// Returns the error if no item has the attributes, with where to search for other programs'
+  /// items if they may be meant.
+  func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
+    let failure = explainingMissingVault(.nothingMatches(attributes))
+    guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
+    return KeychainError(
+      failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
+  }
+
+  /// Returns a failure with its cause if the given vault does not exist.
+  func explainingMissingVault(_ failure: KeychainError) -> KeychainError {
+    guard let (absence, name) = missingNamedVault() else { return failure }
+    return absence.hasFolder
+      ? failure.explained(by: absence, named: name) : .noFolder(absence, named: name)
+  }
+
+  /// Calls `body` for a credential that must exist, and explains the error if it does not.
+  func expecting<Result>(
+    _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    do throws(KeychainError) {
+      return try body()
+    } catch {
+      throw error.code == .notFound ? notFound(identity) : error
+    }
+  }
+
+  /// Reports that the given vault doesn't exist, if that is so.
+  func reportMissingVault() throws(KeychainError) {
+    guard let (absence, name) = missingNamedVault() else { return }
+    guard absence.hasFolder else { throw .noFolder(absence, named: name) }
+    interface.say(AbsenceText.missing(absence))
+    interface.hint(AbsenceText.checkPath(of: name))
+  }
+
+  /// Hints at a mistake if the state of a given vault is shown, and it doesn't exist.
+  func hintAtMissingVault() {
+    guard let (_, name) = missingNamedVault() else { return }
+    interface.hint(AbsenceText.checkPath(of: name))
+  }
+
+  /// Returns how the given vault is missing, and the option or variable that gives it.
+  ///
+  /// The usual vault, or a host's, may be missing until something is stored.
+  private func missingNamedVault() -> (VaultAbsence, name: String)? {
+    guard let name = nameOfVault, stores.explicitPlace == .vault,
+      let absence = try? vault.absence()
+    else { return nil }
+    return (absence, name)
+  }
+
+  private var nameOfVault: String? {
+    if options.vault != nil { return "--vault" }
+    return !EnvironmentVariables.process.isSet("KEYCHAIN_VAULT") ? nil : "KEYCHAIN_VAULT"
+  }
+
+  private func wayToWhatIsMeant(by identity: CredentialIdentity) -> String? {
+    if CredentialReference.isReference(identity.account) {
+      return AbsenceText.reference(identity.account)
+    }
+    if let place = stores.placePassedOver(of: identity) {
+      return StoreText.lookingElsewhere(place)
+    }
+    let found = elsewhere(identity.account)
+    guard !found.isEmpty else {
+      return accountResembling(identity).map {
+        AbsenceText.resembling($0, insteadOf: identity.account)
+      }
+    }
+    return found.count <= Self.hintLimit
+      ? AbsenceText.elsewhere(identity.account, found)
+      : AbsenceText.elsewhereOften(identity.account)
+  }
+
+  /// Returns the readable credentials of an account; a host searches only its own service.
+  private func elsewhere(_ account: String) -> [CredentialIdentity] {
+    let query = context.narrow(CredentialQuery(account: account))
+    let found = stores.glance(query, .quick)
+    return found?.credentials.map(\.identity) ?? []
+  }
+
+  /// Returns the readable account of the service that is most similar to the given one.
+  private func accountResembling(_ identity: CredentialIdentity) -> String? {
+    var query = CredentialQuery(accessGroup: identity.accessGroup)
+    switch identity.kind {
+    case .genericPassword(let service, _): query.service = service
+    case .internetPassword(let password): query.server = password.server
+    }
+    let found = stores.glance(query, .quick)?.credentials.prefix(Self.searchLimit) ?? []
+    return found.map(\.identity.account).resembling(identity.account)
+  }
+
+  /// Similar accounts are not searched for beyond as many.
+  private static let searchLimit = 200
+
+  /// Hints list no more places.
+  private static let hintLimit = 3
+}
+
+/// The texts about things that do not exist.
+enum AbsenceText {
+  /// Returns that a vault given by its path does not exist.
+  static func missing(_ absence: VaultAbsence) -> String {
+    "the vault '\(absence.path)' does not exist"
+  }
+
+  static func checkPath(of vaultName: String) -> String {
+    "check the path that \(vaultName) gives"
+  }
+
+  /// Returns where else an account exists, as options.
+  static func elsewhere(_ account: String, _ identities: [CredentialIdentity]) -> String {
+    let places = identities.map { "with \(options(naming: $0))" }
+    return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
+  }
+
+  /// Returns which command takes a reference.
+  static func reference(_ text: String) -> String {
+    "a reference is read with '\(KeychainCommandContext.current.commandPath) read "
+      + "\(ShellText.quoted(text))'"
+  }
+
+  /// Returns the account that the person may have meant.
+  static func resembling(_ account: String, insteadOf word: String) -> String {
+    "did you mean \(ShellText.quoted(account))\(Words.lookAlike(account, word))?"
+  }
+
+  static func elsewhereOften(_ account: String) -> String {
+    "\(ShellText.quoted(account)) exists in several other places: "
+      + "'\(KeychainCommandContext.current.commandPath) list --account \(ShellText.quoted(account)) "
+      + "--all-groups'"
+  }
+
+  private static func options(naming identity: CredentialIdentity) -> String {
+    var options: [(name: String, value: String)] = []
+    switch identity.kind {
+    case .genericPassword(let service, _): options.append(("service", service))
+    case .internetPassword(let password):
+      options = [
+        ("server", password.server), ("protocol", password.protocol),
+        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
+        ("security-domain", password.securityDomain),
+        ("authentication-type", password.authenticationType),
+      ].filter { !$0.1.isEmpty }
+    }
+    if !identity.accessGroup.isEmpty { options.append(("access-group", identity.accessGroup)) }
+    return options.map { "--\($0.name) \(ShellText.quoted($0.value))" }.joined(separator: " ")
+  }
+}
+
+extension KeychainError {
+  /// Returns the error with its cause: a vault given by its path does not exist.
+  func explained(by absence: VaultAbsence, named name: String) -> Self {
+    Self(
+      code, "\(message): \(AbsenceText.missing(absence))",
+      recovery: .advice(AbsenceText.checkPath(of: name)))
+  }
+
+  /// The error if not even the folder of a given vault exists.
+  static func noFolder(_ absence: VaultAbsence, named name: String) -> Self {
+    Self(
+      .noStore,
+      "the vault '\(absence.path)' does not exist, nor does its folder '\(absence.folder)'",
+      recovery: .advice(AbsenceText.checkPath(of: name)) + ", or mount its volume")
+  }
+}

@@ -1,0 +1,123 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import PrephirencesSystem
+
+// JSON that may have secrets in it: texts go from guarded memory to guarded memory. Errors say where
+// it is wrong, never what it says.
+
+/// Reads one object that is the whole text; `member` reads or skips each value.
+func readObject(
+  _ json: borrowing SecretBytes,
+  member: (borrowing SecretBytes, inout JSONScanner, Span<UInt8>) throws -> Void
+) throws(KeychainError) {
+  var scanner = JSONScanner()
+  do {
+    try json.withBytes { bytes throws in
+      let bytes = Span<UInt8>(_bytes: bytes)
+      try scanner.object(in: bytes) { scanner in
+        let name = try scanner.secret(in: bytes)
+        try scanner.colon(in: bytes)
+        try member(name, &scanner, bytes)
+      }
+      try scanner.end(in: bytes)
+    }
+  } catch let error as SecretsError {
+    throw KeychainError(error)
+  } catch {
+    let position = (error as? JSONError)?.position ?? scanner.position
+    throw KeychainError(
+      .invalidArgument, "what was sent is not the JSON that is expected, at byte \(position)")
+  }
+}
+
+extension JSONScanner {
+  /// Reads a text into guarded memory.
+  mutating func secret(in bytes: Span<UInt8>) throws -> SecretBytes {
+    var text = try SecretBuffer(capacity: 256)
+    try self.text(in: bytes) { try text.append($0) }
+    let isText = text.withBytes { (try? UTF8Span(validating: Span<UInt8>(_bytes: $0))) != nil }
+    guard isText else { throw failure("a text is not UTF-8") }
+    return try text.finish()
+  }
+
+  /// Reads a text that is no secret; skips a value of another kind.
+  mutating func textIfAny(in bytes: Span<UInt8>) throws -> String? {
+    if case .text = try kind(in: bytes) { return try secret(in: bytes).text() }
+    try skipValue(in: bytes)
+    return nil
+  }
+}
+
+extension SecretBuffer {
+  /// Appends text as it is.
+  mutating func append(_ text: String) throws(SecretsError) {
+    for unit in text.utf8 { try append(unit) }
+  }
+
+  /// Appends a string of JSON: with quotes, and with escapes where they are needed.
+  ///
+  /// The bytes are text in UTF-8; what is not ASCII stays as it is.
+  mutating func appendJSON(_ text: RawSpan) throws(SecretsError) {
+    try append(UInt8(ascii: "\""))
+    try appendJSONCharacters(text)
+    try append(UInt8(ascii: "\""))
+  }
+
+  /// Appends what is between the quotes of a string of JSON.
+  ///
+  /// YAML reads the same: what it does not allow, or takes for a line break, is escaped, too.
+  mutating func appendJSONCharacters(_ text: RawSpan) throws(SecretsError) {
+    var offset = 0
+    while offset < text.byteCount {
+      let byte = text.byte(at: offset)
+      let (escaped, count) = text.escapedScalar(at: offset)
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        try append(UInt8(ascii: "\\"))
+        try append(byte)
+      } else if let escaped {
+        let digits = String(escaped, radix: 16, uppercase: true)
+        try append("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+      } else {
+        try append(byte)
+      }
+      offset += count
+    }
+  }
+
+  /// Appends a string of JSON.
+  mutating func appendJSON(_ text: String) throws(SecretsError) {
+    var text = text
+    text.makeContiguousUTF8()
+    try appendJSON(text.utf8Span.span.bytes)
+  }
+}
+
+extension RawSpan {
+  /// Returns the control character, separator of lines or noncharacter whose bytes begin here, and how
+  /// many they are; `nil` and 1 for everything else.
+  fileprivate func escapedScalar(at offset: Int) -> (scalar: UInt32?, count: Int) {
+    let first = byte(at: offset)
+    if first < 0x20 || first == 0x7F { return (UInt32(first), 1) }
+    func next(_ distance: Int) -> UInt8 {
+      offset + distance < byteCount ? byte(at: offset + distance) : 0
+    }
+    switch (first, next(1), next(2)) {
+    case (0xC2, 0x80..<0xA0, _): return (UInt32(next(1)), 2)
+    case (0xE2, 0x80, 0xA8), (0xE2, 0x80, 0xA9): return (0x2000 + UInt32(next(2) - 0x80), 3)
+    case (0xEF, 0xBF, 0xBE), (0xEF, 0xBF, 0xBF): return (0xFFC0 + UInt32(next(2) - 0x80), 3)
+    default: return (nil, 1)
+    }
+  }
+}
+
+extension SecretBytes {
+  /// The text of bytes that a scanner has checked; not for secrets.
+  borrowing func text() -> String { withBytes { $0.text } ?? "" }
+
+  borrowing func isText(_ text: String) -> Bool {
+    withBytes { bytes in
+      bytes.byteCount == text.utf8.count
+        && text.utf8.enumerated().allSatisfy { bytes.byte(at: $0.offset) == $0.element }
+    }
+  }
+}
