@@ -1,11 +1,12 @@
 public import KeychainCredentials
 public import KeychainSecrets
-internal import PrephirencesSystem
+package import PrephirencesSystem
 
-extension SecretServiceStore: CredentialReceiver {
-  /// Always `false`: a keyring's file can be copied to another machine, and its password opens it
-  /// there.
-  package var bindsToDevice: Bool { false }
+extension SecretServiceStore: BuiltInStore {
+  // A keyring's file can be copied to another machine, and its password opens it there; so it binds
+  // nothing to this one.
+
+  package var environment: EnvironmentVariables { EnvironmentVariables(configuration.environment) }
 
   /// Stores a credential with its dates; see the protocol.
   @discardableResult
@@ -19,12 +20,6 @@ extension SecretServiceStore: CredentialReceiver {
   ///
   /// Another program's item of this name stays unchanged; ours takes precedence from then on.
   ///
-  /// - Parameters:
-  ///   - credential: The credential.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - mode: Whether there must or must not be one of this identity already, including another
-  ///     program's.
-  /// - Returns: The stored credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring supports.
   @discardableResult
@@ -38,15 +33,6 @@ extension SecretServiceStore: CredentialReceiver {
   ///
   /// The attributes of another program's item are kept in ours, which takes precedence from then
   /// on. If several items of other programs have this name, no attributes are kept.
-  ///
-  /// - Parameters:
-  ///   - update: The changes; everything else stays.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - identity: The identity of the credential.
-  ///   - mode: Whether there must or must not be one of this identity already, including another
-  ///     program's.
-  /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -96,11 +82,6 @@ extension SecretServiceStore: CredentialReceiver {
 
   /// Changes a credential without its secret; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - update: The changes.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
   ///   program's item.
   @discardableResult
@@ -119,11 +100,6 @@ extension SecretServiceStore: CredentialReceiver {
 
   /// Renames a credential; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - newIdentity: The new identity; it must not be used by another program's item, either.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The renamed credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
   ///   program's item.
   @discardableResult
@@ -145,10 +121,6 @@ extension SecretServiceStore: CredentialReceiver {
 
   /// Removes a credential; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   another program's item, or if the provider asks before it removes anything, and no person
   ///   may be asked.
@@ -160,14 +132,6 @@ extension SecretServiceStore: CredentialReceiver {
   }
 
   /// Removes a credential, even one that another program stored in its own form; see the protocol.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  ///   - includingOtherPrograms: Whether another program's item of this name is removed if we have
-  ///     none.
-  /// - Returns: `false` if there was no credential.
-  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
@@ -233,5 +197,89 @@ extension Credential {
     throw KeychainError(
       .refused, "the desktop keyring cannot promise \(accessibility)",
       recovery: "use \(.useVault), or another accessibility")
+  }
+}
+
+extension SecretServiceStore {
+  /// Checks that a credential could be stored now: the collection is available and unlocked, the
+  /// provider accepts encrypted secrets, and the condition of the mode holds.
+  ///
+  /// Nothing is stored. A question that is asked here is not asked again when storing.
+  package func checkStoring(
+    _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
+  ) throws(KeychainError) {
+    try Credential(identity, accessibility: accessibility).checkStoring(secretCount: nil)
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder.creating(operation)
+      _ = try operation.session()
+      guard mode != .addOrReplace else { return }
+      try mode.check(try finder.item(identity)?.credential, identity: identity)
+    }
+  }
+}
+
+// For the choice between this and other stores.
+extension SecretServiceStore {
+  /// Whether the collection can be used.
+  package enum Access: Sendable {
+    /// It can, without asking.
+    case free
+
+    /// It can after a person has answered; otherwise, operations fail with this error.
+    case afterQuestion(KeychainError)
+
+    /// It cannot: there is none here for this program.
+    case none(KeychainError)
+
+    /// It is not known: no valid answer came in time.
+    case unknown(KeychainError)
+  }
+
+  /// Whether the environment specifies a session bus, running or not.
+  package var findsBus: Bool { (try? BusAddress(environment: configuration.environment)) != nil }
+
+  /// Whether the provider could ask a person now.
+  package var canPrompt: Bool { configuration.canPrompt }
+
+  /// Probes the session bus as ``SecretServiceProbe/run(deadline:)`` does, with the store's
+  /// environment and deadline.
+  package func probe() -> SecretServiceProbe {
+    SecretServiceProbe.run(
+      environment: configuration.environment, deadline: configuration.deadline)
+  }
+
+  /// Finds out whether the collection can be used, and starts the provider if the bus can do that.
+  ///
+  /// No person is asked. What can be unlocked without asking is unlocked.
+  package func access() -> Access {
+    var quiet = configuration
+    quiet.interaction = .denied
+    do throws(KeychainError) {
+      return try SecretServiceStore(configuration: quiet).run { operation throws(KeychainError) in
+        try Self.access(operation)
+      }
+    } catch {
+      return error.isAbsenceOfKeyring ? .none(error) : .unknown(error)
+    }
+  }
+
+  private static func access(_ operation: ServiceOperation) throws(KeychainError) -> Access {
+    do throws(KeychainError) {
+      try ItemFinder(operation).unlockIfNeeded()
+      return .free
+    } catch {
+      guard error.code == .locked || error == operation.noCollection else { throw error }
+      return .afterQuestion(error)
+    }
+  }
+}
+
+extension KeychainError {
+  /// Whether an attempt to use the keyring showed that there is none here for this program.
+  ///
+  /// A keyring that is silent, whose answers are not valid, or whose program ends while it is asked,
+  /// is not absent: it may have credentials.
+  package var isAbsenceOfKeyring: Bool {
+    code == .noStore && self != .providerEnded || self == .deniedByBus
   }
 }

@@ -3,7 +3,6 @@ public import FoundationEssentials
 internal import Glibc
 public import KeychainCredentials
 internal import KeychainSecrets
-internal import KeychainStores
 internal import KeychainVault
 internal import PreferencesCore
 
@@ -207,15 +206,10 @@ extension KeychainPreferences {
     }
     do {
       if keys.count > 1 {
-        switch store {
-        case let vault as Vault:
-          return try vault.withTransaction(unlocking: requirement, together)
-        case let automatic as AutomaticStore:
-          let done: Void? = try automatic.transaction(
-            serviceOf: identity(for: keys[0]), accessibility, unlocking: requirement, together)
-          if done != nil { return }
-        default: break
-        }
+        let scope = TransactionScope(
+          serviceOf: identity(for: keys[0]), adding: accessibility, unlocking: requirement)
+        let done: Void? = try store.inOneStep(scope, together)
+        if done != nil { return }
       }
       for index in keys.indices { try alone(index) }
     } catch {

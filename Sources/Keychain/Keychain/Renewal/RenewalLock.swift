@@ -1,8 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCredentials
-internal import KeychainSecretService
-internal import KeychainStores
 internal import KeychainVault
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -28,7 +26,7 @@ final class RenewalLock: Sendable {
     if let store = store as? InMemoryCredentialStore {
       place = .memory(LocksInMemory.Name(store: ObjectIdentifier(store), identity: identity))
     } else {
-      place = .file(try Self.lock(identity, environment: store.renewalEnvironment))
+      place = .file(try Self.lock(identity, environment: store.environment))
     }
   }
 
@@ -102,18 +100,6 @@ private enum LocksInMemory {
   static func begin(_ name: Name) -> Bool { running.withLock { $0.insert(name).inserted } }
 
   static func end(_ name: Name) { running.withLock { _ = $0.remove(name) } }
-}
-
-extension CredentialStore {
-  /// The environment variables that locate the state folder.
-  fileprivate var renewalEnvironment: EnvironmentVariables {
-    switch self {
-    case let store as AutomaticStore: store.configuration.vault.environment
-    case let store as Vault: store.configuration.environment
-    case let store as SecretServiceStore: EnvironmentVariables(store.configuration.environment)
-    default: .process
-    }
-  }
 }
 
 /// The lock under which one credential is renewed, held until the object is destroyed.

@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 public import KeychainCredentials
 public import KeychainSecrets
-internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesSystem
 
@@ -112,7 +111,7 @@ extension GitCredentialHelper {
   ) throws -> [GitCredentialMatch] {
     let searcher = CredentialSearcher(
       store: store,
-      unlock: { query throws(KeychainError) in try unlock(query) },
+      unlock: { query throws(KeychainError) in try store.makeReadable(query) },
       unlocking: { _ in .unlock })
     var matches: [GitCredentialMatch] = []
     for host in server.searchedHosts {
@@ -123,14 +122,6 @@ extension GitCredentialHelper {
       matches += found.compactMap { GitCredentialMatch($0, request, server) }
     }
     return matches
-  }
-
-  private func unlock(_ query: CredentialQuery) throws(KeychainError) {
-    switch store {
-    case let store as AutomaticStore: try store.ensureReadable(query)
-    case let vault as Vault: try vault.ensureReadable(.unlockedNow)
-    default: break
-    }
   }
 }
 
@@ -329,19 +320,29 @@ extension GitCredentialHelper {
     if let failure { throw failure }
   }
 
-  private func erase(
-    _ match: GitCredentialMatch, _ request: GitCredentialRequest
-  ) throws {
+  private func erase(_ match: GitCredentialMatch, _ request: GitCredentialRequest) throws {
+    let scope = TransactionScope(
+      serviceOf: match.identity, unlocking: match.credential.accessibility.unlockRequirement)
+    let isDone: Void? = try store.inOneStep(scope) { transaction in
+      guard let stored = try transaction.secret(for: match.identity),
+        try rejects(request, match, stored), mayErase(stored.credential, match, request)
+      else { return }
+      try transaction.remove(match.identity)
+    }
+    if isDone == nil { try eraseInSteps(match, request) }
+  }
+
+  /// Erases from a store that has no transactions.
+  private func eraseInSteps(_ match: GitCredentialMatch, _ request: GitCredentialRequest) throws {
     let deadline = Deadline(after: Self.retryTime)
     // A store may have ours and another program's of one name.
-    while let credential = try rejected(match, request) {
-      // It may be right for others: the user was mistyped, or may not see this path.
-      guard Self.isNamed(match, by: request) else { return report(.forOthersToo(credential)) }
-      guard mayErase(credential, request) else { return report(.ofOtherProgram(credential)) }
+    while let stored = try store.secret(for: match.identity),
+      try rejects(request, match, stored), mayErase(stored.credential, match, request)
+    {
       do throws(KeychainError) {
         try store.remove(
-          match.identity, expectedVersion: credential.version,
-          includingOtherPrograms: credential.isOfOtherProgram)
+          match.identity, expectedVersion: stored.credential.version,
+          includingOtherPrograms: stored.credential.isOfOtherProgram)
         return
       } catch {
         // It was changed after it was compared, so it may be another one.
@@ -351,26 +352,33 @@ extension GitCredentialHelper {
     }
   }
 
-  /// Returns whether a rejected credential is git's alone: ours, or its own helper's.
-  private func mayErase(_ credential: Credential, _ request: GitCredentialRequest) -> Bool {
-    erasesOthers || !credential.isOfOtherProgram
+  /// Returns whether a rejected credential is git's alone: ours, or its own helper's; reports it
+  /// otherwise.
+  private func mayErase(
+    _ credential: Credential, _ match: GitCredentialMatch, _ request: GitCredentialRequest
+  ) -> Bool {
+    // It may be right for others: the user was mistyped, or may not see this path.
+    guard Self.isNamed(match, by: request) else {
+      report(.forOthersToo(credential))
+      return false
+    }
+    let isOurs =
+      erasesOthers || !credential.isOfOtherProgram
       || credential.isOfGitLibsecret && GitGivenSecret(request) != nil
+    if !isOurs { report(.ofOtherProgram(credential)) }
+    return isOurs
   }
 
-  /// Returns the credential as it is now, if a request rejects it.
-  private func rejected(
-    _ match: GitCredentialMatch, _ request: GitCredentialRequest
-  ) throws -> Credential? {
-    guard let given = GitGivenSecret(request) else {
-      return Self.isNamed(match, by: request) ? try store.credential(for: match.identity) : nil
-    }
-    guard given.isOfScheme(of: match), let stored = try store.secret(for: match.identity)
-    else { return nil }
+  /// Returns whether a request rejects a credential.
+  private func rejects(
+    _ request: GitCredentialRequest, _ match: GitCredentialMatch, _ stored: borrowing StoredSecret
+  ) throws -> Bool {
+    guard let given = GitGivenSecret(request) else { return Self.isNamed(match, by: request) }
     do {
-      return given.isEqual(to: try GitSecret(stored)) ? stored.credential : nil
+      return try given.isOfScheme(of: match) && given.isEqual(to: GitSecret(stored))
     } catch let error as KeychainError where error.code == .undecodable {
       // git cannot have used it.
-      return nil
+      return false
     }
   }
 

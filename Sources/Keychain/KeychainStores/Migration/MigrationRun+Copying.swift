@@ -1,12 +1,13 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesSystem
 
 extension MigrationRun {
   /// Copies a credential, or records why it stays.
   mutating func copy(_ credential: Credential) throws(KeychainError) {
     do throws(KeychainError) {
       guard canLeave(credential) else { throw .boundToDevice(credential) }
-      try migration.mayChangeOver?(credential.identity.service)
+      try migration.mayChangeOver?(credential.identity.withoutAccount)
       try transfer(credential.identity)
     } catch {
       // The next listing shows what happened to it.
@@ -20,7 +21,7 @@ extension MigrationRun {
   /// it so.
   func canLeave(_ credential: Credential) -> Bool {
     !credential.accessibility.isThisDeviceOnly
-      || (target as? any CredentialReceiver)?.bindsToDevice ?? false
+      || target.bindsToDevice
   }
 
   private mutating func transfer(_ identity: CredentialIdentity) throws(KeychainError) {
@@ -47,7 +48,7 @@ extension MigrationRun {
   /// Items of other programs stay in the source anyway, so for them this is `false`.
   private func wasRemoved(_ credential: Credential) throws(KeychainError) -> Bool {
     guard !migration.isOverwriting, !credential.isOfOtherProgram,
-      try migration.isChosen?(credential.identity.service) ?? false
+      try migration.isChosen?(credential.identity.withoutAccount) ?? false
     else { return false }
     // A search shows an item of another program under only one of its names.
     return try target.credential(for: credential.identity) == nil
@@ -85,7 +86,7 @@ extension MigrationRun {
     _ found: Credential, than original: Credential
   ) throws(KeychainError) -> Bool {
     guard !found.isOfOtherProgram, found.modified > original.modified else { return false }
-    return try migration.isChosen?(found.identity.service) ?? false
+    return try migration.isChosen?(found.identity.withoutAccount) ?? false
   }
 
   /// Writes a credential to the target, and reads it back.
@@ -98,12 +99,7 @@ extension MigrationRun {
     try migration.notes?.add(original.credential)
     noted.append(original.credential)
     let identity = original.credential.identity
-    let written: Credential
-    if let receiver = target as? any CredentialReceiver {
-      written = try receiver.receive(original.credential, secret: original.secret, mode: mode)
-    } else {
-      written = try target.store(original.credential, secret: original.secret, mode: mode)
-    }
+    let written = try target.receive(original.credential, secret: original.secret, mode: mode)
     if let copied = try target.secret(for: identity), copied.credential.version == written.version {
       guard !copied.isSame(as: original) else { return written.version }
       // The replaced credential is lost already; a new item that differs from its original is
@@ -199,5 +195,122 @@ extension MigrationRun {
       guard error.code == .versionConflict else { throw error }
       return false
     }
+  }
+}
+
+/// What a migration knows about each credential.
+struct MigrationLedger {
+  /// A credential that is the same in both stores, or was until it was removed from the source.
+  struct Entry {
+    var sourceVersion: UInt64
+    var targetVersion: UInt64
+    var outcome: Outcome
+
+    /// Whether this run wrote the version that is in the target.
+    var isOurs: Bool
+    var isInSource = true
+  }
+
+  /// How a credential came to be in the target.
+  enum Outcome {
+    case added
+    case replaced
+    case unchanged
+  }
+
+  /// The names that the target has.
+  ///
+  /// An item of another program may have more names than a search shows.
+  var inTarget: Set<CredentialIdentity> = []
+
+  private(set) var entries: [CredentialIdentity: Entry] = [:]
+  private var staying: [CredentialIdentity: Staying] = [:]
+
+  /// A credential that stays where it is.
+  private struct Staying {
+    let version: UInt64
+    let reason: KeychainError
+
+    /// Whether its service has left it behind.
+    var isLeft = false
+  }
+
+  /// The credentials that stay where they are, ordered by what describes them.
+  var obstacles: [MigrationReport.Obstacle] {
+    staying.map { .init(identity: $0.key, reason: $0.value.reason) }
+      .sorted { $0.identity.description.hasLesserBytes(than: $1.identity.description) }
+  }
+
+  func count(of outcome: Outcome) -> Int { entries.values.count { $0.outcome == outcome } }
+
+  /// Counts the matching credentials that are in both stores.
+  func count(of isMeant: (CredentialIdentity) -> Bool) -> Int {
+    entries.count { isMeant($0.key) && $0.value.isInSource }
+  }
+
+  /// Returns whether a credential's current version is in the target.
+  func isCopied(_ credential: Credential) -> Bool {
+    entries[credential.identity].map {
+      $0.isInSource && $0.sourceVersion == credential.version
+    } ?? false
+  }
+
+  /// Returns whether a credential's current version stays where it is.
+  func stays(_ credential: Credential) -> Bool {
+    staying[credential.identity]?.version == credential.version
+  }
+
+  /// Returns whether a credential stays in a source that its service has left.
+  func isLeft(_ credential: Credential) -> Bool {
+    stays(credential) && staying[credential.identity]?.isLeft ?? false
+  }
+
+  /// Returns whether nothing is left to do for a credential's current version.
+  func isSettled(_ credential: Credential) -> Bool {
+    isCopied(credential) || stays(credential)
+  }
+
+  /// Records that a credential is in the target.
+  mutating func note(
+    _ outcome: Outcome, _ identity: CredentialIdentity, source: UInt64, target: UInt64
+  ) {
+    let before = entries[identity]
+    // Another program may have written the same.
+    let wasOurs = before.map { $0.isOurs && $0.targetVersion == target } ?? false
+    entries[identity] = Entry(
+      sourceVersion: source, targetVersion: target,
+      // What this run has added still counts as added, however often it changes.
+      outcome: before?.outcome == .added || outcome == .unchanged
+        ? before?.outcome ?? outcome : outcome,
+      isOurs: outcome != .unchanged || wasOurs)
+    staying[identity] = nil
+    inTarget.insert(identity)
+  }
+
+  /// Records why a credential stays.
+  mutating func note(_ reason: KeychainError, about credential: Credential) {
+    staying[credential.identity] = Staying(version: credential.version, reason: reason)
+  }
+
+  /// Records that a credential stays in a source that its service has left.
+  mutating func noteLeft(_ credential: Credential) {
+    staying[credential.identity] = Staying(
+      version: credential.version, reason: .wasRemoved(credential), isLeft: true)
+  }
+
+  /// Records that a credential was removed from the source.
+  mutating func noteRemoval(_ identity: CredentialIdentity) {
+    entries[identity]?.isInSource = false
+  }
+
+  /// Forgets a credential that another program has removed from the source.
+  mutating func forget(_ identity: CredentialIdentity) {
+    entries[identity] = nil
+    staying[identity] = nil
+  }
+
+  /// The names of known credentials that should be in the source.
+  var expected: [CredentialIdentity] {
+    entries.filter(\.value.isInSource).map(\.key) + staying.keys.filter { entries[$0] == nil }
   }
 }

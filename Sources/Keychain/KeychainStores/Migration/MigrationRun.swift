@@ -43,7 +43,7 @@ struct MigrationRun {
 
   /// Checks both stores before anything is changed.
   mutating func begin() throws(KeychainError) {
-    if let vault = source as? Vault { try vault.requireReadableAndIntact() }
+    try source.requireReadableAndIntact()
     let leaving = try listing().filter(canLeave)
     let tooLong = leaving.filter(\.exceedsMetadataLimit).map(\.identity.shortDescription)
     if let error = KeychainError(
@@ -52,7 +52,7 @@ struct MigrationRun {
       throw error
     }
     let requirement = leaving.map(\.accessibility.unlockRequirement).max()
-    if let vault = target as? Vault { try vault.ensureReadable(requirement ?? .nothing) }
+    try target.makeReadable(migration.selection, requirement ?? .nothing)
     do throws(KeychainError) {
       let found = try target.search(migration.selection)
       guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "target") }
@@ -70,9 +70,9 @@ struct MigrationRun {
     start(listed.count)
     for credential in listed {
       try copy(credential)
-      tell()
+      countDone()
     }
-    try judgeServices(of: listed)
+    try findCompleteServices(of: listed)
     if migration.removesSource { report.removedCount = removable(listed).count }
     return finished()
   }
@@ -104,7 +104,7 @@ struct MigrationRun {
     useEnds(postponing: question)
     try question.answering { () throws(KeychainError) in
       let lock = try choiceLock.exclusive(within: migration.deadline)
-      try judgeServices(of: try copyUntilNothingIsNew())
+      try findCompleteServices(of: try copyUntilNothingIsNew())
       for service in report.completeServices { try migration.whenComplete?(service) }
       // Before removing anything: what the source lacks later was not deleted by others.
       try forgetCopies()
@@ -117,14 +117,14 @@ struct MigrationRun {
 
   private mutating func useEnds(postponing question: PostponedQuestion?) {
     self.question = question
-    source = question?.quiet(migration.source) ?? migration.source
-    target = question?.quiet(migration.target) ?? migration.target
+    source = question.map(migration.source.postponing) ?? migration.source
+    target = question.map(migration.target.postponing) ?? migration.target
   }
 
   /// Copies everything, until a listing of the source shows nothing new: others may bypass the
   /// choice.
   ///
-  /// - Returns: That listing.
+  /// Returns that listing.
   private mutating func copyUntilNothingIsNew() throws(KeychainError) -> [Credential] {
     for _ in 0..<Self.roundLimit {
       let (listed, newCount) = try copyWhatIsNew()
@@ -135,7 +135,7 @@ struct MigrationRun {
 
   /// Copies what is new in the source.
   ///
-  /// - Returns: What was in the source before, and how many of its credentials were new.
+  /// Returns what was in the source before, and how many of its credentials were new.
   private mutating func copyWhatIsNew() throws(KeychainError) -> ([Credential], Int) {
     let listed = try listing()
     try withdraw(allBut: listed)
@@ -143,7 +143,7 @@ struct MigrationRun {
     start(new.count)
     for credential in new {
       try copy(credential)
-      tell()
+      countDone()
     }
     return (listed, new.count)
   }
@@ -162,21 +162,19 @@ struct MigrationRun {
       } else if !ledger.stays(credential), try source.credential(for: credential.identity) != nil {
         ledger.note(.cameLate(credential), about: credential)
       }
-      tell()
+      countDone()
     }
   }
 
   private func removable(_ listed: [Credential]) -> [Credential] {
     let complete = Set(report.completeServices)
     return listed.filter { credential in
-      complete.contains(credential.identity.service) && !ledger.stays(credential)
+      complete.contains(credential.identity.withoutAccount) && !ledger.stays(credential)
         && (!credential.isOfOtherProgram || migration.removesOtherPrograms)
     }
   }
 
   /// Lists the credentials of the source that are to move.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be read.
   private mutating func listing(ofEveryGroup: Bool = false) throws(KeychainError) -> [Credential] {
     var query = migration.selection
     if ofEveryGroup { query.accessGroup = nil }
@@ -195,22 +193,22 @@ struct MigrationRun {
   }
 
   /// Separates services of which everything is in the target from the others.
-  private mutating func judgeServices(of listed: [Credential]) throws(KeychainError) {
+  private mutating func findCompleteServices(of listed: [Credential]) throws(KeychainError) {
     var services: [CredentialIdentity] = []
     var known: Set<CredentialIdentity> = []
-    for credential in listed where known.insert(credential.identity.service).inserted {
-      services.append(credential.identity.service)
+    for credential in listed where known.insert(credential.identity.withoutAccount).inserted {
+      services.append(credential.identity.withoutAccount)
     }
     // A damaged item may belong to any service.
     var incomplete = report.damaged.isEmpty ? [] : known
     for copy in try copiesWithoutOriginal(listed) {
       ledger.note(.wasDeleted(copy), about: copy)
-      incomplete.insert(copy.identity.service)
+      incomplete.insert(copy.identity.withoutAccount)
     }
-    // One access group is not enough to judge a service.
+    // One access group is not enough to know a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
     for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
-      let service = credential.identity.service
+      let service = credential.identity.withoutAccount
       guard known.contains(service), !incomplete.contains(service) else { continue }
       let isElsewhere = migration.accessGroup.map {
         !$0.hasSameBytes(as: credential.identity.accessGroup)
@@ -229,13 +227,13 @@ struct MigrationRun {
     report.unchangedCount = ledger.count(of: .unchanged)
     report.obstacles = ledger.obstacles
     let incomplete = Set(report.incompleteServices)
-    report.strandedCount = ledger.count(of: { incomplete.contains($0.service) })
+    report.strandedCount = ledger.count(of: { incomplete.contains($0.withoutAccount) })
     return report
   }
 
   private mutating func start(_ count: Int) { total = done + count }
 
-  private mutating func tell() {
+  private mutating func countDone() {
     done += 1
     if question == nil { showProgress() }
   }
@@ -258,16 +256,12 @@ extension MigrationRun {
   /// changed over.
   ///
   /// After a change-over, programs use the target, and what the source lacks was moved.
-  ///
-  /// - Parameter listed: The credentials of the source.
-  /// - Returns: The copies in the target.
-  /// - Throws: ``KeychainError`` of one of the stores.
   func copiesWithoutOriginal(_ listed: [Credential]) throws(KeychainError) -> [Credential] {
     guard !migration.isOverwriting else { return [] }
     let names = Set(listed.map(\.identity))
     var found: [Credential] = []
     for copy in earlierCopies where !names.contains(copy.identity) {
-      if try migration.isChosen?(copy.identity.service) ?? true { continue }
+      if try migration.isChosen?(copy.identity.withoutAccount) ?? true { continue }
       // A search shows an item of another program under only one of its names.
       guard try source.credential(for: copy.identity) == nil,
         try target.credential(for: copy.identity)?.version == copy.version
@@ -283,9 +277,9 @@ extension MigrationRun {
     let complete = Set(report.completeServices)
     let copies = noted + earlierCopies
     if migration.service == nil, migration.server == nil, migration.accessGroup == nil {
-      try notes.forget(allBut: copies.filter { !complete.contains($0.identity.service) })
+      try notes.forget(allBut: copies.filter { !complete.contains($0.identity.withoutAccount) })
     } else {
-      try notes.forget(copies.filter { complete.contains($0.identity.service) })
+      try notes.forget(copies.filter { complete.contains($0.identity.withoutAccount) })
     }
   }
 }

@@ -27,10 +27,6 @@ package final class KeyedRecords: Sendable {
   /// Names the records.
   ///
   /// Nothing is read or created before the first use.
-  ///
-  /// - Parameters:
-  ///   - name: The folder of the records in the state folder.
-  ///   - state: The state folder.
   package init(named name: String, in state: StateFolder) {
     self.name = name
     self.state = state
@@ -60,9 +56,7 @@ package final class KeyedRecords: Sendable {
 
   /// Reads a record.
   ///
-  /// - Returns: The text with its stamp, or `nil` if there is no record.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if it was not written with
-  ///   this device secret, or with ``KeychainError/Code/insecurePermissions``.
+  /// Returns the text with its stamp, or `nil` if there is no record.
   package func read(_ fileName: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
     let path = try path(fileName)
     guard let (contents, stamp) = try contents(path) else { return nil }
@@ -74,7 +68,7 @@ package final class KeyedRecords: Sendable {
   ///
   /// It appears whole or not at all, and is durable before this returns.
   ///
-  /// - Returns: `false` if another process was faster.
+  /// Returns `false` if another process was faster.
   package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)
@@ -210,5 +204,93 @@ extension KeychainError {
     Self(
       .damaged, "\(path) is damaged, or was written with another device key",
       recovery: .nameStoreAndRemoveRecord)
+  }
+}
+
+/// Records what unfinished migrations have copied, in the file `migration.copies` of the state
+/// folder: one line for each copy.
+///
+/// A line is a hash of the copy, keyed with the device secret, and the two stores of the migration:
+/// without that key, nobody learns a name. A writer holds `migration.lock`. A torn or damaged line
+/// is ignored.
+package struct CopyNotes: Sendable {
+  /// A copy, as it was when it was made.
+  package struct Note: Hashable, Sendable {
+    /// The hash of what was copied.
+    package let mark: String
+
+    /// The source and the target, in words without spaces.
+    package let route: String
+  }
+
+  private let state: StateFolder
+
+  package init(_ state: StateFolder) { self.state = state }
+
+  /// Returns the note about a copy.
+  ///
+  /// Returns the note, or `nil` if there is no device secret.
+  package func note(_ subject: [UInt8], route: String) throws(KeychainError) -> Note? {
+    try state.tag("pk1/record.name", of: [Array("copies".utf8), route.utf8 + [0] + subject])
+      .map { Note(mark: $0, route: route) }
+  }
+
+  /// Returns every note.
+  package func all() throws(KeychainError) -> Set<Note> {
+    let path = try path()
+    guard let stat = try translated(PrivateFile.inspect(path)) else { return [] }
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+      defer { try? descriptor.close() }
+      let bytes = try DescriptorIO.read(descriptor, Int(stat.size))
+      return Set(
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap(Self.note))
+    } catch {
+      throw .system(error, "read", path)
+    }
+  }
+
+  /// Adds a note, which is durable when this returns.
+  package func add(_ note: Note) throws(KeychainError) {
+    let folder = try state.make()
+    let path = try path()
+    let isNew = try translated(PrivateFile.inspect(path)) == nil
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(
+        path, .writeOnly, flags: O_APPEND | O_CREAT | O_NONBLOCK)
+      defer { try? descriptor.close() }
+      // The line break comes first, because the line before may be torn.
+      try DescriptorIO.write(Array("\n\(note.mark) \(note.route)".utf8), to: descriptor)
+      guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      throw .system(error, "write", path)
+    }
+    if isNew { try translated(PrivateFile.syncFolder(folder)) }
+  }
+
+  /// Keeps some notes, and drops all others.
+  package func keep(_ notes: Set<Note>) throws(KeychainError) {
+    let path = try path()
+    guard !notes.isEmpty else {
+      guard unsafe unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {
+        throw .system(.current, "remove", path)
+      }
+      return
+    }
+    let lines = notes.map { "\n\($0.mark) \($0.route)" }.sorted().joined()
+    try translated(
+      PrivateFile.replace(path) { descriptor throws(Errno) in
+        try DescriptorIO.write(Array(lines.utf8), to: descriptor)
+      })
+  }
+
+  private func path() throws(KeychainError) -> String {
+    try state.path() + "/migration.copies"
+  }
+
+  private static func note(_ line: Substring) -> Note? {
+    let words = line.split(separator: " ")
+    guard words.count == 2, words[0].utf8.count == 32 else { return nil }
+    return Note(mark: String(words[0]), route: String(words[1]))
   }
 }

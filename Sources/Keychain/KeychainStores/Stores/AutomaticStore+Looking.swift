@@ -3,6 +3,7 @@ public import KeychainSecretService
 public import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesSystem
+internal import Synchronization
 
 // Reads the stores without asking, starting, unlocking or recording anything.
 extension AutomaticStore {
@@ -35,10 +36,7 @@ extension AutomaticStore {
   /// Nothing is asked, started, unlocked, hashed or written. A desktop keyring is searched only if
   /// it is running and unlocked. Stores that cannot be read are left out.
   ///
-  /// - Parameters:
-  ///   - query: The conditions.
-  ///   - glance: How thorough it is.
-  /// - Returns: What was found; `nil` if no store could be read.
+  /// Returns what was found; `nil` if no store could be read.
   package func glance(_ query: CredentialQuery, _ glance: Glance) -> CredentialSearchResult? {
     var union: StoreUnion?
     for place in placesToGlance(query) {
@@ -90,12 +88,6 @@ extension AutomaticStore {
   package func probeKeyring() -> SecretServiceProbe { keyring.probe() }
 
   /// Returns the decision for a service, or for a new one, from the result of a probe.
-  ///
-  /// - Parameters:
-  ///   - service: The service; `nil` for one that has no credentials yet.
-  ///   - probe: The state of the desktop keyring.
-  /// - Returns: The store that the service has or would get.
-  /// - Throws: ``KeychainError`` if the store cannot be determined.
   package func decision(
     for service: ServiceName?, by probe: SecretServiceProbe
   ) throws(KeychainError) -> StoreDecision {
@@ -127,10 +119,7 @@ extension AutomaticStore {
   /// Nothing is started, unlocked or asked, and items of other programs don't count. The keyring is
   /// not contacted without a session bus and services that have their store there.
   ///
-  /// - Parameters:
-  ///   - query: Which credentials count.
-  ///   - deadline: How long to wait for answers.
-  /// - Returns: The number of credentials.
+  /// Returns the number of credentials.
   package func keyringHoldings(
     _ query: CredentialQuery = CredentialQuery(), within deadline: Duration = .seconds(2)
   ) -> KeyringHoldings {
@@ -175,8 +164,6 @@ extension AutomaticStore {
 
 extension SecretServiceStore {
   /// Returns the names of our items that match a query.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be read.
   fileprivate func ownIdentities(
     _ query: CredentialQuery
   ) throws(KeychainError) -> [CredentialIdentity] {
@@ -204,9 +191,9 @@ extension AutomaticStore {
     var paths: Set<String> = []
     var items: [UnlistedItem] = []
     for place in places {
-      guard let keyring = store(at: place) as? SecretServiceStore else { continue }
+      guard case .secretService(let collection) = place else { continue }
       // The default collection may also be in use by its label.
-      items += try keyring.unlistedItems(matching: attributes)
+      items += try keyring(collection).unlistedItems(matching: attributes)
         .filter { paths.insert($0.path).inserted }
     }
     return items
@@ -227,6 +214,81 @@ extension AutomaticStore {
   /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
   /// - Throws: ``KeychainError`` of the keyring.
   public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
-    try (store(at: .secretService(item.collection)) as? SecretServiceStore)?.secret(of: item)
+    try keyring(item.collection).secret(of: item)
+  }
+}
+
+extension AutomaticStore {
+  /// Observes the stores in use; see the protocol.
+  ///
+  /// If another store comes into use later, its observation begins with the first credential that
+  /// this handle writes to it. If a store was chosen explicitly, only that store is observed.
+  public func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    observing.begin(observer, placesToObserve, self)
+  }
+
+  private var placesToObserve: [StorePlace] {
+    do throws(KeychainError) {
+      if let explicit = try chooser.explicit() { return [explicit.place] }
+      let places = try placesInUse().places
+      // The file system reports a vault that is created later.
+      return places.contains(.vault) ? places : places + [.vault]
+    } catch {
+      return [.vault]
+    }
+  }
+}
+
+/// The observers of an automatic store, with their observations of each store.
+final class StoreObserving: Sendable {
+  private struct Observer {
+    let notify: @Sendable (CredentialChange) -> Void
+    var observations: [StorePlace: CredentialObservation]
+  }
+
+  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
+  /// it.
+  private struct Numbered {
+    var next = 0
+    var all: [Int: Observer] = [:]
+  }
+
+  private let observers = Mutex(Numbered())
+
+  func begin(
+    _ notify: @escaping @Sendable (CredentialChange) -> Void, _ places: [StorePlace],
+    _ store: AutomaticStore
+  ) -> CredentialObservation {
+    var observations: [StorePlace: CredentialObservation] = [:]
+    for place in places { observations[place] = store.store(at: place).observe(notify) }
+    let observer = Observer(notify: notify, observations: observations)
+    let number = observers.withLock { observers in
+      observers.next += 1
+      observers.all[observers.next] = observer
+      return observers.next
+    }
+    // The observation continues without the handle, as those of the stores do.
+    return CredentialObservation { [self] in
+      // It ends outside the lock, because that may wait for a running observer.
+      _ = observers.withLock { $0.all.removeValue(forKey: number) }
+    }
+  }
+
+  /// Returns whether there are observers that do not observe this store.
+  func misses(_ place: StorePlace) -> Bool {
+    observers.withLock { $0.all.contains { $0.value.observations[place] == nil } }
+  }
+
+  /// Starts to observe a store that has come into use.
+  func use(_ place: StorePlace, _ store: AutomaticStore) {
+    let missing = observers.withLock { observers in
+      observers.all.filter { $0.value.observations[place] == nil }
+    }
+    for (number, observer) in missing {
+      let observation = store.store(at: place).observe(observer.notify)
+      observers.withLock { $0.all[number]?.observations[place] = observation }
+    }
   }
 }

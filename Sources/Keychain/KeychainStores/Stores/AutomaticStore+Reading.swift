@@ -1,11 +1,10 @@
 public import KeychainCredentials
 internal import KeychainVault
+package import PrephirencesSystem
 
 extension AutomaticStore {
   /// Returns a secret from the store of its service; see the protocol.
   ///
-  /// - Parameter identity: What names the credential.
-  /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/locked`` if a desktop keyring is locked that
   ///   may have credentials of a service without a store, or with ``KeychainError/Code/busy`` if
@@ -17,10 +16,6 @@ extension AutomaticStore {
   }
 
   /// Returns a credential from the store of its service; see the protocol.
-  ///
-  /// - Parameter identity: What names the credential.
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.credential(for: identity)
@@ -94,11 +89,6 @@ extension KeychainError {
 extension AutomaticStore {
   /// Searches the store of a service, or all stores in use; see the protocol.
   ///
-  /// - Parameter query: The conditions. If they name a service or server, its store is searched;
-  ///   otherwise all stores that services have, each for its own services. If no service has a
-  ///   store yet, the store that a new one would get is searched.
-  /// - Returns: What was found. A store that could not be searched is named in
-  ///   ``CredentialSearchResult/failures``.
   /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy``
   ///   if migrations keep moving services.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
@@ -107,12 +97,7 @@ extension AutomaticStore {
 
   /// Searches as ``search(_:)`` does, and also returns the store of each credential.
   ///
-  /// - Parameters:
-  ///   - query: The conditions.
-  ///   - withPassedOver: Whether to include what the vault has of services whose keyring could not
-  ///     be searched: it was stored there by an explicit choice.
-  /// - Returns: What was found, and where.
-  /// - Throws: As ``search(_:)``.
+  /// Returns what was found, and where.
   package func locatedSearch(
     _ query: CredentialQuery, withPassedOver: Bool = true
   ) throws(KeychainError) -> LocatedSearchResult {
@@ -146,14 +131,24 @@ extension AutomaticStore {
 
   /// Unlocks what a search found locked, or throws; the search has asked the desktop keyring
   /// already.
-  package func ensureReadable(_ query: CredentialQuery) throws(KeychainError) {
+  package func makeReadable(
+    _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) {
     guard try places(for: query).contains(.vault) else {
       throw KeychainError(
         .locked, "the desktop keyring is locked",
         recovery: "unlock it at the desktop, or allow questions there")
     }
-    try vault.ensureReadable(.unlockedNow)
+    try vault.ensureReadable(requirement)
   }
+
+  package func checkStoring(
+    _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
+  ) throws(KeychainError) {
+    try store(at: decision(for: identity).place).checkStoring(identity, accessibility, mode: mode)
+  }
+
+  package var environment: EnvironmentVariables { configuration.vault.environment }
 
   private func searchAll(
     _ query: CredentialQuery, withPassedOver: Bool

@@ -1,16 +1,11 @@
 public import KeychainCredentials
 internal import KeychainSecretService
 public import KeychainSecrets
-internal import KeychainVault
+public import KeychainVault
 
 extension AutomaticStore {
   /// Stores a credential in the store of its service, which gets one if it has none; see the protocol.
   ///
-  /// - Parameters:
-  ///   - credential: The credential.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The stored credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/refused`` for an accessibility that it
   ///   cannot guarantee, or with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -31,14 +26,6 @@ extension AutomaticStore {
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
   /// other attributes of its credential; see the protocol.
-  ///
-  /// - Parameters:
-  ///   - update: The changes; attributes that are left out stay.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - identity: What names the credential.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -58,11 +45,6 @@ extension AutomaticStore {
 
   /// Changes a credential in the store of its service; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - update: The changes.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
@@ -76,11 +58,6 @@ extension AutomaticStore {
 
   /// Renames a credential within the store of its service; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - newIdentity: The new identity.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The renamed credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/refused`` if the new service has another
   ///   store, or with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -110,10 +87,6 @@ extension AutomaticStore {
   ///
   /// See the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/refused`` for another
   ///   program's item, with ``KeychainError/Code/noStore`` if the store is recorded and missing, or
   ///   with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -126,13 +99,6 @@ extension AutomaticStore {
 
   /// Removes a credential from the store of its service, even one that another program stored in
   /// its own form; see the protocol.
-  ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  ///   - includingOtherPrograms: Whether another program's item may be removed.
-  /// - Returns: `false` if there was no credential.
-  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
@@ -160,14 +126,6 @@ extension AutomaticStore {
   /// Makes a change in the store of a service, while no migration can move the service.
   ///
   /// An explicit choice applies wherever the service is, and so takes no lock.
-  ///
-  /// - Parameters:
-  ///   - service: The service or server.
-  ///   - first: The credential, if it may be the first of the service.
-  ///   - body: Makes the change; it is called again if something had to be asked first.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``KeychainError`` with ``KeychainError/Code/busy`` if a migration takes
-  ///   too long.
   func changing<Result>(
     _ service: ServiceName, adding first: FirstCredential? = nil,
     _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
@@ -187,12 +145,48 @@ extension AutomaticStore {
     }
     // What exists must be found; only a first credential may go to the vault instead.
     if first == nil { _ = try chooser.decisionForReading(service) }
-    var change = LockedChange(store: self, service: service, first: first)
+    var decided: StoreDecision?
     do throws(KeychainError) {
-      return try reporting { notices throws(KeychainError) in try change.run(&notices, body) }
+      return try reporting { notices throws(KeychainError) in
+        try changingLocked(service, adding: first, &decided, &notices, body)
+      }
     } catch {
-      throw change.decision.map { error.explained(by: $0, "the credentials of \(service)") }
-        ?? error
+      throw decided.map { error.explained(by: $0, "the credentials of \(service)") } ?? error
+    }
+  }
+
+  /// Makes a change that shares the lock of the choice.
+  ///
+  /// Its stores ask nothing meanwhile: what they would have to ask is asked without the lock, and
+  /// then everything is done again.
+  private func changingLocked<Result>(
+    _ service: ServiceName, adding first: FirstCredential?, _ decided: inout StoreDecision?,
+    _ notices: inout [ChoiceNotice],
+    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let question = PostponedQuestion()
+    // A store keeps the keys of an answer, so it is the same each time.
+    var stores: [StorePlace: any CredentialStore] = [:]
+    func quietStore(at place: StorePlace) throws(KeychainError) -> any CredentialStore {
+      if let store = stores[place] { return store }
+      if observing.misses(place) {
+        throw question.postpone { [self] in observing.use(place, self) }
+      }
+      let quiet = store(at: place).postponing(question)
+      stores[place] = quiet
+      return quiet
+    }
+    return try question.answering { () throws(KeychainError) in
+      let lock = try choiceLock.shared(within: configuration.vault.deadline)
+      defer { extendLifetime(lock) }
+      var decision = try chooser.decision(for: service, postponing: question)
+      decided = decision
+      if decision.reason != .record {
+        decision = try settle(
+          decision, service, adding: first, to: quietStore(at: decision.place), &notices)
+        decided = decision
+      }
+      return try body(decision, quietStore(at: decision.place))
     }
   }
 
@@ -201,7 +195,7 @@ extension AutomaticStore {
   /// The record is written before the credential, so that the credential is found even if the
   /// process is killed in between. The store is asked first whether it would accept the credential.
   ///
-  /// - Returns: The decision that applies: another process may have recorded another one first.
+  /// Returns the decision that applies: another process may have recorded another one first.
   @discardableResult
   fileprivate func settle(
     _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
@@ -210,71 +204,87 @@ extension AutomaticStore {
     guard let first, try decision.isExplicit ? decision.canBeRecorded : canRecord() else {
       return decision
     }
-    if let vault = store as? Vault {
+    if decision.place == .vault {
       // A replacement can be the first credential only next to another program's item.
       if case .replace = first.mode { return decision }
       // Every other decision for the vault was made because it has nothing of the service.
       let vaultMayHaveIt = decision.isExplicit || decision.reason == .vaultContents
-      if first.mayExist, vaultMayHaveIt, try vault.contains(first.identity) { return decision }
+      if first.mayExist, vaultMayHaveIt, try store.contains(first.identity) { return decision }
     }
     try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
     return try record(decision, service, &notices)
   }
 }
 
-/// A change that holds the lock of the choice.
-///
-/// Its stores ask nothing meanwhile.
-private struct LockedChange {
-  let store: AutomaticStore
-  let service: ServiceName
-  let first: FirstCredential?
-
-  /// The last decision.
-  private(set) var decision: StoreDecision?
-
-  private let question = PostponedQuestion()
-  private var stores: [StorePlace: any CredentialStore] = [:]
-
-  init(store: AutomaticStore, service: ServiceName, first: FirstCredential?) {
-    self.store = store
-    self.service = service
-    self.first = first
-  }
-
-  mutating func run<Result>(
-    _ notices: inout [ChoiceNotice],
-    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    try question.answering { () throws(KeychainError) in
-      let lock = try store.choiceLock.shared(within: store.configuration.vault.deadline)
-      defer { extendLifetime(lock) }
-      let (decision, quiet) = try decide(&notices)
-      return try body(decision, quiet)
+extension AutomaticStore {
+  /// Makes several changes of the credentials of one service (or server) in one step, if they lie in
+  /// the vault.
+  ///
+  /// The desktop keyring has no transactions: whoever writes several items there may be stopped
+  /// after some. So a service that is kept there is refused, and nothing is changed.
+  ///
+  /// See ``KeychainVault/Vault/withTransaction(unlocking:_:)`` for what a transaction promises, and
+  /// for when the closure runs again. No migration moves the service meanwhile.
+  ///
+  /// - Parameters:
+  ///   - identity: A credential of the service. Credentials of other services are refused within the
+  ///     transaction, because they may be in another store.
+  ///   - requirement: What is unlocked before the closure runs.
+  ///   - body: Reads and changes credentials.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws; ``KeychainError`` of the vault, or with
+  ///   ``KeychainError/Code/refused`` if the service is kept in the desktop keyring.
+  @discardableResult
+  public func withTransaction<Result>(
+    serviceOf identity: CredentialIdentity,
+    unlocking requirement: Accessibility.UnlockRequirement = .nothing,
+    _ body: (inout VaultTransaction) throws -> Result
+  ) throws -> Result {
+    // Asked first, so that a store which cannot do it is not recorded.
+    let found = try decision(for: identity)
+    let scope = TransactionScope(
+      serviceOf: identity, adding: .whenUnlocked, unlocking: requirement)
+    guard found.place == .vault, let result = try inOneStep(scope, body) else {
+      throw KeychainError(
+        .refused,
+        "\(ServiceName(identity)) is kept in the desktop keyring, which has no transactions",
+        recovery: "change its credentials one by one, or keep it in the vault")
     }
+    return result
   }
+}
 
-  private mutating func decide(
-    _ notices: inout [ChoiceNotice]
-  ) throws(KeychainError) -> (StoreDecision, any CredentialStore) {
-    let found = try store.chooser.decision(for: service, postponing: question)
-    decision = found
-    guard found.reason != .record else { return (found, try quietStore(at: found.place)) }
-    let settled = try store.settle(
-      found, service, adding: first, to: quietStore(at: found.place), &notices)
-    decision = settled
-    return (settled, try quietStore(at: settled.place))
-  }
-
-  private mutating func quietStore(
-    at place: StorePlace
-  ) throws(KeychainError) -> any CredentialStore {
-    if let store = stores[place] { return store }
-    if store.observing.misses(place) {
-      throw question.postpone { [store] in store.observing.use(place, store) }
+extension AutomaticStore: TransactionalStore {
+  /// Makes several changes of the credentials of one service in one step; `nil` if they are not in
+  /// the vault.
+  ///
+  /// A service without a store gets one, as by storing its first credential, unless nothing is
+  /// added.
+  package func inOneStep<Result>(
+    _ scope: TransactionScope, _ body: (inout VaultTransaction) throws -> Result
+  ) throws -> Result? {
+    let service = ServiceName(scope.identity)
+    let first = scope.accessibility.map {
+      FirstCredential(
+        identity: scope.identity, accessibility: $0, mode: .addOrReplace, mayExist: true)
     }
-    let quiet = question.quiet(store.store(at: place))
-    stores[place] = quiet
-    return quiet
+    let ofService = TransactionScope(
+      serviceOf: scope.identity, adding: scope.accessibility, unlocking: scope.requirement,
+      among: { ServiceName($0) == service })
+    var thrown: (any Error)?
+    do throws(KeychainError) {
+      return try changing(service, adding: first) { _, store throws(KeychainError) in
+        do {
+          return try store.inOneStep(ofService, body)
+        } catch let error as KeychainError {
+          throw error
+        } catch {
+          thrown = error
+          throw KeychainError(.cancelled, "the closure of the transaction failed")
+        }
+      }
+    } catch {
+      throw thrown ?? error
+    }
   }
 }
