@@ -16,7 +16,7 @@ internal import Synchronization
 /// store.lock()   // reading and writing throw .locked from now on, as with a locked vault
 /// store.fail(.writing, with: KeychainError(.inputOutput, "the disk is full"), times: 1)
 /// ```
-public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver {
+public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   let state = Mutex(State())
   let observers = CredentialObservers()
 
@@ -58,9 +58,6 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
   ) throws(KeychainError) -> Credential {
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
-
-  /// Copies of the memory are not bound to this machine.
-  package var bindsToDevice: Bool { false }
 
   /// Stores a credential with its dates; see the protocol.
   @discardableResult

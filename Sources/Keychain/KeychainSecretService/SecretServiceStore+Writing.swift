@@ -1,11 +1,12 @@
 public import KeychainCredentials
 public import KeychainSecrets
-internal import PrephirencesSystem
+package import PrephirencesSystem
 
-extension SecretServiceStore: CredentialReceiver {
-  /// Always `false`: a keyring's file can be copied to another machine, and its password opens it
-  /// there.
-  package var bindsToDevice: Bool { false }
+extension SecretServiceStore: BuiltInStore {
+  // A keyring's file can be copied to another machine, and its password opens it there; so it binds
+  // nothing to this one.
+
+  package var environment: EnvironmentVariables { EnvironmentVariables(configuration.environment) }
 
   /// Stores a credential with its dates; see the protocol.
   @discardableResult

@@ -75,7 +75,7 @@ public final class SecretServiceStore: CredentialStore {
   }
 }
 
-extension SecretServiceStore: PostponingStore {
+extension SecretServiceStore {
   /// Returns this store for operations that ask nothing to unlock or to create the collection; see
   /// the protocol.
   ///

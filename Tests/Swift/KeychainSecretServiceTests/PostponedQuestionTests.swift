@@ -21,7 +21,7 @@ struct PostponedQuestionTests {
     }
     try provider.behave(locked: [object])
     let question = PostponedQuestion()
-    let quiet = question.quiet(store)
+    let quiet = store.postponing(question)
     expect(.busy) { _ = try quiet.text(identity) }
     expect(.busy) { _ = try quiet.text(identity) }
     let text = try question.answering { () throws(KeychainError) in

@@ -59,7 +59,7 @@ struct MigrationAloneTests {
 }
 
 /// A store that asks before it removes an item.
-private final class AskingStore: ForwardingStore, PostponingStore {
+private final class AskingStore: ForwardingStore, BuiltInStore {
   let content: ScriptedStore
   private let question: PostponedQuestion?
   private let ask: @Sendable () -> Void

@@ -4,7 +4,7 @@ internal import KeychainSecrets
 internal import Synchronization
 
 /// An in-memory store; before each call, a test may run code or fail the call.
-final class ScriptedStore: CredentialReceiver {
+final class ScriptedStore: BuiltInStore {
   enum Call: Hashable, Sendable {
     case read, search, write, remove
   }

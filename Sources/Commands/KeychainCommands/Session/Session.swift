@@ -128,7 +128,7 @@ extension Session {
   func finder(_ options: ItemOptions) -> CredentialFinder {
     CredentialFinder(
       store: store, options: options, defaultService: context.defaultService,
-      unlock: { [stores] query throws(KeychainError) in try stores.ensureReadable(query) },
+      unlock: { [stores] query throws(KeychainError) in try stores.makeReadable(query) },
       unlocking: { [stores] query throws(KeychainError) in try Self.unlocking(stores, query) })
   }
 
@@ -136,7 +136,7 @@ extension Session {
   func resolver() -> ReferenceResolver {
     ReferenceResolver(
       store: store, defaultService: context.defaultService,
-      unlock: { [stores] query throws(KeychainError) in try stores.ensureReadable(query) },
+      unlock: { [stores] query throws(KeychainError) in try stores.makeReadable(query) },
       unlocking: { [stores] query throws(KeychainError) in try Self.unlocking(stores, query) })
   }
 

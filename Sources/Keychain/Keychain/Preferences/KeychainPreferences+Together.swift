@@ -1,6 +1,5 @@
 public import KeychainCredentials
 internal import KeychainSecrets
-internal import KeychainStores
 internal import KeychainVault
 internal import Prephirences
 
@@ -98,15 +97,10 @@ extension KeychainPreferences {
     }
     if keys.count > 1 {
       do {
-        switch store {
-        case let vault as Vault:
-          return try vault.withTransaction(unlocking: requirement, together)
-        case let automatic as AutomaticStore:
-          let done: Void? = try automatic.transaction(
-            serviceOf: identity(for: keys[0]), accessibility, unlocking: requirement, together)
-          if done != nil { return }
-        default: break
-        }
+        let scope = TransactionScope(
+          serviceOf: identity(for: keys[0]), adding: accessibility, unlocking: requirement)
+        let done: Void? = try store.inOneStep(scope, together)
+        if done != nil { return }
       } catch {
         throw error as? KeychainError ?? KeychainError(.internalFailure, "\(type(of: error))")
       }

@@ -1,9 +1,6 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
-internal import KeychainSecretService
-internal import KeychainStores
-internal import KeychainVault
 internal import PrephirencesSystem
 internal import Synchronization
 
@@ -28,7 +25,7 @@ final class RenewalLock: Sendable {
     if let store = store as? InMemoryCredentialStore {
       place = .memory(LocksInMemory.Name(store: ObjectIdentifier(store), identity: identity))
     } else {
-      place = .file(try Self.lock(identity, environment: store.renewalEnvironment))
+      place = .file(try Self.lock(identity, environment: store.environment))
     }
   }
 
@@ -102,16 +99,4 @@ private enum LocksInMemory {
   static func begin(_ name: Name) -> Bool { running.withLock { $0.insert(name).inserted } }
 
   static func end(_ name: Name) { running.withLock { _ = $0.remove(name) } }
-}
-
-extension CredentialStore {
-  /// The environment variables that locate the state folder.
-  fileprivate var renewalEnvironment: EnvironmentVariables {
-    switch self {
-    case let store as AutomaticStore: store.configuration.vault.environment
-    case let store as Vault: store.configuration.environment
-    case let store as SecretServiceStore: EnvironmentVariables(store.configuration.environment)
-    default: .process
-    }
-  }
 }

@@ -1,7 +1,5 @@
 public import KeychainCredentials
 public import KeychainSecrets
-internal import KeychainStores
-internal import KeychainVault
 
 /// A credential helper of git: answers its requests from a store.
 ///
@@ -105,7 +103,7 @@ extension GitCredentialHelper {
   ) throws(KeychainError) -> [GitCredentialMatch] {
     let searcher = CredentialSearcher(
       store: store,
-      unlock: { query throws(KeychainError) in try unlock(query) },
+      unlock: { query throws(KeychainError) in try store.makeReadable(query) },
       unlocking: { _ in .unlock })
     var matches: [GitCredentialMatch] = []
     for host in server.searchedHosts {
@@ -116,13 +114,5 @@ extension GitCredentialHelper {
       matches += found.compactMap { GitCredentialMatch($0, request, server) }
     }
     return matches
-  }
-
-  private func unlock(_ query: CredentialQuery) throws(KeychainError) {
-    switch store {
-    case let store as AutomaticStore: try store.ensureReadable(query)
-    case let vault as Vault: try vault.ensureReadable(.unlockedNow)
-    default: break
-    }
   }
 }

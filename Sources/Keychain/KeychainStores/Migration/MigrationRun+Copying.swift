@@ -20,7 +20,7 @@ extension MigrationRun {
   /// it so.
   func canLeave(_ credential: Credential) -> Bool {
     !credential.accessibility.isThisDeviceOnly
-      || (target as? any CredentialReceiver)?.bindsToDevice ?? false
+      || target.bindsToDevice
   }
 
   private mutating func transfer(_ identity: CredentialIdentity) throws(KeychainError) {
@@ -98,12 +98,7 @@ extension MigrationRun {
     try migration.notes?.add(original.credential)
     noted.append(original.credential)
     let identity = original.credential.identity
-    let written: Credential
-    if let receiver = target as? any CredentialReceiver {
-      written = try receiver.receive(original.credential, secret: original.secret, mode: mode)
-    } else {
-      written = try target.store(original.credential, secret: original.secret, mode: mode)
-    }
+    let written = try target.receive(original.credential, secret: original.secret, mode: mode)
     if let copied = try target.secret(for: identity), copied.credential.version == written.version {
       guard !copied.isSame(as: original) else { return written.version }
       // The replaced credential is lost already; a new item that differs from its original is

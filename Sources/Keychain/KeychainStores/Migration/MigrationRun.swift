@@ -43,7 +43,7 @@ struct MigrationRun {
 
   /// Checks both stores before anything is changed.
   mutating func begin() throws(KeychainError) {
-    if let vault = source as? Vault { try vault.requireReadableAndIntact() }
+    try source.requireReadableAndIntact()
     let leaving = try listing().filter(canLeave)
     let tooLong = leaving.filter(\.exceedsMetadataLimit).map(\.identity.shortDescription)
     if let error = KeychainError(
@@ -52,7 +52,7 @@ struct MigrationRun {
       throw error
     }
     let requirement = leaving.map(\.accessibility.unlockRequirement).max()
-    if let vault = target as? Vault { try vault.ensureReadable(requirement ?? .nothing) }
+    try target.makeReadable(migration.selection, requirement ?? .nothing)
     do throws(KeychainError) {
       let found = try target.search(migration.selection)
       guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "target") }
@@ -117,8 +117,8 @@ struct MigrationRun {
 
   private mutating func useEnds(postponing question: PostponedQuestion?) {
     self.question = question
-    source = question?.quiet(migration.source) ?? migration.source
-    target = question?.quiet(migration.target) ?? migration.target
+    source = question.map(migration.source.postponing) ?? migration.source
+    target = question.map(migration.target.postponing) ?? migration.target
   }
 
   /// Copies everything, until a listing of the source shows nothing new: others may bypass the

@@ -204,9 +204,9 @@ extension AutomaticStore {
     var paths: Set<String> = []
     var items: [UnlistedItem] = []
     for place in places {
-      guard let keyring = store(at: place) as? SecretServiceStore else { continue }
+      guard case .secretService(let collection) = place else { continue }
       // The default collection may also be in use by its label.
-      items += try keyring.unlistedItems(matching: attributes)
+      items += try keyring(collection).unlistedItems(matching: attributes)
         .filter { paths.insert($0.path).inserted }
     }
     return items
@@ -227,6 +227,6 @@ extension AutomaticStore {
   /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
   /// - Throws: ``KeychainError`` of the keyring.
   public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
-    try (store(at: .secretService(item.collection)) as? SecretServiceStore)?.secret(of: item)
+    try keyring(item.collection).secret(of: item)
   }
 }

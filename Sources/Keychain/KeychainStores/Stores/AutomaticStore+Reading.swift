@@ -1,5 +1,6 @@
 public import KeychainCredentials
 internal import KeychainVault
+package import PrephirencesSystem
 
 extension AutomaticStore {
   /// Returns a secret from the store of its service; see the protocol.
@@ -146,14 +147,24 @@ extension AutomaticStore {
 
   /// Unlocks what a search found locked, or throws; the search has asked the desktop keyring
   /// already.
-  package func ensureReadable(_ query: CredentialQuery) throws(KeychainError) {
+  package func makeReadable(
+    _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) {
     guard try places(for: query).contains(.vault) else {
       throw KeychainError(
         .locked, "the desktop keyring is locked",
         recovery: "unlock it at the desktop, or allow questions there")
     }
-    try vault.ensureReadable(.unlockedNow)
+    try vault.ensureReadable(requirement)
   }
+
+  package func checkStoring(
+    _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
+  ) throws(KeychainError) {
+    try store(at: decision(for: identity).place).checkStoring(identity, accessibility, mode: mode)
+  }
+
+  package var environment: EnvironmentVariables { configuration.vault.environment }
 
   private func searchAll(
     _ query: CredentialQuery, withPassedOver: Bool

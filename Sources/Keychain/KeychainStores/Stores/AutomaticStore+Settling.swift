@@ -113,30 +113,6 @@ extension AutomaticStore {
 /// Returns the notice about a store that was recorded, by whether the change was made.
 typealias ChoiceNotice = (_ isStored: Bool) -> Notice
 
-extension CredentialStore {
-  /// Checks, as far as possible without writing, that a credential can be stored.
-  ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - accessibility: Its accessibility.
-  ///   - mode: Whether there must or must not be one of this identity. A vault checks that only
-  ///     when it writes.
-  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or ``KeychainError/Code/noStore``.
-  package func checkStoring(
-    _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
-  ) throws(KeychainError) {
-    switch self {
-    case let automatic as AutomaticStore:
-      let place = try automatic.decision(for: identity).place
-      try automatic.store(at: place).checkStoring(identity, accessibility, mode: mode)
-    case let vault as Vault: try vault.ensureReadable(accessibility.unlockRequirement)
-    case let keyring as SecretServiceStore:
-      try keyring.checkStoring(identity, accessibility, mode: mode)
-    default: break
-    }
-  }
-}
-
 extension Notice {
   /// A service got its store.
   ///

@@ -27,9 +27,9 @@ extension AutomaticStore {
   ) throws -> Result {
     // Asked first, so that a store which cannot do it is not recorded.
     let found = try decision(for: identity)
-    guard found.place == .vault,
-      let result = try transaction(serviceOf: identity, .whenUnlocked, unlocking: requirement, body)
-    else {
+    let scope = TransactionScope(
+      serviceOf: identity, adding: .whenUnlocked, unlocking: requirement)
+    guard found.place == .vault, let result = try inOneStep(scope, body) else {
       throw KeychainError(
         .refused,
         "\(ServiceName(identity)) is kept in the desktop keyring, which has no transactions",
@@ -37,28 +37,30 @@ extension AutomaticStore {
     }
     return result
   }
+}
 
-  /// Makes several changes of the credentials of one service in one step; `nil` if they don't lie in
-  /// the vault, and then nothing was changed.
+extension AutomaticStore: TransactionalStore {
+  /// Makes several changes of the credentials of one service in one step; `nil` if they are not in
+  /// the vault.
   ///
-  /// A service without a store gets one, as by storing its first credential of this accessibility,
-  /// unless that is `nil`, because nothing is added.
-  package func transaction<Result>(
-    serviceOf identity: CredentialIdentity, _ accessibility: Accessibility?,
-    unlocking requirement: Accessibility.UnlockRequirement,
-    _ body: (inout VaultTransaction) throws -> Result
+  /// A service without a store gets one, as by storing its first credential, unless nothing is
+  /// added.
+  package func inOneStep<Result>(
+    _ scope: TransactionScope, _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result? {
-    let service = ServiceName(identity)
-    let first = accessibility.map {
-      FirstCredential(identity: identity, accessibility: $0, mode: .addOrReplace, mayExist: true)
+    let service = ServiceName(scope.identity)
+    let first = scope.accessibility.map {
+      FirstCredential(
+        identity: scope.identity, accessibility: $0, mode: .addOrReplace, mayExist: true)
     }
+    let ofService = TransactionScope(
+      serviceOf: scope.identity, adding: scope.accessibility, unlocking: scope.requirement,
+      among: { ServiceName($0) == service })
     var thrown: (any Error)?
     do throws(KeychainError) {
       return try changing(service, adding: first) { _, store throws(KeychainError) in
-        guard let vault = store as? Vault else { return nil }
         do {
-          return try vault.withTransaction(
-            unlocking: requirement, among: { ServiceName($0) == service }, body)
+          return try store.inOneStep(ofService, body)
         } catch let error as KeychainError {
           throw error
         } catch {

@@ -210,12 +210,12 @@ extension AutomaticStore {
     guard let first, try decision.isExplicit ? decision.canBeRecorded : canRecord() else {
       return decision
     }
-    if let vault = store as? Vault {
+    if decision.place == .vault {
       // A replacement can be the first credential only next to another program's item.
       if case .replace = first.mode { return decision }
       // Every other decision for the vault was made because it has nothing of the service.
       let vaultMayHaveIt = decision.isExplicit || decision.reason == .vaultContents
-      if first.mayExist, vaultMayHaveIt, try vault.contains(first.identity) { return decision }
+      if first.mayExist, vaultMayHaveIt, try store.contains(first.identity) { return decision }
     }
     try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
     return try record(decision, service, &notices)
@@ -273,7 +273,7 @@ private struct LockedChange {
     if store.observing.misses(place) {
       throw question.postpone { [store] in store.observing.use(place, store) }
     }
-    let quiet = question.quiet(store.store(at: place))
+    let quiet = store.store(at: place).postponing(question)
     stores[place] = quiet
     return quiet
   }

@@ -51,7 +51,7 @@ internal import Synchronization
 /// meanwhile. A program that follows an explicit choice, or uses a ``Vault`` or
 /// ``SecretServiceStore`` itself, bypasses the choice: what it writes to a store that a service has
 /// left stays there.
-public final class AutomaticStore: CredentialStore {
+public final class AutomaticStore: CredentialStore, BuiltInStore {
   /// How the stores are opened, and how one is chosen.
   public let configuration: Configuration
 
@@ -111,7 +111,7 @@ public final class AutomaticStore: CredentialStore {
     }
   }
 
-  private func keyring(_ collection: SecretServiceStore.Collection) -> SecretServiceStore {
+  func keyring(_ collection: SecretServiceStore.Collection) -> SecretServiceStore {
     keyrings.withLock { keyrings in
       if let known = keyrings.first(where: { $0.configuration.collection == collection }) {
         return known

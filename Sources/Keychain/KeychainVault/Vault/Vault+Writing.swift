@@ -2,7 +2,7 @@ internal import FoundationEssentials
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
-internal import PrephirencesSystem
+package import PrephirencesSystem
 
 extension Vault {
   /// Stores a credential, creating the vault if there is none; see the protocol.
@@ -126,13 +126,65 @@ extension Vault {
   }
 
   /// Makes several changes of some credentials in one step.
-  @discardableResult
-  package func withTransaction<Result>(
+  func withTransaction<Result>(
     unlocking requirement: Accessibility.UnlockRequirement,
     among isAllowed: @escaping (CredentialIdentity) -> Bool,
     _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result {
     try transaction(try sessionForFirstWrite(), requirement, among: isAllowed, body)
+  }
+}
+
+/// A store that may be able to make several changes in one step.
+package protocol TransactionalStore: CredentialStore {
+  func inOneStep<Result>(
+    _ scope: TransactionScope, _ body: (inout VaultTransaction) throws -> Result
+  ) throws -> Result?
+}
+
+extension CredentialStore {
+  /// Makes several changes in one step; see ``Vault/withTransaction(unlocking:_:)``.
+  ///
+  /// Returns `nil` if the store can't, as a desktop keyring; then nothing was changed, and `body`
+  /// was not called.
+  package func inOneStep<Result>(
+    _ scope: TransactionScope, _ body: (inout VaultTransaction) throws -> Result
+  ) throws -> Result? {
+    try (self as? any TransactionalStore)?.inOneStep(scope, body)
+  }
+}
+
+/// What a transaction may change.
+package struct TransactionScope {
+  /// A credential of the service or server whose credentials are changed.
+  package let identity: CredentialIdentity
+
+  /// The accessibility of what is added; `nil` if nothing is added, and no store is chosen for it.
+  package let accessibility: Accessibility?
+
+  /// What is unlocked before the transaction.
+  package let requirement: Accessibility.UnlockRequirement
+
+  /// Which credentials may be used.
+  package let isAllowed: (CredentialIdentity) -> Bool
+
+  package init(
+    serviceOf identity: CredentialIdentity, adding accessibility: Accessibility? = nil,
+    unlocking requirement: Accessibility.UnlockRequirement = .nothing,
+    among isAllowed: @escaping (CredentialIdentity) -> Bool = { _ in true }
+  ) {
+    self.identity = identity
+    self.accessibility = accessibility
+    self.requirement = requirement
+    self.isAllowed = isAllowed
+  }
+}
+
+extension Vault: TransactionalStore {
+  package func inOneStep<Result>(
+    _ scope: TransactionScope, _ body: (inout VaultTransaction) throws -> Result
+  ) throws -> Result? {
+    try withTransaction(unlocking: scope.requirement, among: scope.isAllowed, body)
   }
 }
 
@@ -259,9 +311,23 @@ extension VaultWriter {
   }
 }
 
-extension Vault: CredentialReceiver {
+extension Vault: BuiltInStore {
   /// Items that stay on this machine are sealed under its device secret.
   package var bindsToDevice: Bool { true }
+
+  package var environment: EnvironmentVariables { configuration.environment }
+
+  package func makeReadable(
+    _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) {
+    try ensureReadable(requirement)
+  }
+
+  package func checkStoring(
+    _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
+  ) throws(KeychainError) {
+    try ensureReadable(accessibility.unlockRequirement)
+  }
 
   /// Stores a credential with its dates; see the protocol.
   @discardableResult

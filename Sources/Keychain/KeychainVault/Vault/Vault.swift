@@ -92,7 +92,7 @@ public final class Vault: CredentialStore {
   }
 }
 
-extension Vault: PostponingStore {
+extension Vault {
   /// Returns this vault with operations that neither ask nor hash; see the protocol.
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     Vault(self, PostponedUnlocking(question))

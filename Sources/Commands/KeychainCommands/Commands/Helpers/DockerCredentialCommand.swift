@@ -100,7 +100,7 @@ extension DockerCredentialCommand {
   private func answer(in session: Session) throws(KeychainError) -> Bool {
     let stores = session.stores
     let logins = DockerCredentialHelper(store: stores, accessGroup: helper.accessGroup ?? "") {
-      query throws(KeychainError) in try stores.ensureReadable(query)
+      query throws(KeychainError) in try stores.makeReadable(query)
     }
     switch operation {
     case .version: break

@@ -52,7 +52,7 @@ extension RunCommand {
     }
     if !request.netrc.isEmpty {
       let text = try NetrcFile.contents(for: request.netrc, in: session.store) {
-        query throws(KeychainError) in try session.stores.ensureReadable(query)
+        query throws(KeychainError) in try session.stores.makeReadable(query)
       }
       let made = try files.add(RunRequest.netrc.file, text, alsoNamed: RunRequest.netrc.variable)
       try environment.set(RunRequest.netrc.variable, to: made)
