@@ -74,8 +74,6 @@ extension CredentialStore {
   private var builtIn: (any BuiltInStore)? { self as? any BuiltInStore }
 
   /// Unlocks items with this requirement, which a search found locked; may ask a person.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if nobody can be asked.
   package func makeReadable(
     _ query: CredentialQuery = CredentialQuery(),
     _ requirement: Accessibility.UnlockRequirement = .unlockedNow
@@ -133,7 +131,7 @@ package final class PostponedQuestion: Sendable {
 
   /// Records what must be done before the operation is repeated.
   ///
-  /// - Returns: The error of the operation, which is not reported.
+  /// Returns the error of the operation, which is not reported.
   package func postpone(
     _ question: @escaping @Sendable () throws(KeychainError) -> Void
   ) -> KeychainError {
@@ -142,9 +140,6 @@ package final class PostponedQuestion: Sendable {
   }
 
   /// Repeats an operation, which takes its own lock, until it has no more questions.
-  ///
-  /// - Throws: ``KeychainError`` of the operation or of a question, or with
-  ///   ``KeychainError/Code/busy`` if the questions do not end.
   package func answering<Result>(
     _ operation: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {

@@ -11,8 +11,6 @@ public struct CredentialAttributes: Sendable {
   public init() {}
 
   /// Creates attributes from pairs that are already in order, in linear time.
-  ///
-  /// - Parameter pairs: The pairs, in the order of the bytes of their names, no name twice.
   package init(inOrder pairs: [(name: String, value: String)]) {
     self.pairs = pairs
   }

@@ -12,8 +12,6 @@ public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
   case clear
 
   /// Applies the change to a field.
-  ///
-  /// - Parameter field: The field.
   package func apply(to field: inout Value?) {
     switch self {
     case .keep: break

@@ -190,9 +190,6 @@ extension CredentialIdentity: CustomStringConvertible {
 
 extension String {
   /// Returns the beginning of the text with an ellipsis, or the text if it is not longer.
-  ///
-  /// - Parameter count: The maximum number of Unicode scalars.
-  /// - Returns: The text, or its beginning with an ellipsis.
   package func shortened(to count: Int) -> String {
     let beginning = unicodeScalars.prefix(count)
     return beginning.endIndex == endIndex ? self : String(beginning) + "…"

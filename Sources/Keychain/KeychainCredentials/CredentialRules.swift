@@ -74,11 +74,6 @@ extension Date {
 
 extension Credential {
   /// Sets the version and dates, as a store does when it writes.
-  ///
-  /// - Parameters:
-  ///   - version: The new version.
-  ///   - created: The creation date of the replaced credential.
-  ///   - keepsDates: Whether to keep the dates that the credential has.
   package mutating func stamp(version: UInt64, created: Date?, keepsDates: Bool = false) {
     let now = Date().toMicrosecond
     self.version = version
@@ -129,10 +124,6 @@ extension StoreMode {
 extension KeychainError {
   /// Creates the error for an import or a migration of credentials whose names and texts are too
   /// long for every store; `nil` if there are none.
-  ///
-  /// - Parameters:
-  ///   - names: What names each of them, without secrets. The message has the first ten.
-  ///   - recovery: What to do instead.
   package init?(tooLong names: [String], recovery: Recovery) {
     guard !names.isEmpty else { return nil }
     let more = names.count > 10 ? "; and \(names.count - 10) more" : ""

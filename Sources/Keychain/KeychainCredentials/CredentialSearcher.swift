@@ -5,11 +5,6 @@ package struct CredentialSearcher {
   private let unlocking: (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
 
   /// Creates a searcher.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - unlock: Unlocks the stores of a query, or throws.
-  ///   - unlocking: Returns how a person unlocks the stores of a query.
   package init(
     store: any CredentialStore,
     unlock: @escaping (CredentialQuery) throws(KeychainError) -> Void,
@@ -21,9 +16,6 @@ package struct CredentialSearcher {
   }
 
   /// Returns the credentials that match a query and a condition.
-  ///
-  /// - Throws: ``KeychainError`` as for an incomplete search if nothing was found, but something
-  ///   could not be read.
   package func credentials(
     matching query: CredentialQuery, where isMatch: (Credential) -> Bool
   ) throws(KeychainError) -> [Credential] {

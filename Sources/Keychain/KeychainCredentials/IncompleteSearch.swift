@@ -6,10 +6,6 @@ extension KeychainError {
   /// credential, or all, throws this error. If there are several reasons, it gives the first of
   /// these: a store that could not be searched, damaged items, locked items, items of another
   /// device.
-  ///
-  /// - Parameters:
-  ///   - result: The result of the search.
-  ///   - unlocking: How to unlock what the search found locked.
   package init?(
     incomplete result: CredentialSearchResult,
     unlocking: Recovery = "unlock the store that has them"

@@ -16,12 +16,7 @@ extension KeychainError {
 
   /// That a change may have happened, or not.
   ///
-  /// - Parameters:
-  ///   - name: What was to be changed.
-  ///   - reason: Why nobody knows.
-  ///   - recovery: How to find out.
-  ///   - underlying: The error code of the last step.
-  /// - Returns: The error.
+  /// Returns the error.
   package static func outcomeUnknown(
     ofChanging name: String, because reason: String = "the last step failed",
     recovery: Recovery = .lookFirst, underlying: Underlying? = nil

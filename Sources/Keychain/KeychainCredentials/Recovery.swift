@@ -115,8 +115,7 @@ extension KeychainError.Recovery: ExpressibleByStringInterpolation {
 extension Sequence<KeychainError.Recovery> {
   /// Returns the recoveries as one, with a text between them.
   ///
-  /// - Parameter separator: The text between two recoveries.
-  /// - Returns: One recovery; `nil` if there is none to join.
+  /// Returns one recovery; `nil` if there is none to join.
   package func joined(separator: String) -> KeychainError.Recovery? {
     reduce(nil) { joined, next in
       joined.map { $0 + .advice(separator) + next } ?? next

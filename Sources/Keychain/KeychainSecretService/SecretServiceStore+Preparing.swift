@@ -5,12 +5,6 @@ extension SecretServiceStore {
   /// provider accepts encrypted secrets, and the condition of the mode holds.
   ///
   /// Nothing is stored. A question that is asked here is not asked again when storing.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - accessibility: Its accessibility.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Throws: What ``store(_:secret:mode:)`` would throw.
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
   ) throws(KeychainError) {

@@ -12,13 +12,7 @@ package enum KeyDerivation {
 
   /// Derives a key.
   ///
-  /// - Parameters:
-  ///   - key: 16 to 64 bytes.
-  ///   - label: The purpose of the key: at most 16 bytes, zero-padded to 16 as the personalisation.
-  ///   - fields: The message that distinguishes this key from others. It may itself be secret.
-  /// - Returns: 32 bytes in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
-  ///   has a length outside its limits, or ``SecretsError/Code/outOfMemory``.
+  /// Returns 32 bytes in guarded memory.
   package static func key(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
   ) throws(SecretsError) -> SecretBytes {
@@ -37,13 +31,7 @@ package enum KeyDerivation {
 
   /// Derives an identifier or an authentication tag, which is not secret.
   ///
-  /// - Parameters:
-  ///   - key: 16 to 64 bytes.
-  ///   - label: The purpose of the bytes: at most 16 bytes.
-  ///   - fields: The message.
-  /// - Returns: 32 bytes in ordinary memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
-  ///   has a length outside its limits.
+  /// Returns 32 bytes in ordinary memory.
   package static func tag(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
   ) throws(SecretsError) -> [UInt8] {
@@ -86,12 +74,7 @@ package enum KeyDerivation {
 package enum Blake2b {
   /// Hashes bytes.
   ///
-  /// - Parameters:
-  ///   - bytes: The message.
-  ///   - count: The number of bytes to return, 16 to 64.
-  /// - Returns: The digest, in ordinary memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if `count` is outside its
-  ///   limits.
+  /// Returns the digest, in ordinary memory.
   package static func digest(_ bytes: RawSpan, count: Int) throws(SecretsError) -> [UInt8] {
     guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
     try Sodium.start()
@@ -104,11 +87,7 @@ package enum Blake2b {
 
   /// Hashes bytes for one purpose: BLAKE2b-256 with a personalisation.
   ///
-  /// - Parameters:
-  ///   - bytes: The message.
-  ///   - label: The purpose: at most 16 bytes.
-  /// - Returns: 32 bytes in ordinary memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the label is longer.
+  /// Returns 32 bytes in ordinary memory.
   package static func digest(_ bytes: RawSpan, label: String) throws(SecretsError) -> [UInt8] {
     try Sodium.start()
     let personal = try Personalization(label)
@@ -125,12 +104,7 @@ package enum Blake2b {
 
   /// Hashes secret bytes, such as the contents of a key file, into a key.
   ///
-  /// - Parameters:
-  ///   - bytes: The message.
-  ///   - count: The number of bytes to return, 16 to 64.
-  /// - Returns: The digest, in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``, or with
-  ///   ``SecretsError/Code/invalidLength`` if `count` is outside its limits.
+  /// Returns the digest, in guarded memory.
   package static func key(
     hashing bytes: borrowing SecretBytes, count: Int = 32
   ) throws(SecretsError) -> SecretBytes {

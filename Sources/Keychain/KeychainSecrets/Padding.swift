@@ -10,9 +10,6 @@ package enum Padding {
   static let minimumCount = 256
 
   /// Returns the number of bytes that `count` bytes of data take when padded, header included.
-  ///
-  /// - Parameter count: The number of bytes of data.
-  /// - Returns: 256, or the Padmé length of `count + 4`.
   package static func paddedCount(for count: Int) -> Int {
     let needed = count + headerCount
     guard needed > minimumCount else { return minimumCount }
@@ -24,10 +21,7 @@ package enum Padding {
 
   /// Pads data.
   ///
-  /// - Parameter data: At most `UInt32.max` bytes.
-  /// - Returns: The padded text, in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
-  ///   or ``SecretsError/Code/outOfMemory``.
+  /// Returns the padded text, in guarded memory.
   package static func pad(_ data: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
     guard let length = UInt32(exactly: data.count) else { throw SecretsError(.invalidLength) }
     let count = data.count
@@ -44,11 +38,7 @@ package enum Padding {
 
   /// Removes the padding.
   ///
-  /// - Parameter padded: What ``pad(_:)`` returned.
-  /// - Returns: The data, in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the length, the number
-  ///   of zeros or a zero is wrong, because each text has only one padded form. Or
-  ///   ``SecretsError/Code/outOfMemory``.
+  /// Returns the data, in guarded memory.
   package static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
     try padded.withBytes { bytes throws(SecretsError) in
       guard let range = range(in: bytes) else { throw SecretsError(.invalidLength) }
@@ -58,8 +48,7 @@ package enum Padding {
 
   /// Returns where the data lies in a padded text.
   ///
-  /// - Parameter padded: What ``pad(_:)`` returned.
-  /// - Returns: The range, or `nil` if the length, the number of zeros or a zero is wrong.
+  /// Returns the range, or `nil` if the length, the number of zeros or a zero is wrong.
   package static func range(in padded: RawSpan) -> Range<Int>? {
     guard padded.byteCount >= minimumCount else { return nil }
     let count = Int(padded.littleEndian(at: 0, as: UInt32.self))

@@ -46,11 +46,7 @@ public enum SecretBox {
 
   /// Seals bytes that lie in ordinary memory in any case, under a random nonce.
   ///
-  /// - Parameters:
-  ///   - message: The bytes to encrypt.
-  ///   - key: 32 bytes.
-  /// - Returns: The box.
-  /// - Throws: As ``seal(_:with:)-(SecretBytes,_)``.
+  /// Returns the box.
   package static func seal(
     _ message: RawSpan, with key: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {
@@ -127,11 +123,7 @@ public enum SecretBox {
   /// Guarded memory costs several system calls for each message, which is more than opening a small
   /// box.
   ///
-  /// - Parameters:
-  ///   - box: Nonce, tag and encrypted bytes.
-  ///   - key: 32 bytes.
-  /// - Returns: The message, in ordinary memory.
-  /// - Throws: As ``open(_:with:)``, but for the memory.
+  /// Returns the message, in ordinary memory.
   package static func openUnguarded(
     _ box: RawSpan, with key: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {

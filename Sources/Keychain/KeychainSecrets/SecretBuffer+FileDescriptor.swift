@@ -3,13 +3,8 @@ internal import Glibc
 extension SecretBuffer {
   /// Appends what a descriptor has now, with one system call.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor. It stays open.
-  ///   - limit: The greatest number of bytes to append.
-  /// - Returns: How many bytes were appended, 0 at the end; `nil` if the call was interrupted, or if
-  ///   a descriptor in non-blocking mode has nothing yet.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput``, or
-  ///   ``SecretsError/Code/outOfMemory``.
+  /// Returns how many bytes were appended, 0 at the end; `nil` if the call was interrupted, or if a
+  /// descriptor in non-blocking mode has nothing yet.
   package mutating func append(
     readingOnce descriptor: Int32, limit: Int
   ) throws(SecretsError) -> Int? {

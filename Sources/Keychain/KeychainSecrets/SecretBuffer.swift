@@ -16,9 +16,6 @@ public struct SecretBuffer: ~Copyable {
   }
 
   /// Creates an empty buffer that has room for some bytes before it grows.
-  ///
-  /// - Parameter capacity: The number of bytes. Up to 256, the buffer costs no system calls.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   package init(capacity: Int) throws(SecretsError) {
     storage = try SecretBytes(zeroed: capacity)
   }

@@ -20,12 +20,7 @@ extension SecretBytes {
 
   /// Reads as ``reading(fileDescriptor:limit:)`` does, for no longer than a caller waits.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor. It stays open.
-  ///   - limit: The greatest number of bytes to accept.
-  ///   - awaitInput: Waits until the descriptor can be read; returns `false` to give up.
-  /// - Returns: The bytes, or `nil` if there are more than `limit`.
-  /// - Throws: ``SecretsError``, with the number `ETIMEDOUT` if the caller gave up.
+  /// Returns the bytes, or `nil` if there are more than `limit`.
   package static func reading(
     fileDescriptor descriptor: Int32, limit: Int, awaiting awaitInput: (Int32) -> Bool
   ) throws(SecretsError) -> SecretBytes? {

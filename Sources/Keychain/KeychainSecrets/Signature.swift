@@ -15,11 +15,6 @@ package enum Signature {
 
   /// Returns the public key that belongs to a seed.
   ///
-  /// - Parameter seed: 32 bytes.
-  /// - Returns: 32 bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` or
-  ///   ``SecretsError/Code/outOfMemory``.
-  ///
   /// The corresponding C function is `crypto_sign_seed_keypair`.
   package static func publicKey(of seed: borrowing SecretBytes) throws(SecretsError) -> [UInt8] {
     try keyPair(of: seed).publicKey
@@ -27,15 +22,9 @@ package enum Signature {
 
   /// Signs a message under a label.
   ///
-  /// - Parameters:
-  ///   - message: The bytes to sign.
-  ///   - label: The purpose of the signature: at most 16 bytes.
-  ///   - seed: 32 bytes.
-  /// - Returns: 64 bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` or
-  ///   ``SecretsError/Code/outOfMemory``.
-  ///
   /// The corresponding C function is `crypto_sign_detached`.
+  ///
+  /// Returns 64 bytes.
   package static func sign(
     _ message: RawSpan, label: String, seed: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {

@@ -13,8 +13,6 @@ enum BusAddress: Hashable, Sendable {
   case abstract(String)
 
   /// Finds the bus of an environment, without starting one.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
   init(environment: [String: String]) throws(KeychainError) {
     if let text = environment["DBUS_SESSION_BUS_ADDRESS"], !text.isEmpty {
       guard let found = Self.parse(text) else {

@@ -42,10 +42,7 @@ private final class PendingCall {
 extension BusConnection {
   /// Sends calls together, and returns their answers in the same order.
   ///
-  /// - Parameters:
-  ///   - calls: The calls.
-  ///   - deadline: When each answer must have arrived.
-  /// - Returns: An answer or an error for each call.
+  /// Returns an answer or an error for each call.
   func results(
     of calls: [BusCall], _ deadline: Deadline
   ) -> [BusAnswer] {

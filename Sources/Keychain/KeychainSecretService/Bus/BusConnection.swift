@@ -16,9 +16,6 @@ final class BusConnection: @unchecked Sendable {
   private let process = getpid()
 
   /// Connects and authenticates.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``,
-  ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/busy``.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
     // Done before loading the library, which takes longer than finding no bus, and is not found
     // without descriptors.

@@ -8,10 +8,6 @@ struct BusSocket: ~Copyable {
   let peer: ProcessIdentity
 
   /// Connects.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no bus, or it
-  ///   belongs to another user, ``KeychainError/Code/timedOut``, or ``KeychainError/Code/busy`` for
-  ///   every other failure: a bus that cannot be reached now is not absent.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .busyBus(address, errno) }

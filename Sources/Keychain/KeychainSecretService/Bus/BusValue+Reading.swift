@@ -5,8 +5,6 @@ extension BusValue {
   static let maximumElementCount = 50_000
 
   /// Reads the body of a message.
-  ///
-  /// - Throws: ``BusError/unexpectedType`` if the type differs, or ``BusError/tooManyElements``.
   init(reading body: VariantReference, as type: BusType) throws(BusError) {
     guard body.type == type.body else { throw .unexpectedType }
     switch type {

@@ -42,13 +42,7 @@ extension ItemFinder {
 
   /// Returns our item of an identity, otherwise another program's item with this name.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the item.
-  ///   - alsoByAliases: Whether to find another program's item also by names that lists do not
-  ///     show.
-  /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several items have the
-  ///   name.
+  /// Returns the item, or `nil` if there is none.
   func item(
     _ identity: CredentialIdentity, alsoByAliases: Bool = true
   ) throws(KeychainError) -> FoundItem? {

@@ -8,8 +8,6 @@ struct ItemFinder {
   /// Finds the collection.
   ///
   /// It is unlocked when its items are needed.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if it does not exist.
   init(_ operation: ServiceOperation) throws(KeychainError) {
     self.operation = operation
     guard let path = try operation.collectionPath() else { throw operation.noCollection }

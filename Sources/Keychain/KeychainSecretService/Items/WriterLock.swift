@@ -13,11 +13,6 @@ struct WriterLock: ~Copyable {
   private let lock: FileLock
 
   /// Opens the lock file, and waits for the lock.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another program holds it until
-  ///   the deadline, ``KeychainError/Code/insecurePermissions`` if other users could replace its
-  ///   file, or ``KeychainError/Code/inputOutput`` if it cannot be created or locked, or there is
-  ///   no place for it.
   init(environment: [String: String], _ deadline: Deadline) throws(KeychainError) {
     do throws(FileError) {
       let folder = try Self.folder(EnvironmentVariables(environment))

@@ -16,8 +16,6 @@ final class Libsecret: @unchecked Sendable {
   private static let loaded = Result { () throws(KeychainError) in try Libsecret(name) }
 
   /// Returns the machine's library.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
   static func shared() throws(KeychainError) -> Libsecret { try loaded.get() }
 
   /// Loads a library.

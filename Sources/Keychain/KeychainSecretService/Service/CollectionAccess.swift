@@ -22,8 +22,6 @@ extension ServiceOperation {
   /// Returns the path of the default collection itself, instead of its alias.
   ///
   /// While gnome-keyring registers its objects again, it may report that there is none.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
   func defaultCollectionPath() throws(KeychainError) -> String {
     var path = try answer(to: defaultCollectionQuestion).elements.first?.text
     try whileMissing({ path == "/" }) { () throws(KeychainError) in
@@ -92,9 +90,6 @@ extension ServiceOperation {
   }
 
   /// Unlocks a collection or an item, which may require asking a person.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if no person may be asked, or
-  ///   ``KeychainError/Code/noStore`` if there is no default collection any more.
   func unlock(_ path: String) throws(KeychainError) {
     // Providers unlock objects, not aliases.
     let object = path == Self.defaultAlias ? try defaultCollectionPath() : path

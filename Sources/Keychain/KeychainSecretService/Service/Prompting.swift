@@ -25,13 +25,6 @@ extension ServiceOperation {
   private static let dismissalTimeout = Duration.seconds(1)
 
   /// Runs a prompt.
-  ///
-  /// - Parameters:
-  ///   - path: The prompt.
-  ///   - kind: The purpose of the prompt.
-  ///   - denied: The error if no person may be asked.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if a person dismissed it,
-  ///   ``KeychainError/Code/timedOut`` if nobody answered, or `denied`.
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {
@@ -84,8 +77,8 @@ extension ServiceOperation {
 
   /// Ends a prompt.
   ///
-  /// - Returns: Whether the provider answered, for which a caller that has waited long enough does
-  ///   not wait long.
+  /// Returns whether the provider answered, for which a caller that has waited long enough does not
+  /// wait long.
   @discardableResult
   private func dismiss(_ path: String) -> Bool {
     let answers = connection.bus.results(

@@ -17,9 +17,6 @@ final class SecretServiceConnection: Sendable {
   static let name = "org.freedesktop.secrets"
 
   /// Connects, and starts the provider if requested and the bus can do that.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``,
-  ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/busy``.
   init(
     _ address: BusAddress, _ deadline: Deadline, startingProvider: Bool
   ) throws(KeychainError) {

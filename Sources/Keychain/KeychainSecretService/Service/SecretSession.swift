@@ -15,10 +15,6 @@ final class SecretSession: @unchecked Sendable {
   let path: String
 
   /// Agrees on a key with the provider.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``, ``KeychainError/Code/timedOut``,
-  ///   ``KeychainError/Code/refused`` if secrets would not be encrypted securely, or
-  ///   ``KeychainError/Code/inputOutput``.
   init(_ bus: BusConnection, _ owner: String, _ deadline: Deadline) throws(KeychainError) {
     library = bus.library
     let functions = library.functions

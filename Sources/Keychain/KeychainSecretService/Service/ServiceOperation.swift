@@ -58,8 +58,6 @@ final class ServiceOperation {
   ///
   /// A bus limits the number of calls that wait for answers. Calls that it refused are repeated
   /// after the others were answered.
-  ///
-  /// - Throws: ``KeychainError`` if the provider stops answering.
   func manyResults(
     of calls: [BusCall]
   ) throws(KeychainError) -> [BusAnswer] {
@@ -95,12 +93,6 @@ final class ServiceOperation {
   }
 
   /// Sends what changes an item.
-  ///
-  /// - Parameters:
-  ///   - identity: The item.
-  ///   - body: Sends it, and waits for the answers.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/outcomeUnknown`` if it was sent, and no
-  ///   answer says whether it has happened; otherwise what `body` throws.
   func changing(
     _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Void
   ) throws(KeychainError) {

@@ -124,7 +124,7 @@ struct MigrationRun {
   /// Copies everything, until a listing of the source shows nothing new: others may bypass the
   /// choice.
   ///
-  /// - Returns: That listing.
+  /// Returns that listing.
   private mutating func copyUntilNothingIsNew() throws(KeychainError) -> [Credential] {
     for _ in 0..<Self.roundLimit {
       let (listed, newCount) = try copyWhatIsNew()
@@ -135,7 +135,7 @@ struct MigrationRun {
 
   /// Copies what is new in the source.
   ///
-  /// - Returns: What was in the source before, and how many of its credentials were new.
+  /// Returns what was in the source before, and how many of its credentials were new.
   private mutating func copyWhatIsNew() throws(KeychainError) -> ([Credential], Int) {
     let listed = try listing()
     try withdraw(allBut: listed)
@@ -175,8 +175,6 @@ struct MigrationRun {
   }
 
   /// Lists the credentials of the source that are to move.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be read.
   private mutating func listing(ofEveryGroup: Bool = false) throws(KeychainError) -> [Credential] {
     var query = migration.selection
     if ofEveryGroup { query.accessGroup = nil }
@@ -258,10 +256,6 @@ extension MigrationRun {
   /// changed over.
   ///
   /// After a change-over, programs use the target, and what the source lacks was moved.
-  ///
-  /// - Parameter listed: The credentials of the source.
-  /// - Returns: The copies in the target.
-  /// - Throws: ``KeychainError`` of one of the stores.
   func copiesWithoutOriginal(_ listed: [Credential]) throws(KeychainError) -> [Credential] {
     guard !migration.isOverwriting else { return [] }
     let names = Set(listed.map(\.identity))

@@ -7,7 +7,7 @@ internal import SystemPackage
 extension ChoiceLock {
   /// Opens the file for a shared lock; this also works in a read-only folder.
   ///
-  /// - Returns: The open file, or `nil` if it is missing and cannot be created.
+  /// Returns the open file, or `nil` if it is missing and cannot be created.
   func openForSharing(
     _ path: String, in folder: String
   ) throws(KeychainError) -> FileDescriptor? {
@@ -82,9 +82,7 @@ extension PrivateFile {
   /// Opens a file for a lock, without waiting if the name belongs to something else, such as a
   /// pipe.
   ///
-  /// - Returns: The open file, or `nil` if it is missing.
-  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if it is not a regular
-  ///   file of the user that is closed to others, or ``FileError/Kind/failed(action:_:)``.
+  /// Returns the open file, or `nil` if it is missing.
   fileprivate static func openToLock(
     _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
   ) throws(FileError) -> FileDescriptor? {

@@ -38,12 +38,8 @@ package final class ChoiceLock: Sendable {
 
   /// Takes the shared lock.
   ///
-  /// - Parameter time: How long to wait for a migration.
-  /// - Returns: The lock, or `nil` if the state folder is read-only: no store can be recorded
-  ///   there, and no migration can run.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if a migration holds or awaits it
-  ///   for longer, ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a
-  ///   regular file of the user that is closed to others, or ``KeychainError/Code/inputOutput``.
+  /// Returns the lock, or `nil` if the state folder is read-only: no store can be recorded there,
+  /// and no migration can run.
   package func shared(within time: Duration) throws(KeychainError) -> Held? {
     let deadline = Deadline(after: time)
     let folder = try state.path()
@@ -59,11 +55,7 @@ package final class ChoiceLock: Sendable {
 
   /// Takes the exclusive lock.
   ///
-  /// - Parameter time: How long to wait for writers.
-  /// - Returns: The lock.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if a writer holds it for longer,
-  ///   ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a regular file of
-  ///   the user that is closed to others, or ``KeychainError/Code/inputOutput``.
+  /// Returns the lock.
   package func exclusive(within time: Duration) throws(KeychainError) -> Held {
     let deadline = Deadline(after: time)
     let folder = try state.make()

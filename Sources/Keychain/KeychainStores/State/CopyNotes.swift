@@ -27,11 +27,7 @@ package struct CopyNotes: Sendable {
 
   /// Returns the note about a copy.
   ///
-  /// - Parameters:
-  ///   - subject: What distinguishes the copy from any other.
-  ///   - way: The source and the target, in words without spaces.
-  /// - Returns: The note, or `nil` if there is no device secret.
-  /// - Throws: ``KeychainError`` if the device secret cannot be read.
+  /// Returns the note, or `nil` if there is no device secret.
   package func note(_ subject: [UInt8], way: String) throws(KeychainError) -> Note? {
     try state.tag("pk1/record.name", of: [Array("copies".utf8), way.utf8 + [0] + subject])
       .map { Note(mark: $0, way: way) }

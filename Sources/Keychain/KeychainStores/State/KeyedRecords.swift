@@ -27,10 +27,6 @@ package final class KeyedRecords: Sendable {
   /// Names the records.
   ///
   /// Nothing is read or created before the first use.
-  ///
-  /// - Parameters:
-  ///   - name: The folder of the records in the state folder.
-  ///   - state: The state folder.
   package init(named name: String, in state: StateFolder) {
     self.name = name
     self.state = state
@@ -60,9 +56,7 @@ package final class KeyedRecords: Sendable {
 
   /// Reads a record.
   ///
-  /// - Returns: The text with its stamp, or `nil` if there is no record.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if it was not written with
-  ///   this device secret, or with ``KeychainError/Code/insecurePermissions``.
+  /// Returns the text with its stamp, or `nil` if there is no record.
   package func read(_ fileName: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
     let path = try path(fileName)
     guard let (contents, stamp) = try contents(path) else { return nil }
@@ -74,7 +68,7 @@ package final class KeyedRecords: Sendable {
   ///
   /// It appears whole or not at all, and is durable before this returns.
   ///
-  /// - Returns: `false` if another process was faster.
+  /// Returns `false` if another process was faster.
   package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)

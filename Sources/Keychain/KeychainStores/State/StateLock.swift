@@ -9,12 +9,6 @@ struct StateLock: ~Copyable {
   private let lock: FileLock
 
   /// Takes the lock.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the lock's file, which lies in the state folder and stays there.
-  ///   - state: The state folder.
-  ///   - time: How long to wait for another process.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it for longer.
   init(
     _ name: String, in state: StateFolder, within time: Duration = .zero
   ) throws(KeychainError) {

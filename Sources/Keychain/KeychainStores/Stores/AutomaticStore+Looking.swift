@@ -35,10 +35,7 @@ extension AutomaticStore {
   /// Nothing is asked, started, unlocked, hashed or written. A desktop keyring is searched only if
   /// it is running and unlocked. Stores that cannot be read are left out.
   ///
-  /// - Parameters:
-  ///   - query: The conditions.
-  ///   - glance: How thorough it is.
-  /// - Returns: What was found; `nil` if no store could be read.
+  /// Returns what was found; `nil` if no store could be read.
   package func glance(_ query: CredentialQuery, _ glance: Glance) -> CredentialSearchResult? {
     var union: StoreUnion?
     for place in placesToGlance(query) {
@@ -90,12 +87,6 @@ extension AutomaticStore {
   package func probeKeyring() -> SecretServiceProbe { keyring.probe() }
 
   /// Returns the decision for a service, or for a new one, from the result of a probe.
-  ///
-  /// - Parameters:
-  ///   - service: The service; `nil` for one that has no credentials yet.
-  ///   - probe: The state of the desktop keyring.
-  /// - Returns: The store that the service has or would get.
-  /// - Throws: ``KeychainError`` if the store cannot be determined.
   package func decision(
     for service: ServiceName?, by probe: SecretServiceProbe
   ) throws(KeychainError) -> StoreDecision {
@@ -127,10 +118,7 @@ extension AutomaticStore {
   /// Nothing is started, unlocked or asked, and items of other programs don't count. The keyring is
   /// not contacted without a session bus and services that have their store there.
   ///
-  /// - Parameters:
-  ///   - query: Which credentials count.
-  ///   - deadline: How long to wait for answers.
-  /// - Returns: The number of credentials.
+  /// Returns the number of credentials.
   package func keyringHoldings(
     _ query: CredentialQuery = CredentialQuery(), within deadline: Duration = .seconds(2)
   ) -> KeyringHoldings {
@@ -175,8 +163,6 @@ extension AutomaticStore {
 
 extension SecretServiceStore {
   /// Returns the names of our items that match a query.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be read.
   fileprivate func ownIdentities(
     _ query: CredentialQuery
   ) throws(KeychainError) -> [CredentialIdentity] {

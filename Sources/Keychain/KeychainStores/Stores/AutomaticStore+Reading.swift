@@ -108,12 +108,7 @@ extension AutomaticStore {
 
   /// Searches as ``search(_:)`` does, and also returns the store of each credential.
   ///
-  /// - Parameters:
-  ///   - query: The conditions.
-  ///   - withPassedOver: Whether to include what the vault has of services whose keyring could not
-  ///     be searched: it was stored there by an explicit choice.
-  /// - Returns: What was found, and where.
-  /// - Throws: As ``search(_:)``.
+  /// Returns what was found, and where.
   package func locatedSearch(
     _ query: CredentialQuery, withPassedOver: Bool = true
   ) throws(KeychainError) -> LocatedSearchResult {

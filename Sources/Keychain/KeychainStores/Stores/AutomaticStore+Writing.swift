@@ -160,14 +160,6 @@ extension AutomaticStore {
   /// Makes a change in the store of a service, while no migration can move the service.
   ///
   /// An explicit choice applies wherever the service is, and so takes no lock.
-  ///
-  /// - Parameters:
-  ///   - service: The service or server.
-  ///   - first: The credential, if it may be the first of the service.
-  ///   - body: Makes the change; it is called again if something had to be asked first.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``KeychainError`` with ``KeychainError/Code/busy`` if a migration takes
-  ///   too long.
   func changing<Result>(
     _ service: ServiceName, adding first: FirstCredential? = nil,
     _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
@@ -201,7 +193,7 @@ extension AutomaticStore {
   /// The record is written before the credential, so that the credential is found even if the
   /// process is killed in between. The store is asked first whether it would accept the credential.
   ///
-  /// - Returns: The decision that applies: another process may have recorded another one first.
+  /// Returns the decision that applies: another process may have recorded another one first.
   @discardableResult
   fileprivate func settle(
     _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,

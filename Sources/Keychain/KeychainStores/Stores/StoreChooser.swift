@@ -26,9 +26,6 @@ final class StoreChooser: Sendable {
   }
 
   /// The store that was chosen for all services.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment
-  ///   names an unknown store.
   func explicit() throws(KeychainError) -> StoreDecision? {
     if let choice = configuration.choice, let place = place(of: choice) {
       return StoreDecision(place: place, reason: .argument)
@@ -50,10 +47,6 @@ final class StoreChooser: Sendable {
   }
 
   /// Returns the store that a service has now, or would get with a first credential.
-  ///
-  /// - Throws: ``KeychainError`` if the store cannot be determined, such as with
-  ///   ``KeychainError/Code/damaged`` for a damaged record, ``KeychainError/Code/noStore`` if a
-  ///   vault that existed is missing, or ``KeychainError/Code/timedOut`` if the keyring is silent.
   func decision(for service: ServiceName) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
     return try automaticDecision()
@@ -102,9 +95,6 @@ final class StoreChooser: Sendable {
   /// For a service without a store, a keyring that is locked may have some: other programs record
   /// nothing. It is not passed over like one that is missing, and is looked at again each time,
   /// because it may have been unlocked since.
-  ///
-  /// - Throws: ``KeychainError`` as ``decision(for:)``, with ``KeychainError/Code/locked`` if the
-  ///   keyring may have the credentials.
   func decisionForReading(_ service: ServiceName) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
     let known = try automaticDecision()
@@ -121,9 +111,6 @@ final class StoreChooser: Sendable {
   /// Returns the store for services that have none yet.
   ///
   /// It is decided once in a process, and again if a locked keyring has to be read.
-  ///
-  /// - Throws: ``KeychainError`` if it is not known whether there is a keyring, such as with
-  ///   ``KeychainError/Code/timedOut`` for one that is silent.
   func automaticDecision() throws(KeychainError) -> StoreDecision { try decided { $0 } }
 
   /// Returns what `known` returns for the last decision, else a new one.
@@ -162,8 +149,6 @@ final class StoreChooser: Sendable {
   }
 
   /// Returns the decision from the result of a probe, which starts and unlocks nothing.
-  ///
-  /// - Throws: ``KeychainError`` as ``automaticDecision()``.
   func decision(by probe: SecretServiceProbe) throws(KeychainError) -> StoreDecision {
     if let decision = decisionWithoutKeyring { return decision }
     guard let failure = probe.failure else { return usingKeyring }

@@ -77,9 +77,6 @@ extension StorePlace {
   }
 
   /// Reads a text.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/unsupportedFormat`` if a newer release wrote it,
-  ///   or ``KeychainError/Code/damaged``.
   init(text: String, path: String) throws(KeychainError) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
     guard let first = lines.first, first.hasPrefix(Self.heading) else { throw .strange(path) }

@@ -26,8 +26,6 @@ package final class StoreRecords: Sendable {
   init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
 
   /// Returns the place of a service; `nil` if it has none yet, or there is no device key.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the record cannot be read.
   package func place(of service: ServiceName) throws(KeychainError) -> StorePlace? {
     guard let name = try files.fileName(of: service.bytes) else { return nil }
     // Read each time, because another process may have moved the credentials.
@@ -42,7 +40,7 @@ package final class StoreRecords: Sendable {
 
   /// Records the place of a service, unless it has one.
   ///
-  /// - Returns: The place of the service, which another process may have recorded first.
+  /// Returns the place of the service, which another process may have recorded first.
   package func record(
     _ place: StorePlace, for service: ServiceName
   ) throws(KeychainError) -> (place: StorePlace, isNew: Bool) {
@@ -61,7 +59,7 @@ package final class StoreRecords: Sendable {
 
   /// Records a place for every service whose place meets a condition.
   ///
-  /// - Returns: The number of services.
+  /// Returns the number of services.
   package func moveAll(
     where isMoved: (StorePlace) -> Bool, to place: StorePlace
   ) throws(KeychainError) -> Int {

@@ -9,10 +9,6 @@ struct LineBuffer: ~Copyable {
   private var mark: [UInt8] = []
 
   /// Creates an empty line.
-  ///
-  /// - Parameters:
-  ///   - bytes: The buffer.
-  ///   - editsLine: Whether keys edit the line here; otherwise the terminal does that.
   init(_ bytes: consuming SecretBuffer, editsLine: Bool) {
     self.bytes = bytes
     self.editsLine = editsLine
@@ -22,9 +18,7 @@ struct LineBuffer: ~Copyable {
 
   /// Processes a byte from the terminal.
   ///
-  /// - Returns: `false` if the byte ends the line.
-  /// - Throws: ``TerminalSession/End/cancelled`` for Control-C, and for Control-D on an empty line;
-  ///   ``TerminalSession/End/notTaken(_:)`` for a key that would be an invisible part of the answer.
+  /// Returns `false` if the byte ends the line.
   mutating func takes(_ byte: UInt8) throws -> Bool {
     if editsLine, !mark.isEmpty || byte == Key.escape {
       mark.append(byte)

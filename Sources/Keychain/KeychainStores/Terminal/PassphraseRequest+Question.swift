@@ -4,9 +4,6 @@ internal import PrephirencesSystem
 
 extension PassphraseRequest {
   /// Returns the question that a person reads.
-  ///
-  /// - Parameter name: The name of the program.
-  /// - Returns: The question, with what was wrong with the previous answer.
   package func question(from name: String) -> String {
     let isEither = takesRecoveryCode && kind != .recoveryCode
     let what = isEither ? "\(kind) or recovery code" : "\(kind)"

@@ -33,9 +33,7 @@ struct PromptSignals: ~Copyable {
 
   /// Handles the signals that have arrived.
   ///
-  /// - Returns: Whether the process was stopped and has continued.
-  /// - Throws: ``TerminalSession/End/cancelled`` for the key that cancels, and
-  ///   ``TerminalSession/End/signal(_:)`` for another signal that must end the question.
+  /// Returns whether the process was stopped and has continued.
   borrowing func hear() throws(TerminalSession.End) -> Bool {
     var wasStopped = false
     while let number = next() {

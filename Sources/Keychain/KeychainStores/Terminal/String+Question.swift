@@ -5,9 +5,6 @@ extension String {
   private static let roomForAnswer = 5
 
   /// Returns the question in lines of a terminal, with room for a short answer on the last one.
-  ///
-  /// - Parameter columns: The width of the terminal.
-  /// - Returns: The lines.
   package func asQuestion(within columns: Int) -> String {
     var lines = split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
     let question = lines.popLast() ?? ""

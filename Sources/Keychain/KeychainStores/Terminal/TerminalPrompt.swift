@@ -37,8 +37,6 @@ public final class TerminalPrompt: Sendable {
   private let deadline: Deadline?
 
   /// Creates a prompt; the first question opens the terminal.
-  ///
-  /// - Parameter deadline: When the last answer ends, whatever its own time; `nil` for no such limit.
   package init(deadline: Deadline? = nil) {
     self.deadline = deadline
   }
@@ -77,15 +75,7 @@ public final class TerminalPrompt: Sendable {
   ///
   /// The previous screen is shown again when this returns.
   ///
-  /// - Parameters:
-  ///   - secret: The secret to show.
-  ///   - heading: The text above it.
-  ///   - question: The question that asks for it.
-  ///   - wrong: The reply to a wrong answer.
-  ///   - isRight: Compares an answer.
-  /// - Returns: `false` if all of three answers were wrong.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled``,
-  ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/inputOutput``.
+  /// Returns `false` if all of three answers were wrong.
   package func confirmRetyped(
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool

@@ -15,10 +15,7 @@ struct TerminalQuestions: ~Copyable {
 
   /// Hides what is typed, and discards what was typed before the question was shown.
   ///
-  /// - Parameters:
-  ///   - terminal: The terminal.
-  ///   - deadline: When the last answer ends; `nil` if only each answer has its time.
-  /// - Throws: The reason why there can be no answer.
+  /// Throws the reason why there can be no answer.
   init(_ terminal: TerminalSession, _ deadline: Deadline?) throws(End) {
     try terminal.hideInput(dropsTyped: true)
     signals = try PromptSignals()
@@ -28,11 +25,7 @@ struct TerminalQuestions: ~Copyable {
 
   /// Asks and reads a line; asks again after the process was stopped.
   ///
-  /// - Parameters:
-  ///   - question: The question.
-  ///   - isShown: Whether what is typed is shown.
-  /// - Returns: The answer.
-  /// - Throws: The reason why there is no answer.
+  /// Returns the answer. Throws the reason why there is no answer.
   borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
     while true {
       let own = Deadline(after: TerminalPrompt.answerTimeout)

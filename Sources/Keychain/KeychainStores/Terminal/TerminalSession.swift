@@ -29,8 +29,6 @@ final class TerminalSession: Sendable {
   private let terminal: Terminal
 
   /// Opens the terminal.
-  ///
-  /// - Throws: ``End/unusable(errno:)``, also if another thread of the process is asking.
   init() throws(End) {
     let terminal = try Terminal()
     let failure = cterminal_begin(terminal.descriptor, terminal.input)
@@ -57,10 +55,6 @@ final class TerminalSession: Sendable {
   }
 
   /// Hides what is typed.
-  ///
-  /// - Parameter dropsTyped: Whether to discard what was typed before, even if it was hidden
-  ///   already.
-  /// - Throws: ``End/unusable(errno:)``.
   func hideInput(dropsTyped: Bool = false) throws(End) {
     let failure = cterminal_show_input(false, dropsTyped)
     guard failure == 0 else { throw .unusable(errno: failure) }

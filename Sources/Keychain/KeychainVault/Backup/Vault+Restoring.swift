@@ -60,8 +60,6 @@ extension Vault {
   }
 
   /// Whether a person compared the check of a head, or the identity at hand is pinned to it.
-  ///
-  /// - Throws: ``KeychainError/Code/rolledBack`` if a person gave another one.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
     if let given = unlocker.comparedCheck {

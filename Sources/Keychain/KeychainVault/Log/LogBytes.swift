@@ -19,7 +19,7 @@ struct LogBytes {
     self.end = end
   }
 
-  /// - Returns: `nil` beyond the end.
+  /// Returns `nil` beyond the end.
   private mutating func bytes(_ range: Range<Int>) throws(KeychainError) -> Data? {
     guard range.upperBound <= end else { return nil }
     if range.lowerBound < start || range.upperBound > start + piece.count {
@@ -85,7 +85,7 @@ final class SpineCache: Sendable {
     /// Of the numbers from `spine.m` on.
     let digests: [Data]
 
-    /// - Returns: `nil` outside of the spine.
+    /// Returns `nil` outside of the spine.
     func digest(_ n: UInt64) -> Data? {
       guard n >= spine.m, n - spine.m < UInt64(digests.count) else { return nil }
       return digests[Int(n - spine.m)]
@@ -94,7 +94,6 @@ final class SpineCache: Sendable {
 
   private let known = Mutex<Known?>(nil)
 
-  /// - Throws: ``KeychainError/Code/damaged`` if it is not the one of the base, or has another past than the list names.
   func known(_ contents: VaultContents, _ keys: TierKeys) throws(KeychainError) -> Known {
     if let known = known.withLock({ $0 }) { return known }
     let lengths = contents.head.lengths

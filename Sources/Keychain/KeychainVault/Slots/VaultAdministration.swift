@@ -163,7 +163,6 @@ struct SlotChange {
       slots, successions: successions)
   }
 
-  /// - Throws: ``KeychainError/Code/damaged`` if a page can't be carried into a new base.
   func requireWholePages() throws(KeychainError) {
     try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
       if let page = walked.damaged { throw .damagedItem(page.name) }

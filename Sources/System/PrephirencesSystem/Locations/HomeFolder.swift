@@ -16,8 +16,6 @@ package enum HomeFolder: Hashable {
   case none
 
   /// Finds the folder that `HOME` names, or else that of the account.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/notText``.
   package init(_ environment: EnvironmentVariables) throws(FileError) {
     guard let path = try environment.absolutePath("HOME") else {
       self = Self.ofAccount()

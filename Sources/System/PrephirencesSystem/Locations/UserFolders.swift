@@ -18,8 +18,6 @@ package struct UserFolders: Sendable {
   package var namesState: Bool { (try? environment.absolutePath("XDG_STATE_HOME")) != nil }
 
   /// Returns the folder of the user's data.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/noPlace(reason:)``, like the other functions.
   package func data() throws(FileError) -> String {
     try folder("XDG_DATA_HOME", belowHome: ".local/share")
   }

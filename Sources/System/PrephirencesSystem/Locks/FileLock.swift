@@ -14,10 +14,6 @@ package struct FileLock: ~Copyable {
   package let descriptor: FileDescriptor
 
   /// Opens the file, creating it if needed, and locks it.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/timedOut`` if another process holds the lock
-  ///   until the deadline, or ``FileError/Kind/failed(action:_:)`` if the file cannot be opened for
-  ///   writing or its file system has no locks.
   package init(exclusive path: String, deadline: Deadline) throws(FileError) {
     let descriptor: FileDescriptor
     do throws(Errno) {
@@ -29,8 +25,6 @@ package struct FileLock: ~Copyable {
   }
 
   /// Locks an open file, and takes ownership of it.
-  ///
-  /// - Throws: ``FileError`` as ``init(exclusive:deadline:)``. The file is closed then.
   package init(
     exclusive descriptor: FileDescriptor, _ path: String, deadline: Deadline
   ) throws(FileError) {
@@ -69,8 +63,7 @@ package struct FileLock: ~Copyable {
   /// Waiting may put another opening of the same file, in the same mode, in the place of the
   /// descriptor. So its position in the file, and what it is a duplicate of, are not kept.
   ///
-  /// - Returns: `false` if another process held the lock until the deadline.
-  /// - Throws: `Errno`, if the file cannot be locked at all.
+  /// Returns `false` if another process held the lock until the deadline.
   package static func lock(
     _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
   ) throws(Errno) -> Bool {
@@ -99,8 +92,7 @@ package struct FileLock: ~Copyable {
 
   /// Locks an open file, unless another process holds the lock.
   ///
-  /// - Returns: Whether it is locked.
-  /// - Throws: `Errno`, if the file cannot be locked at all.
+  /// Returns whether it is locked.
   package static func tryLock(_ descriptor: FileDescriptor, _ kind: Kind) throws(Errno) -> Bool {
     while flock(descriptor.rawValue, kind.operation | LOCK_NB) != 0 {
       switch Errno.current {

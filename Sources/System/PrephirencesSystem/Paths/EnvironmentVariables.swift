@@ -19,9 +19,6 @@ package struct EnvironmentVariables: Sendable {
   }
 
   /// Returns the value of a variable; `nil` if it is not set or empty.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/notText`` if it is not UTF-8: as if it were not
-  ///   set, files would be looked for, and written, in other places.
   package func value(_ name: String) throws(FileError) -> String? {
     switch source {
     case .process:
@@ -39,15 +36,13 @@ package struct EnvironmentVariables: Sendable {
 
   /// Returns the value of a variable if it is an absolute path; the XDG base directory
   /// specification requires to ignore others.
-  ///
-  /// - Throws: ``FileError`` as ``value(_:)``.
   package func absolutePath(_ name: String) throws(FileError) -> String? {
     try value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
   /// Calls `body` with the bytes of a variable in place, so that a secret is not copied.
   ///
-  /// - Returns: What `body` returns, or `nil` if the variable is not set or empty.
+  /// Returns what `body` returns, or `nil` if the variable is not set or empty.
   package func withBytes<Result: ~Copyable, Failure: Error>(
     of name: String, _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result? {

@@ -19,8 +19,8 @@ package enum PrivateFile {
   /// If a database file is opened and closed again, the process loses the locks that SQLite holds
   /// on it.
   ///
-  /// - Returns: The file's status, or `nil` if there is no such file.
-  ///   file of the user that is closed to others.
+  /// Returns the file's status, or `nil` if there is no such file. file of the user that is closed
+  /// to others.
   package static func inspect(_ path: String) throws(FileError) -> Stat? {
     guard let stat = try look(path) else { return nil }
     try check(stat, path)
@@ -40,13 +40,6 @@ package enum PrivateFile {
   }
 
   /// Checks owner, type and mode of a file.
-  ///
-  /// - Parameters:
-  ///   - stat: The status of the file.
-  ///   - path: Its real path.
-  ///   - ownerMayBeRoot: Whether the file may also belong to root.
-  ///   - forbidden: The bits of its mode that must not be set.
-  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if it is not such a file.
   package static func check(
     _ stat: Stat, _ path: String, ownerMayBeRoot: Bool = false, forbidden: CInterop.Mode = 0o077
   ) throws(FileError) {
@@ -85,15 +78,12 @@ package enum PrivateFile {
   /// As soon as the file exists, another thread may hold SQLite's locks on it, and closing a
   /// descriptor would drop them.
   ///
-  /// - Throws: `Errno.fileExists` if the name is taken, even by a broken link.
+  /// Throws `Errno.fileExists` if the name is taken, even by a broken link.
   package static func makeEmpty(_ path: String) throws(Errno) {
     guard unsafe mknod(path, S_IFREG | 0o600, 0) == 0 else { throw .current }
   }
 
   /// Creates a folder and its parents, open to the user alone.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if others can change what is
-  ///   there then: they may have created it since the last check.
   package static func makeFolder(_ path: String) throws(FileError) {
     if (try? Stat(FilePath(path)))?.type != .directory { try makeFolders(path) }
     _ = try TrustedPath(resolving: path)

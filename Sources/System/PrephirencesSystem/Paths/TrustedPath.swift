@@ -20,9 +20,6 @@ package struct TrustedPath: Hashable, Sendable {
   ///
   /// `realpath` does not suffice: it fails if a link leads to a volume that is not mounted, and
   /// does not show who could replace a component.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if a folder on the way belongs to
-  ///   a user other than root, or can be changed by one, or if another user made a link.
   package init(resolving path: String) throws(FileError) {
     var walk = Walk(pending: try Self.absolute(path))
     try walk.finish()
@@ -60,9 +57,6 @@ package struct TrustedPath: Hashable, Sendable {
   }
 
   /// Returns a path from the root, without resolving it.
-  ///
-  /// - Throws: ``FileError``, with ``FileError/Kind/notText`` if that of the current folder is not
-  ///   UTF-8.
   package static func fromRoot(_ path: String) throws(FileError) -> String {
     if path.hasPrefix("/") { return path }
     guard let folder = unsafe getcwd(nil, 0) else {

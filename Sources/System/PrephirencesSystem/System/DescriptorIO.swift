@@ -4,8 +4,6 @@ package import SystemPackage
 /// Reads and writes complete pieces through any descriptor: files, pipes, sockets.
 package enum DescriptorIO {
   /// Reads until there are `count` bytes, or the input ends.
-  ///
-  /// - Throws: The error of the system; `timedOut` if the caller gave up waiting.
   package static func read(
     _ descriptor: FileDescriptor, _ count: Int, awaiting awaitInput: (CInt) -> Bool = { _ in true }
   ) throws(Errno) -> [UInt8] {

@@ -3,12 +3,6 @@ extension String {
   ///
   /// Text in single quotes stays on one line if it fits, because it is there to be copied. A word
   /// that is longer than a line stays whole.
-  ///
-  /// - Parameters:
-  ///   - width: The number of columns.
-  ///   - indent: The indentation of every line except the first.
-  ///   - room: How many columns stay free after the last word.
-  /// - Returns: The lines, without a newline at the end.
   package func wrapped(to width: Int, indent: Int, keeping room: Int = 0) -> String {
     let margin = String(repeating: " ", count: indent)
     var lines = [""]

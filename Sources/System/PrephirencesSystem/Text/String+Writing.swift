@@ -2,10 +2,7 @@ internal import Glibc
 
 /// Writes text to a descriptor.
 ///
-/// - Parameters:
-///   - text: The text.
-///   - descriptor: An open descriptor.
-/// - Returns: `false` if writing failed; the reason is in `errno`.
+/// Returns `false` if writing failed; the reason is in `errno`.
 @discardableResult
 package func writeAll(_ text: String, to descriptor: Int32) -> Bool {
   var rest = Array(text.utf8)[...]

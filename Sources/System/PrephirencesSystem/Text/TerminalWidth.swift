@@ -10,8 +10,7 @@ package enum TerminalWidth {
 
   /// Returns the number of columns of the terminal behind a descriptor.
   ///
-  /// - Parameter descriptor: An open descriptor.
-  /// - Returns: The number, or `nil` if it is not a terminal.
+  /// Returns the number, or `nil` if it is not a terminal.
   package static func columns(of descriptor: Int32) -> Int? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()

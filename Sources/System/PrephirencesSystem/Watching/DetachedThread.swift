@@ -12,11 +12,6 @@ package enum DetachedThread {
   }
 
   /// Runs code on a new thread.
-  ///
-  /// - Parameters:
-  ///   - name: The name for debuggers and `ps`, at most 15 bytes.
-  ///   - body: The code.
-  /// - Throws: `Errno`, if there are too many threads, or too little memory.
   package static func start(
     named name: String, _ body: @escaping @Sendable () -> Void
   ) throws(Errno) {

@@ -57,13 +57,6 @@ package final class FileWatch: Sendable {
   }
 
   /// Begins to watch.
-  ///
-  /// - Parameters:
-  ///   - suffixes: Suffixes of the file's name; files with these names are watched, too, such as
-  ///     `-journal`. With `nil`, all files in its folder are, for ``takeChanges()``.
-  ///   - noticesEachWrite: Whether a write is a change even if the file is not closed after it.
-  ///   - path: Returns the current path of the file; called again when folders change.
-  /// - Throws: `Errno`, if the kernel allows this user no watches, or no more of them.
   package init(
     withSuffixes suffixes: [String]? = [], noticesEachWrite: Bool = false,
     path: @escaping @Sendable () -> String?
@@ -91,9 +84,7 @@ package final class FileWatch: Sendable {
 
   /// Waits until the file may have changed.
   ///
-  /// - Parameter milliseconds: How long to wait; negative to wait forever. After this time, the
-  ///   file is assumed to have changed.
-  /// - Returns: Why waiting ended.
+  /// Returns why waiting ended.
   package func wait(_ milliseconds: CInt = -1) -> Event {
     while true {
       var polled = [

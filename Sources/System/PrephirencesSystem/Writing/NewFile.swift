@@ -7,13 +7,6 @@ package struct NewFile: ~Copyable {
   package var descriptor: FileDescriptor { file.descriptor }
 
   /// Creates an empty file, open to the user alone.
-  ///
-  /// - Parameters:
-  ///   - path: Its path.
-  ///   - others: The bits of its mode by which a file system without modes may open it to others.
-  /// - Throws: ``FileError`` with ``FileError/Kind/alreadyExists`` if the name is taken, even by a
-  ///   broken link, ``FileError/Kind/insecure(_:)`` if others could use the file, or
-  ///   ``FileError/Kind/failed(action:_:)``.
   package init(_ path: String, openTo others: CInterop.Mode = 0) throws(FileError) {
     try Self.requireAbsent(path)
     file = try UnfinishedFile(for: path, openTo: others)
@@ -38,12 +31,6 @@ package struct NewFile: ~Copyable {
   }
 
   /// Makes the contents durable, and gives the file its name.
-  ///
-  /// - Parameter isShared: Whether other processes use the file as soon as it has its name. It then
-  ///   keeps the name even if the folder cannot be synced.
-  /// - Throws: ``FileError`` with ``FileError/Kind/unsynced(_:)`` if the file has its name and may
-  ///   lose it with the power. After any other error, the name is free, unless another process took
-  ///   it.
   package consuming func publish(isShared: Bool = false) throws(FileError) {
     try file.sync()
     try file.takeName(isShared: isShared)

@@ -6,12 +6,6 @@ extension PrivateFile {
   package static let everybody: CInterop.Mode = 0o077
 
   /// Creates a file, open to the user alone, that appears whole or not at all, and durably.
-  ///
-  /// - Parameters:
-  ///   - path: Its path; nothing is replaced.
-  ///   - others: The bits of its mode by which a file system without modes may open it to others.
-  ///   - body: Writes the contents.
-  /// - Throws: ``FileError`` as ``NewFile``.
   package static func create(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
@@ -27,7 +21,7 @@ extension PrivateFile {
   /// The file that is there then is durable when this returns. If that fails, the file stays,
   /// because another process may need it by then.
   ///
-  /// - Returns: Whether it was made.
+  /// Returns whether it was made.
   package static func createIfAbsent(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
@@ -49,12 +43,6 @@ extension PrivateFile {
   }
 
   /// Creates or replaces a file, open to the user alone, in one step and durably.
-  ///
-  /// - Parameters:
-  ///   - path: Its path. A link there is replaced itself.
-  ///   - others: The bits of its mode by which a file system without modes may open it to others.
-  ///   - body: Writes the contents.
-  /// - Throws: ``FileError`` as ``FileReplacement``.
   package static func replace(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
@@ -65,8 +53,6 @@ extension PrivateFile {
   }
 
   /// Renames a finished file, durably, and replaces a file of the new name.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/unsynced(_:)`` if the file has its new name.
   package static func move(_ temporary: String, to path: String) throws(FileError) {
     let folder = try folderToSync(of: path)
     defer { try? folder?.close() }

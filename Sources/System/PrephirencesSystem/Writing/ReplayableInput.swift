@@ -15,14 +15,6 @@ package final class ReplayableInput {
   private var isReplaying = false
 
   /// Begins at the current position of the descriptor.
-  ///
-  /// - Parameters:
-  ///   - descriptor: An open descriptor. It stays open.
-  ///   - name: The name in errors.
-  ///   - deadline: When all of it must have been read; `nil` for no such limit.
-  ///   - makeSpool: Returns the file that keeps the bytes; called only if the descriptor cannot be
-  ///     read again.
-  /// - Throws: What `makeSpool` throws.
   package init<Failure: Error>(
     _ descriptor: Int32, name: String, by deadline: Deadline? = nil,
     spool makeSpool: () throws(Failure) -> SpoolFile

@@ -19,12 +19,6 @@ struct UnfinishedFile: ~Copyable {
   private var isNamed: Bool
 
   /// Creates an empty file, open to the user alone.
-  ///
-  /// - Parameters:
-  ///   - path: The name that it gets later.
-  ///   - others: The bits of its mode by which a file system without modes may open it to others.
-  /// - Throws: ``FileError`` with ``FileError/Kind/failed(action:_:)`` or
-  ///   ``FileError/Kind/insecure(_:)``.
   init(for path: String, openTo others: CInterop.Mode) throws(FileError) {
     let temporary = PrivateFile.temporaryName(for: path)
     // First, so that nothing has changed if the folder cannot be opened.
@@ -71,9 +65,6 @@ struct UnfinishedFile: ~Copyable {
   }
 
   /// Gives the synced file its name, and replaces a file that has it.
-  ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/unsynced(_:)`` if the file has its name, or with
-  ///   another kind if the old file is unchanged.
   consuming func replaceOld() throws(FileError) {
     if !isNamed { try takeTemporaryName() }
     isNamed = true
@@ -83,11 +74,6 @@ struct UnfinishedFile: ~Copyable {
   }
 
   /// Gives the synced file its name, unless that is taken.
-  ///
-  /// - Parameter isShared: Whether other processes use the file as soon as it has its name. It then
-  ///   keeps the name even if the folder cannot be synced.
-  /// - Throws: ``FileError`` with ``FileError/Kind/alreadyExists``, with
-  ///   ``FileError/Kind/unsynced(_:)`` if the file has its name, or with another kind if it has not.
   consuming func takeName(isShared: Bool) throws(FileError) {
     try takeName()
     do throws(FileError) {
