@@ -1,4 +1,5 @@
 public import FoundationEssentials
+internal import PrephirencesSystem
 
 /// A credential without its secret: its names, its attributes, and when its secret is readable.
 ///
@@ -121,4 +122,189 @@ public struct Credential: Hashable, Sendable {
 
   /// The maximum number of bytes in a secret: 16 MiB.
   public static let maximumSecretCount = 16 << 20
+}
+
+/// When a credential can be read, and whether it may leave the machine.
+///
+/// In the vault each value is a key of its own, not a label: see ``unlockRequirement`` and the
+/// document SECURITY.md.
+public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
+  /// Readable while the store is unlocked, until it is locked or idle for too long; the default.
+  case whenUnlocked = 0
+
+  /// Like ``whenUnlocked``, and never exported; a copy of the vault alone does not open it.
+  case whenUnlockedThisDeviceOnly = 1
+
+  /// From the first unlock after boot until the next boot, even while the store is locked.
+  case afterFirstUnlock = 2
+
+  /// Like ``afterFirstUnlock``, and never exported; a copy of the vault alone does not open it.
+  case afterFirstUnlockThisDeviceOnly = 3
+
+  /// Readable without any unlock.
+  ///
+  /// This protects against other users of the machine, but not against whoever has the disk.
+  case always = 4
+
+  /// Like ``always``, and never exported; a copy of the vault alone does not open it.
+  case alwaysThisDeviceOnly = 5
+
+  /// Like ``whenUnlockedThisDeviceOnly``, and only in a store that has a passphrase.
+  case whenPasscodeSetThisDeviceOnly = 6
+
+  /// Whether items of this accessibility stay on this machine.
+  ///
+  /// They are never exported, and are also bound to the machine's device secret.
+  public var isThisDeviceOnly: Bool {
+    switch self {
+    case .whenUnlocked, .afterFirstUnlock, .always: false
+    case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
+      .whenPasscodeSetThisDeviceOnly:
+      true
+    }
+  }
+
+  /// The unlock state that is needed to read an item of this accessibility.
+  public var unlockRequirement: UnlockRequirement {
+    switch self {
+    case .always, .alwaysThisDeviceOnly: .nothing
+    case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: .unlockedSinceBoot
+    case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: .unlockedNow
+    }
+  }
+
+  /// The unlock states that accessibilities need, from the weakest to the strongest.
+  public enum UnlockRequirement: Int, Comparable, Hashable, Sendable {
+    /// Readable without any unlock.
+    case nothing
+
+    /// Readable once the store was unlocked since boot.
+    case unlockedSinceBoot
+
+    /// Readable while the store is unlocked.
+    case unlockedNow
+
+    /// Orders the states by strength.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+}
+
+extension Accessibility: CustomStringConvertible, LosslessStringConvertible {
+  /// The name on the command line.
+  public var description: String {
+    switch self {
+    case .whenUnlocked: "whenUnlocked"
+    case .whenUnlockedThisDeviceOnly: "whenUnlockedThisDeviceOnly"
+    case .afterFirstUnlock: "afterFirstUnlock"
+    case .afterFirstUnlockThisDeviceOnly: "afterFirstUnlockThisDeviceOnly"
+    case .always: "always"
+    case .alwaysThisDeviceOnly: "alwaysThisDeviceOnly"
+    case .whenPasscodeSetThisDeviceOnly: "whenPasscodeSetThisDeviceOnly"
+    }
+  }
+
+  /// Creates the accessibility of a name.
+  ///
+  /// - Parameter description: The name; see ``description``.
+  public init?(_ description: String) {
+    guard let found = Self.allCases.first(where: { $0.description == description }) else {
+      return nil
+    }
+    self = found
+  }
+}
+
+/// String pairs that a user attaches to a credential, and that searches match.
+///
+/// A name occurs once. Names and values compare as bytes; the pairs are ordered by the bytes of
+/// their names.
+public struct CredentialAttributes: Sendable {
+  private var pairs: [(name: String, value: String)] = []
+
+  /// Creates an empty set of attributes.
+  public init() {}
+
+  /// Creates attributes from pairs that are already in order, in linear time.
+  package init(inOrder pairs: [(name: String, value: String)]) {
+    self.pairs = pairs
+  }
+
+  /// The value of a name; setting `nil` removes the pair.
+  ///
+  /// - Parameter name: The name, compared as bytes.
+  public subscript(name: String) -> String? {
+    get {
+      let position = position(of: name)
+      return position.isTaken ? pairs[position.index].value : nil
+    }
+    set {
+      let position = position(of: name)
+      switch (position.isTaken, newValue) {
+      case (true, let value?): pairs[position.index].value = value
+      case (true, nil): pairs.remove(at: position.index)
+      case (false, let value?): pairs.insert((name, value), at: position.index)
+      case (false, nil): break
+      }
+    }
+  }
+
+  /// Finds a name by halves, so that many attributes are read in almost linear time.
+  private func position(of name: String) -> (index: Int, isTaken: Bool) {
+    var (low, high) = (0, pairs.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if pairs[middle].name.hasLesserBytes(than: name) { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < pairs.count && pairs[low].name.hasSameBytes(as: name))
+  }
+
+  /// Returns whether every pair of `other` is included.
+  ///
+  /// - Parameter other: The pairs to look for.
+  /// - Returns: `true` if all are included, with the same bytes.
+  public func contains(_ other: CredentialAttributes) -> Bool {
+    other.allSatisfy { pair in self[pair.name]?.hasSameBytes(as: pair.value) ?? false }
+  }
+}
+
+extension CredentialAttributes: RandomAccessCollection {
+  /// A pair.
+  public typealias Element = (name: String, value: String)
+
+  /// The position of the first pair.
+  public var startIndex: Int { pairs.startIndex }
+
+  /// The position after the last pair.
+  public var endIndex: Int { pairs.endIndex }
+
+  /// The pair at a position.
+  ///
+  /// - Parameter position: A valid index.
+  public subscript(position: Int) -> Element { pairs[position] }
+}
+
+extension CredentialAttributes: ExpressibleByDictionaryLiteral {
+  /// Creates attributes from a literal; the last of equal names wins.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+}
+
+extension CredentialAttributes: Hashable {
+  /// Compares names and values as bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.pairs.elementsEqual(right.pairs) {
+      $0.name.hasSameBytes(as: $1.name) && $0.value.hasSameBytes(as: $1.value)
+    }
+  }
+
+  /// Hashes names and values as bytes.
+  ///
+  /// - Parameter hasher: Takes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    for pair in pairs {
+      pair.name.hashUTF8(into: &hasher)
+      pair.value.hashUTF8(into: &hasher)
+    }
+  }
 }

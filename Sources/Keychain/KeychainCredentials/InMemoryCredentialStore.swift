@@ -176,3 +176,143 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     return merged
   }
 }
+
+extension InMemoryCredentialStore {
+  final class Item: Sendable {
+    let credential: Credential
+    let secret: SharedSecret
+
+    init(_ credential: Credential, _ secret: SharedSecret) {
+      self.credential = credential
+      self.secret = secret
+    }
+  }
+
+  struct Failure {
+    let error: KeychainError
+
+    /// How many more calls fail; `nil` for all.
+    let count: Int?
+
+    /// The failure after one more call; `nil` if it was the last.
+    var next: Failure? {
+      guard let count else { return self }
+      return count > 1 ? Failure(error: error, count: count - 1) : nil
+    }
+  }
+
+  struct State {
+    var items: [CredentialIdentity: Item] = [:]
+    var counter: UInt64 = 0
+
+    /// What can be read now; more while the store is unlocked.
+    var readable = Accessibility.UnlockRequirement.unlockedNow
+
+    /// The errors that calls throw, by operation.
+    var failures: [Operation: Failure] = [:]
+
+    /// Returns the item for a call that reads.
+    mutating func readableItem(
+      _ identity: CredentialIdentity
+    ) throws(KeychainError) -> Item? {
+      try item(identity, for: .reading)
+    }
+
+    /// Returns the item that a call replaces, changes or removes.
+    mutating func writableItem(
+      _ identity: CredentialIdentity
+    ) throws(KeychainError) -> Item? {
+      try item(identity, for: .writing)
+    }
+
+    /// Throws if a credential needs the store to be unlocked, and it is locked.
+    func checkReadable(_ credential: Credential) throws(KeychainError) {
+      guard credential.accessibility.unlockRequirement <= readable else {
+        throw KeychainError(
+          .locked, "the store in memory is locked for \(credential.identity)",
+          recovery: "unlock it")
+      }
+    }
+
+    /// Throws the error that a test has set.
+    mutating func throwIfFailing(_ operation: Operation) throws(KeychainError) {
+      guard let failure = failures[operation] else { return }
+      failures[operation] = failure.next
+      throw failure.error
+    }
+
+    private mutating func item(
+      _ identity: CredentialIdentity, for operation: Operation
+    ) throws(KeychainError) -> Item? {
+      try throwIfFailing(operation)
+      guard let item = items[identity] else { return nil }
+      try checkReadable(item.credential)
+      return item
+    }
+  }
+}
+
+// Simulates what happens to other stores, to test programs that use a store.
+extension InMemoryCredentialStore {
+  /// What a call does.
+  public enum Operation: CaseIterable, Hashable, Sendable {
+    /// Reading a secret or a credential, and searching.
+    case reading
+
+    /// Storing, changing, renaming and removing.
+    case writing
+  }
+
+  /// Whether the store is locked.
+  public var isLocked: Bool { state.withLock { $0.readable < .unlockedNow } }
+
+  /// Locks the store, like a vault: calls that need it unlocked throw
+  /// ``KeychainError/Code/locked``, and a search counts its locked items.
+  ///
+  /// No credential is lost, and a missing one is still missing. Items of accessibility
+  /// ``Accessibility/always`` can still be read and written. Observers are not called.
+  ///
+  /// - Parameter all: Whether to lock items that are readable after the first unlock as well, as a
+  ///   restart does.
+  public func lock(all: Bool = false) {
+    state.withLock { $0.readable = all ? .nothing : .unlockedSinceBoot }
+  }
+
+  /// Unlocks the store, which is its initial state.
+  public func unlock() { state.withLock { $0.readable = .unlockedNow } }
+
+  /// Removes all credentials of every service, even if the store is locked or made to fail.
+  ///
+  /// Observers are called for each credential.
+  public func removeAll() {
+    let removed = state.withLock { state in
+      defer { state.items = [:] }
+      return state.items.values.map(\.credential)
+    }
+    for credential in CredentialSearchResult(credentials: removed).credentials {
+      observers.notify(CredentialChange(credential.identity, .removed))
+    }
+  }
+
+  /// Makes calls throw, until ``succeed()`` is called.
+  ///
+  /// A call that fails changes nothing, and observers are not notified. A setter of
+  /// `KeychainPreferences` reads before it writes, so it fails with either operation.
+  ///
+  /// - Parameters:
+  ///   - operation: Which calls fail; `nil` for all. It replaces an earlier failure of the same
+  ///     calls.
+  ///   - error: The error to throw.
+  ///   - times: How many calls fail, for each operation; `nil` for all.
+  public func fail(_ operation: Operation? = nil, with error: KeychainError, times: Int? = nil) {
+    let failure = times == 0 ? nil : Failure(error: error, count: times)
+    state.withLock { state in
+      for operation in operation.map({ [$0] }) ?? Operation.allCases {
+        state.failures[operation] = failure
+      }
+    }
+  }
+
+  /// Ends the failures that ``fail(_:with:times:)`` began.
+  public func succeed() { state.withLock { $0.failures = [:] } }
+}

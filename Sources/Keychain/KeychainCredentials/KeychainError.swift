@@ -1,4 +1,7 @@
 public import FoundationEssentials
+package import KeychainSecrets
+package import PrephirencesSystem
+package import SystemPackage
 
 /// A failure of a credential store.
 ///
@@ -170,4 +173,141 @@ extension KeychainError {
 extension KeychainError.Code: CustomStringConvertible {
   /// The name of the code.
   public var description: String { "\(storage)" }
+}
+
+/// An error that is caused by a failure of a store.
+package protocol KeychainFailure: Error {
+  /// The failure of the store, with what to do next.
+  var failure: KeychainError { get }
+}
+
+extension KeychainError {
+  /// The failure of a file, as one of a credential store: the one place where it is translated.
+  package init(_ error: FileError) {
+    self.init(
+      Code(error.kind), error.message, recovery: error.advice.map { .advice($0) },
+      underlying: error.systemError.map { .system(errno: $0.rawValue) })
+  }
+
+  /// That something has the name of a file that was to be made.
+  package static func fileExists(_ path: String, recovery: Recovery = .nameNewFile) -> Self {
+    Self(.alreadyExists, FileError(.alreadyExists, path).message, recovery: recovery)
+  }
+
+  /// That a change may have happened, or not.
+  ///
+  /// Returns the error.
+  package static func outcomeUnknown(
+    ofChanging name: String, because reason: String = "the last step failed",
+    recovery: Recovery = .lookFirst, underlying: Underlying? = nil
+  ) -> Self {
+    Self(
+      .outcomeUnknown, "whether \(name) was changed is not known: \(reason)",
+      recovery: recovery, underlying: underlying)
+  }
+
+  /// A failed system call on a file.
+  package static func system(_ error: Errno, _ action: String, _ path: String) -> Self {
+    Self(FileError.failed(error, action, path))
+  }
+}
+
+extension KeychainError.Code {
+  fileprivate init(_ kind: FileError.Kind) {
+    self =
+      switch kind {
+      case .failed: .inputOutput
+      case .unsynced: .outcomeUnknown
+      case .alreadyExists: .alreadyExists
+      case .timedOut, .endless: .timedOut
+      case .invalidPath, .notText: .invalidArgument
+      case .noPlace: .noStore
+      case .insecure: .insecurePermissions
+      }
+  }
+}
+
+/// Evaluates an expression that uses files, and translates its failure.
+package func translated<Result: ~Copyable>(
+  _ result: @autoclosure () throws(FileError) -> Result
+) throws(KeychainError) -> Result {
+  try translating(result)
+}
+
+/// Calls a closure that uses files, and translates its failure.
+package func translating<Result: ~Copyable>(
+  _ body: () throws(FileError) -> Result
+) throws(KeychainError) -> Result {
+  do { return try body() } catch { throw KeychainError(error) }
+}
+
+extension KeychainError {
+  /// Creates the error for a failure of memory or cryptography that only the machine can have
+  /// caused.
+  package init(_ error: SecretsError) {
+    switch error.code {
+    case .outOfMemory:
+      self.init(.insufficientMemory, "there is not enough memory to hold a secret")
+    case .inputOutput:
+      self.init(
+        .inputOutput, error.description, underlying: .system(errno: error.systemError))
+    default:
+      self.init(.internalFailure, error.description)
+    }
+  }
+}
+
+/// Evaluates an expression that uses guarded memory or cryptography, and translates its failure.
+package func translated<Result: ~Copyable>(
+  secrets result: @autoclosure () throws(SecretsError) -> Result
+) throws(KeychainError) -> Result {
+  try translating(result)
+}
+
+/// Calls a closure that uses guarded memory or cryptography, and translates its failure.
+package func translating<Result: ~Copyable>(
+  _ body: () throws(SecretsError) -> Result
+) throws(KeychainError) -> Result {
+  do { return try body() } catch { throw KeychainError(error) }
+}
+
+/// Evaluates an expression that opens or reads something guarded; `nil` if it fails with `code`.
+package func unlessRefused<Result: ~Copyable>(
+  _ result: @autoclosure () throws(SecretsError) -> Result,
+  code: SecretsError.Code = .authenticationFailed
+) throws(KeychainError) -> Result? {
+  do throws(SecretsError) {
+    return try result()
+  } catch {
+    guard error.code == code else { throw KeychainError(error) }
+    return nil
+  }
+}
+
+/// A secret with several owners; it is wiped when the last owner releases it.
+package final class SharedSecret: Sendable {
+  package let bytes: SecretBytes
+
+  package init(_ bytes: consuming SecretBytes) {
+    self.bytes = bytes
+  }
+
+  package convenience init(copying bytes: borrowing SecretBytes) throws(KeychainError) {
+    self.init(try translated(secrets: bytes.copy()))
+  }
+
+  package func copy() throws(KeychainError) -> SecretBytes {
+    try translated(secrets: bytes.copy())
+  }
+}
+
+extension SecretBytes {
+  /// Writes the bytes to an open descriptor.
+  package borrowing func write(to descriptor: FileDescriptor) throws(Errno) {
+    do throws(SecretsError) {
+      try write(toFileDescriptor: descriptor.rawValue)
+    } catch {
+      throw Errno(rawValue: error.systemError)
+    }
+  }
 }

@@ -1,5 +1,6 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 public import KeychainCredentials
+public import KeychainSecrets
 internal import PrephirencesSystem
 
 /// The state of the desktop keyring, without starting or unlocking anything.
@@ -115,5 +116,76 @@ extension ProcessIdentity {
   var name: String? {
     let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
     return text.map { String($0.split(separator: "\n", maxSplits: 1).first ?? "") }
+  }
+}
+
+/// An item of the desktop keyring that another program stored without names of a credential.
+///
+/// It has no service or server, such as those of Chrome or NetworkManager, or it was found by an
+/// attribute that is a name in its program but not here. It can be read, but not changed.
+public struct UnlistedItem: Hashable, Sendable {
+  /// The program's name for the item; empty if it has none.
+  public let label: String
+
+  /// All attributes that the program gave it.
+  public let attributes: CredentialAttributes
+
+  /// When it was created, if the provider reports it.
+  public let created: Date?
+
+  /// When it was changed, if the provider reports it.
+  public let modified: Date?
+
+  /// The collection in which it was found, and its object there.
+  package let collection: SecretServiceCollection
+  package let path: String
+
+  init(_ item: ServiceItem, in collection: SecretServiceCollection) {
+    label = item.label
+    attributes = item.attributes
+    created = item.created
+    modified = item.modified
+    self.collection = collection
+    path = item.path
+  }
+}
+
+extension SecretServiceStore {
+  /// Returns the items of other programs that searches for credentials don't show.
+  ///
+  /// - Parameter attributes: The attributes that the items must have, with the names that their
+  ///   programs use. If empty, all items without names of a credential are returned.
+  /// - Returns: The items, ordered by label.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
+  ///   person may be asked, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  public func unlistedItems(
+    matching attributes: CredentialAttributes = [:]
+  ) throws(KeychainError) -> [UnlistedItem] {
+    let query = CredentialQuery(accessGroup: "", attributes: attributes)
+    let found = try run { operation throws(KeychainError) in
+      try ItemFinder(operation).items(foundBy: query)
+    }
+    return found.filter { $0.isUnlisted(by: query) }
+      .map { UnlistedItem($0, in: configuration.collection) }
+      .sorted { $0.label.hasLesserBytes(than: $1.label) }
+  }
+
+  /// Returns the secret of an unlisted item.
+  ///
+  /// - Parameter item: The item.
+  /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if it is locked and no person
+  ///   may be asked, ``KeychainError/Code/refused`` if secrets would not be encrypted securely on
+  ///   the bus, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder(operation)
+      try finder.unlockIfNeeded()
+      // Another item may have its path now.
+      guard let found = try finder.items([item.path]).first, found.ours == nil,
+        found.attributes == item.attributes
+      else { return nil }
+      return try operation.secret(of: found)
+    }
   }
 }

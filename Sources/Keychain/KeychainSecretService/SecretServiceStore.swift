@@ -86,3 +86,225 @@ extension SecretServiceStore {
     SecretServiceStore(self, question)
   }
 }
+
+extension SecretServiceStore {
+  /// Returns a secret; see the protocol.
+  ///
+  /// - Parameter identity: The identity of the credential. If we have no such item and the access
+  ///   group is the unnamed one, another program's item is found by the names that the program gave
+  ///   it.
+  /// - Returns: The secret with its credential, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
+  ///   person may be asked, ``KeychainError/Code/ambiguous`` if several items of other programs
+  ///   have the name, ``KeychainError/Code/damaged``, ``KeychainError/Code/noStore`` or
+  ///   ``KeychainError/Code/timedOut``.
+  public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder(operation)
+      if let stored = try finder.ownSecretAtOnce(identity) { return stored }
+      guard let found = try finder.item(identity) else { return nil }
+      guard let secret = try operation.secret(of: found.item) else { return nil }
+      return StoredSecret(credential: found.credential, secret: secret)
+    }
+  }
+
+  /// Returns a credential without its secret; see the protocol.
+  ///
+  /// - Parameter identity: The identity of the credential.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: As ``secret(for:)``.
+  public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder(operation)
+      if let (found, _) = try finder.ownItemAtOnce(identity) { return found.credential }
+      return try finder.item(identity)?.credential
+    }
+  }
+}
+
+extension ItemFinder {
+  /// Returns our secret of an identity, if the provider returns it directly.
+  fileprivate func ownSecretAtOnce(
+    _ identity: CredentialIdentity
+  ) throws(KeychainError) -> StoredSecret? {
+    let own = try ownItemAtOnce(identity) { path throws(KeychainError) in
+      try operation.secretQuestion(path, operation.session())
+    }
+    guard let (found, answer) = own,
+      case .secret(let encrypted)? = try? answer?.get().elements.first,
+      let stored = try operation.session().decrypt(encrypted),
+      let secret = try StoredText.decode(stored)
+    else { return nil }
+    return StoredSecret(credential: found.credential, secret: secret)
+  }
+}
+
+extension ServiceOperation {
+  func secretQuestion(_ path: String, _ session: SecretSession) -> BusCall {
+    call(
+      path, Self.itemInterface, "GetSecret", [.objectPath(session.path)],
+      reply: .values("(oayays)"))
+  }
+
+  /// Decrypts a secret from the provider, or requests it; returns `nil` if the item is gone.
+  func secret(
+    of item: ServiceItem, _ known: BusValue? = nil
+  ) throws(KeychainError) -> SecretBytes? {
+    guard let stored = try storedSecret(of: item, known) else { return nil }
+    guard item.ours != nil else { return stored }
+    guard let secret = try StoredText.decode(stored) else { throw .damagedItem(item) }
+    return secret
+  }
+
+  /// Returns the encrypted secrets of items that the provider returns at once.
+  func encryptedSecrets(of items: [ServiceItem]) throws(KeychainError) -> [String: BusValue] {
+    guard !items.isEmpty else { return [:] }
+    let session = try session()
+    extendDeadline()
+    let call = service(
+      "GetSecrets", [.objectPaths(items.map(\.path)), .objectPath(session.path)],
+      reply: .values("a{o(oayays)}"))
+    let answer = results(of: [call]).first
+    if let failure, failure.endsConnection { throw KeychainError(failure) }
+    if let error = answer?.error, error == .unexpectedType { throw KeychainError(error) }
+    // Missing secrets, such as those of individually locked items, are requested one by one.
+    let pairs = (try? answer?.get())?.elements.first?.pairs ?? []
+    return Dictionary(pairs.map { ($0.key.text ?? "", $0.value) }) { first, _ in first }
+  }
+
+  /// Reads a secret in its stored form; returns `nil` if the item is gone.
+  ///
+  /// An item may be locked individually: KeePassXC can ask about each one.
+  private func storedSecret(
+    of item: ServiceItem, _ known: BusValue?
+  ) throws(KeychainError) -> SecretBytes? {
+    let session = try session()
+    if case .secret(let encrypted)? = known, let secret = try session.decrypt(encrypted) {
+      return secret
+    }
+    if item.isLocked { try unlock(item.path) }
+    let get = secretQuestion(item.path, session)
+    var answer = results(of: [get])
+    if case .failure(.isLocked)? = answer.first {
+      try unlock(item.path)
+      answer = results(of: [get])
+    }
+    do throws(BusError) {
+      guard case .secret(let encrypted)? = try answer.first?.get().elements.first else {
+        throw .failed
+      }
+      guard let secret = try? session.decrypt(encrypted) else { throw .noSession }
+      return secret
+    } catch {
+      if error.isMissingObject { return nil }
+      throw KeychainError(error)
+    }
+  }
+}
+
+extension SecretServiceStore {
+  /// Reads the secrets of all credentials that match a query, with a few messages for all of them.
+  ///
+  /// - Parameters:
+  ///   - query: The conditions, as for ``search(_:)``.
+  ///   - body: Called with each secret and its credential, in no particular order. The provider is
+  ///     not waiting meanwhile, so it may take long.
+  /// - Returns: What was found. Credentials that were removed meanwhile are left out.
+  /// - Throws: ``KeychainError`` as ``search(_:)`` does, with ``KeychainError/Code/locked`` if the
+  ///   keyring is locked, or what `body` throws; it may have received secrets before.
+  @discardableResult
+  public func secrets(
+    matching query: CredentialQuery,
+    _ body: (consuming StoredSecret) throws(KeychainError) -> Void
+  ) throws(KeychainError) -> CredentialSearchResult {
+    try run { operation throws(KeychainError) in
+      let items = try ItemFinder(operation).items(matching: query)
+      var gone: Set<String> = []
+      for start in stride(from: 0, to: items.count, by: ServiceOperation.batchCount) {
+        let batch = items[start..<min(start + ServiceOperation.batchCount, items.count)]
+        let encrypted = try operation.encryptedSecrets(of: batch.filter { $0.credential != nil })
+        for item in batch {
+          guard let credential = item.credential else { continue }
+          guard let stored = try operation.secret(of: item, encrypted[item.path]) else {
+            gone.insert(item.path)
+            continue
+          }
+          operation.mustNotRepeat = true
+          let start = ContinuousClock.now
+          try body(StoredSecret(credential: credential, secret: stored))
+          operation.giveBackTime(since: start)
+        }
+      }
+      return CredentialSearchResult(items: items.filter { !gone.contains($0.path) })
+    }
+  }
+}
+
+extension SecretServiceStore {
+  /// Returns the number of items in the collection, including those of other programs.
+  ///
+  /// It takes the same few messages for any number of items, and most providers answer while they
+  /// are locked.
+  ///
+  /// - Returns: The number of items.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and
+  ///   lists no items, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  public func itemCount() throws(KeychainError) -> Int {
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder(operation)
+      let count = try finder.allPaths().count
+      if count == 0 { try finder.unlockIfNeeded() }
+      return try count > 0 ? count : finder.allPaths().count
+    }
+  }
+
+  /// Searches; see the protocol.
+  ///
+  /// - Parameter query: The conditions. Other programs' items match by the names that lists show,
+  ///   and belong to the unnamed access group.
+  /// - Returns: What was found. If the keyring is locked and no person may be asked, its items are
+  ///   counted.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if a locked keyring does not
+  ///   return even the number of its items, ``KeychainError/Code/noStore`` or
+  ///   ``KeychainError/Code/timedOut``.
+  public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder(operation)
+      do throws(KeychainError) {
+        return try finder.result(of: query)
+      } catch {
+        guard error.code == .locked else { throw error }
+        let count = try finder.allPaths().count
+        guard count > 0 else { throw error }
+        return CredentialSearchResult(credentials: [], lockedCount: count)
+      }
+    }
+  }
+}
+
+extension CredentialSearchResult {
+  init(items: [ServiceItem]) {
+    self.init(
+      credentials: items.compactMap(\.credential),
+      damaged: items.filter(\.isUnreadable).map(\.name))
+  }
+}
+
+extension SecretServiceStore {
+  /// Observes changes; see the protocol.
+  ///
+  /// Changes by other programs are reported as well if the provider signals them (KeePassXC doesn't
+  /// while it saves). Two quick changes of an item may be reported as one. Nothing is reported
+  /// while the collection is locked, because a locked item is not removed; after unlocking, all
+  /// differences are reported. The first observer waits until the provider answers or the deadline
+  /// has passed. After the provider or the bus has ended, listening is retried every two seconds,
+  /// without starting a provider.
+  ///
+  /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
+  /// - Returns: The observation, which ends when this object is destroyed.
+  public func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    watch.observe(observer)
+  }
+}

@@ -1,4 +1,6 @@
 internal import CLibsodium
+internal import Glibc
+internal import Synchronization
 
 /// Guarded memory that grows, for a secret whose length is not known beforehand.
 @safe
@@ -103,5 +105,185 @@ public struct SecretBuffer: ~Copyable {
       unsafe larger.fill { unsafe $0.update(from: old, count: count) }
     }
     storage = larger
+  }
+}
+
+extension SecretBuffer {
+  /// Appends what a descriptor has now, with one system call.
+  ///
+  /// Returns how many bytes were appended, 0 at the end; `nil` if the call was interrupted, or if a
+  /// descriptor in non-blocking mode has nothing yet.
+  package mutating func append(
+    readingOnce descriptor: Int32, limit: Int
+  ) throws(SecretsError) -> Int? {
+    var isReady = true
+    let count = try unsafe append(upTo: limit) { out, room throws(SecretsError) in
+      let count = unsafe read(descriptor, out, room)
+      if count >= 0 { return count }
+      guard errno == EINTR || errno == EAGAIN else { throw .inputOutput(errno: errno) }
+      isReady = false
+      return 0
+    }
+    return isReady ? count : nil
+  }
+}
+
+/// One guarded allocation, cut into small slots.
+///
+/// Each `sodium_malloc` takes at least four pages and a dozen system calls, and a process may lock
+/// little memory (8 MiB by default). Therefore keys, short secrets and the padded texts of most
+/// items share pages.
+@safe
+final class SecretSlab {
+  static let byteCount = 16384
+
+  let pool: SecretSlabPool
+  fileprivate let base: UnsafeMutableRawPointer
+  private var freeSlots: [Int]
+
+  fileprivate init(_ pool: SecretSlabPool) throws(SecretsError) {
+    try Sodium.start()
+    guard let base = unsafe sodium_malloc(Self.byteCount) else {
+      throw SecretsError(.outOfMemory)
+    }
+    unsafe self.base = base
+    self.pool = pool
+    freeSlots = Array(0..<pool.slotCount)
+    unsafe sodium_memzero(base, Self.byteCount)
+  }
+
+  deinit { unsafe sodium_free(base) }
+
+  /// Wipes a slot and returns it.
+  func release(_ slot: UnsafeMutableRawPointer) {
+    unsafe sodium_memzero(slot, pool.slotSize)
+    pool.take(back: unsafe (slot - base) / pool.slotSize, of: self)
+  }
+
+  fileprivate var isFull: Bool { freeSlots.isEmpty }
+  fileprivate var isEmpty: Bool { freeSlots.count == pool.slotCount }
+
+  fileprivate func takeFreeSlot() -> Int { freeSlots.removeLast() }
+
+  fileprivate func addFreeSlot(_ index: Int) { freeSlots.append(index) }
+}
+
+/// The slabs with slots of one size.
+final class SecretSlabPool: Sendable {
+  /// Keys, and short secrets.
+  static let short = SecretSlabPool(slotSize: 64)
+
+  /// The padded texts of most items.
+  static let padded = SecretSlabPool(slotSize: 256)
+
+  let slotSize: Int
+  var slotCount: Int { SecretSlab.byteCount / slotSize }
+
+  // The slabs with a free slot. Allocation uses the last one, so that its cost does not grow with
+  // the number of secrets. Only its secrets keep a full slab alive.
+  private let withRoom = Mutex<[SecretSlab]>([])
+
+  private init(slotSize: Int) { self.slotSize = slotSize }
+
+  /// Returns the pool for a number of bytes; `nil` if no pool has slots of that size.
+  static func fitting(_ count: Int) -> SecretSlabPool? {
+    [short, padded].first { count <= $0.slotSize }
+  }
+
+  /// The number of slabs with a free slot, for tests.
+  var countWithRoom: Int { withRoom.withLock(\.count) }
+
+  /// Returns a zeroed slot and its slab, creating a new slab if all are full.
+  func allocate() throws(SecretsError) -> (SecretSlab, UnsafeMutableRawPointer) {
+    let taken = withRoom.withLock { slabs -> Result<(SecretSlab, Int), SecretsError> in
+      do throws(SecretsError) {
+        let slab = if let slab = slabs.last { slab } else { try SecretSlab(self) }
+        if slabs.isEmpty { slabs.append(slab) }
+        let slot = slab.takeFreeSlot()
+        if slab.isFull { slabs.removeLast() }
+        return .success((slab, slot))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let (slab, slot) = try taken.get()
+    return unsafe (slab, slab.base + slot * slotSize)
+  }
+
+  /// Takes a wiped slot back.
+  ///
+  /// Frees an empty slab, except one spare.
+  fileprivate func take(back index: Int, of slab: SecretSlab) {
+    withRoom.withLock { slabs in
+      if slab.isFull { slabs.append(slab) }
+      slab.addFreeSlot(index)
+      if slab.isEmpty, slabs.count > 1 { slabs.removeAll { $0 === slab } }
+    }
+  }
+}
+
+// @unchecked Sendable because `base` never changes and the pool's mutex protects `freeSlots`.
+extension SecretSlab: @unchecked Sendable {}
+
+/// Whether secrets can be kept out of swap.
+public enum MemoryLocking: String, Codable, Hashable, Sendable {
+  /// Memory can be locked, as far as the limit allows.
+  case available
+
+  /// The limit (`RLIMIT_MEMLOCK`) allows to lock no page.
+  case limited
+
+  /// The call is denied although the limit allows it, for example by a container's or service's
+  /// seccomp filter.
+  case denied
+}
+
+/// Protects the memory of a process from other processes.
+public enum ProcessProtection {
+  /// Disables core dumps, and `ptrace` and `/proc/<pid>/mem` for other processes of the user.
+  ///
+  /// The superuser can still read everything. A failure is not reported, because a caller could do
+  /// nothing about it.
+  ///
+  /// Programs that this process starts can create core dumps again: only the soft limit is lowered,
+  /// because nobody but the superuser could raise the hard one.
+  ///
+  /// The corresponding C functions are `setrlimit` and `prctl` with `PR_SET_DUMPABLE`.
+  public static func hideMemory() {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    limit.rlim_cur = 0
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    _ = clibsodium_set_not_dumpable()
+  }
+
+  /// Whether memory can be locked here, so that it is never written to swap.
+  ///
+  /// Tests it with one page. The limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
+  public static var canLockMemory: Bool { memoryLocking == .available }
+
+  /// Whether memory can be locked here, or what prevents it.
+  ///
+  /// Tests it with one page. A limit of 0 bytes and a filter give the same error; the limit is
+  /// reported then.
+  public static var memoryLocking: MemoryLocking {
+    let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+    guard
+      let page = unsafe mmap(
+        nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      unsafe page != MAP_FAILED
+    else { return .limited }
+    defer { unsafe munmap(page, size) }
+    if unsafe mlock(page, size) == 0 { return .available }
+    // See mlock(2): the limit causes ENOMEM and EAGAIN, and EPERM only if it is 0.
+    let isOfLimit = errno == ENOMEM || errno == EAGAIN || lockedMemoryLimit == 0
+    return isOfLimit ? .limited : .denied
+  }
+
+  /// The number of bytes that may be locked (`RLIMIT_MEMLOCK`), or `nil` if there is no limit.
+  public static var lockedMemoryLimit: UInt64? {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
+    return limit.rlim_cur == rlim_t.max ? nil : UInt64(limit.rlim_cur)
   }
 }

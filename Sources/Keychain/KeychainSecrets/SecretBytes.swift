@@ -1,4 +1,5 @@
 internal import CLibsodium
+internal import Glibc
 
 /// Bytes that must not leak: a password, a token, a key.
 ///
@@ -165,5 +166,184 @@ extension SecretBytes {
     _ body: (UnsafePointer<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try unsafe body(UnsafePointer(base.assumingMemoryBound(to: UInt8.self)))
+  }
+}
+
+extension SecretBytes {
+  /// Returns the bytes as base64 text after a prefix, for places that hold text only.
+  ///
+  /// The corresponding C function is `sodium_bin2base64`, which takes the same time for all bytes of
+  /// one length.
+  package borrowing func base64Encoded(after prefix: String) throws(SecretsError) -> SecretBytes {
+    let start = prefix.utf8.count
+    // The length includes a NUL at the end.
+    let length = sodium_base64_encoded_len(count, sodium_base64_VARIANT_ORIGINAL)
+    let encoded = try SecretBytes(zeroed: start + length)
+    unsafe encoded.fill { output in
+      unsafe withPointer { input in
+        _ = unsafe sodium_bin2base64(
+          UnsafeMutableRawPointer(output + start).assumingMemoryBound(to: CChar.self), length,
+          input, count, sodium_base64_VARIANT_ORIGINAL)
+      }
+      for (offset, byte) in prefix.utf8.enumerated() { unsafe output[offset] = byte }
+    }
+    return try encoded.withBytes { bytes throws(SecretsError) in
+      try SecretBytes(copying: bytes.extracting(0..<(start + length - 1)))
+    }
+  }
+
+  /// Returns the bytes that base64 text encodes, or `nil` if it is not base64 text.
+  ///
+  /// The corresponding C function is `sodium_base642bin`.
+  package borrowing func base64Decoded(after prefixCount: Int) throws(SecretsError) -> SecretBytes?
+  {
+    let textCount = count - prefixCount
+    guard textCount >= 0 else { return nil }
+    let decoded = try SecretBytes(zeroed: textCount / 4 * 3)
+    var length = 0
+    var result: CInt = 0
+    unsafe decoded.fill { output in
+      unsafe withPointer { input in
+        result = unsafe sodium_base642bin(
+          output, textCount / 4 * 3,
+          UnsafeRawPointer(input + prefixCount).assumingMemoryBound(to: CChar.self), textCount,
+          nil, &length, nil, sodium_base64_VARIANT_ORIGINAL)
+      }
+    }
+    guard result == 0 else { return nil }
+    return try decoded.withBytes { bytes throws(SecretsError) in
+      try SecretBytes(copying: bytes.extracting(0..<length))
+    }
+  }
+}
+
+extension SecretBytes {
+  /// Returns the number of bytes of one newline at the end: 2 with a carriage return, 0 if there is
+  /// none.
+  package borrowing func trailingNewlineCount() -> Int {
+    withBytes { bytes in
+      let count = bytes.byteCount
+      guard count > 0, bytes.byte(at: count - 1) == UInt8(ascii: "\n") else { return 0 }
+      return count > 1 && bytes.byte(at: count - 2) == UInt8(ascii: "\r") ? 2 : 1
+    }
+  }
+
+  /// Returns the bytes without one newline at the end, such as editors and `echo` add.
+  package borrowing func droppingTrailingNewline() throws(SecretsError) -> SecretBytes {
+    let kept = count - trailingNewlineCount()
+    return try withBytes { bytes throws(SecretsError) in
+      try SecretBytes(copying: bytes.extracting(0..<kept))
+    }
+  }
+}
+
+extension SecretBytes {
+  /// Reads a file descriptor to its end, straight into guarded memory.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open descriptor. It stays open.
+  ///   - limit: The greatest number of bytes to accept.
+  /// - Returns: The bytes, or `nil` if there are more than `limit`.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput`` if reading fails, or
+  ///   ``SecretsError/Code/outOfMemory``. An interrupted read is repeated, and a descriptor in
+  ///   non-blocking mode is waited for.
+  ///
+  /// The corresponding C function is `read`.
+  public static func reading(
+    fileDescriptor descriptor: Int32, limit: Int
+  ) throws(SecretsError) -> SecretBytes? {
+    try reading(fileDescriptor: descriptor, limit: limit) { _ in true }
+  }
+
+  /// Reads as ``reading(fileDescriptor:limit:)`` does, for no longer than a caller waits.
+  ///
+  /// Returns the bytes, or `nil` if there are more than `limit`.
+  package static func reading(
+    fileDescriptor descriptor: Int32, limit: Int, awaiting awaitInput: (Int32) -> Bool
+  ) throws(SecretsError) -> SecretBytes? {
+    // A key fits into a slot, which costs no system calls.
+    var buffer = try SecretBuffer(capacity: min(4095, max(0, limit)) + 1)
+    while buffer.count <= limit {
+      // One byte more than the limit distinguishes "exactly the limit" from "more".
+      let room = min(65535, limit - buffer.count) + 1
+      guard awaitInput(descriptor) else { throw .inputOutput(errno: ETIMEDOUT) }
+      let count = try unsafe buffer.append(upTo: room) { out, room throws(SecretsError) in
+        try repeatingWhileBusy(descriptor, waitingFor: POLLIN) {
+          unsafe read(descriptor, out, room)
+        }
+      }
+      if count == 0 { return try buffer.finish() }
+    }
+    return nil
+  }
+
+  /// Repeats a call that was interrupted, or whose non-blocking descriptor was not ready.
+  ///
+  /// Another program may have left a pipe or terminal in that mode.
+  private static func repeatingWhileBusy(
+    _ descriptor: Int32, waitingFor event: CInt, _ call: () -> Int
+  ) throws(SecretsError) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 { return result }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        unsafe poll(&waiting, 1, -1)
+      default: throw .inputOutput(errno: errno)
+      }
+    }
+  }
+
+  /// Writes all bytes to a file descriptor.
+  ///
+  /// - Parameter descriptor: An open descriptor. It stays open.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput``; some bytes may have
+  ///   been written. An interrupted or partial write is continued, and a descriptor in non-blocking
+  ///   mode is waited for.
+  ///
+  /// The corresponding C function is `write`.
+  public borrowing func write(toFileDescriptor descriptor: Int32) throws(SecretsError) {
+    let count = count
+    try unsafe withPointer { bytes throws(SecretsError) in
+      var offset = 0
+      while offset < count {
+        let rest = unsafe bytes + offset
+        offset += try Self.repeatingWhileBusy(descriptor, waitingFor: POLLOUT) {
+          unsafe Glibc.write(descriptor, rest, count - offset)
+        }
+      }
+    }
+  }
+}
+
+/// Comparison in constant time, wherever the first difference is.
+public enum ConstantTime {
+  /// Returns whether two byte strings are equal; their lengths are not hidden.
+  ///
+  /// The corresponding C function is `sodium_memcmp`.
+  ///
+  /// - Parameters:
+  ///   - left: One byte string.
+  ///   - right: The other.
+  /// - Returns: `true` if lengths and bytes are equal.
+  public static func equal(_ left: RawSpan, _ right: RawSpan) -> Bool {
+    guard left.byteCount == right.byteCount else { return false }
+    return unsafe left.withPointer { left, count in
+      unsafe right.withPointer { right, _ in
+        unsafe sodium_memcmp(left, right, count) == 0
+      }
+    }
+  }
+}
+
+extension SecretBytes {
+  /// Returns whether two secrets are equal, in time that reveals only their lengths.
+  ///
+  /// - Parameter other: The secret to compare with.
+  /// - Returns: `true` if lengths and bytes are equal.
+  public borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
+    withBytes { mine in other.withBytes { ConstantTime.equal(mine, $0) } }
   }
 }

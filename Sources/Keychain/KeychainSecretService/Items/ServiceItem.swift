@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import KeychainCredentials
+internal import PrephirencesSystem
 
 /// An item of the provider, as it was read.
 struct ServiceItem {
@@ -84,4 +85,120 @@ struct ServiceItem {
   var foreign: Credential? {
     if case .foreign(let credential) = contents { credential } else { nil }
   }
+}
+
+/// An item of another program, with the names by which it can be found.
+struct ForeignItem {
+  let attributes: CredentialAttributes
+  let label: String
+  let created: UInt64?
+  let modified: UInt64?
+
+  /// The attribute names for the account: ours, Python's, Go's and Rust's; keytar's; git's;
+  /// KeePassXC's.
+  static let accountNames = ["username", "account", "user", "UserName", "login"]
+
+  /// The attribute names for the service.
+  static let serviceNames = [
+    "service", "server", "host", "domain", "Title", "URL", "url", "profile",
+  ]
+
+  /// The credential under the one name that lists show; `nil` if the item has no known name.
+  var credential: Credential? {
+    guard let identity else { return nil }
+    let attributes = others
+    var credential = Credential(
+      identity, label: label.isEmpty ? nil : label, attributes: attributes)
+    let modified = Self.seconds(modified)
+    // Providers count whole seconds: two changes within a second have the same version.
+    credential.restore(
+      version: modified * 1_000_000, created: Self.date(Self.seconds(created)),
+      modified: Self.date(modified))
+    credential.isOfOtherProgram = true
+    for (name, value) in self.attributes where !ItemAttributes.provided.contains(name) {
+      credential.itemAttributes[name] = value
+    }
+    return credential
+  }
+
+  /// Returns whether an item has a name that some program could have used for the identity.
+  static func isAlias(_ attributes: CredentialAttributes, of identity: CredentialIdentity) -> Bool {
+    let service: String
+    switch identity.kind {
+    case .genericPassword(let name, _): service = name
+    case .internetPassword(let password):
+      service = password.server
+      let named = [("protocol", password.protocol), ("object", password.path)]
+      for (name, value) in named where !value.isEmpty {
+        if let other = attributes[name], !other.hasSameBytes(as: value) { return false }
+      }
+      if password.port != 0, let port = attributes["port"], port != String(password.port) {
+        return false
+      }
+    }
+    return has(serviceNames, service, in: attributes)
+      && (has(accountNames, identity.account, in: attributes)
+        || identity.account.isEmpty
+          && accountNames.allSatisfy { attributes[$0, default: ""] == "" })
+  }
+
+  private static func has(
+    _ names: [String], _ value: String, in attributes: CredentialAttributes
+  ) -> Bool {
+    names.contains { attributes[$0]?.hasSameBytes(as: value) ?? false }
+  }
+
+  private var identity: CredentialIdentity? {
+    let account = first(Self.accountNames) ?? ""
+    if let service = attributes["service"] {
+      return .genericPassword(service: service, account: account)
+    }
+    if let server = attributes["server"] ?? attributes["host"] {
+      // A port that is none is not the usual one.
+      guard let port = first(["port"]).map({ UInt16($0) }) ?? 0 else { return nil }
+      return CredentialIdentity(
+        .internetPassword(
+          InternetPassword(
+            server: server, protocol: attributes["protocol"] ?? "",
+            port: port,
+            path: attributes["object"] ?? "", account: account,
+            securityDomain: attributes["domain"] ?? "")))
+    }
+    // KeePassXC adds these to every item, even with empty values.
+    guard let service = first(["Title", "URL", "url", "profile", "domain"]) else { return nil }
+    return .genericPassword(service: service, account: account)
+  }
+
+  /// Returns the first of some attributes that is not empty.
+  private func first(_ names: [String]) -> String? {
+    names.lazy.compactMap { attributes[$0] }.first { !$0.isEmpty }
+  }
+
+  /// The attributes that are not names, and that user attributes may have.
+  private var others: CredentialAttributes {
+    var result = CredentialAttributes()
+    let naming = Set(Self.accountNames + Self.serviceNames + ["object"])
+    for (name, value) in attributes
+    where !name.isEmpty && !naming.contains(name) && !CredentialQuery.isReserved(name)
+      && !ItemAttributes.provided.contains(name)
+    {
+      result[name] = value
+    }
+    return result
+  }
+
+  /// Limits the seconds from a provider to the end of the year 9999, because a provider may send
+  /// any number.
+  private static func seconds(_ reported: UInt64?) -> UInt64 { min(reported ?? 0, 253_402_300_799) }
+
+  /// Returns the date for a provider's seconds.
+  static func date(reported: UInt64?) -> Date? { reported.map { date(seconds($0)) } }
+
+  private static func date(_ seconds: UInt64) -> Date {
+    Date(timeIntervalSince1970: Double(seconds))
+  }
+}
+
+extension CredentialAttributes {
+  fileprivate subscript(name: String, default value: String) -> String { self[name] ?? value }
 }

@@ -107,3 +107,130 @@ extension ServiceOperation {
       ifDenied: .lockedKeyring)
   }
 }
+
+extension ServiceOperation {
+  /// The purpose of a provider's prompt.
+  enum PromptKind {
+    /// An internal step, which shows nothing if the collection is unlocked: KeePassXC creates every
+    /// new item in a prompt.
+    case silent
+
+    /// Unlocks a collection or an item, or creates the collection, which later operations need not
+    /// repeat.
+    ///
+    /// If questions are postponed, `ask` asks this one later.
+    case lasting(ask: @Sendable (ServiceOperation) throws(KeychainError) -> Void)
+
+    /// Something that may show a dialog.
+    case dialog
+
+    fileprivate var isSilent: Bool { if case .silent = self { true } else { false } }
+    fileprivate var isLasting: Bool { if case .lasting = self { true } else { false } }
+  }
+
+  private static let promptInterface = "org.freedesktop.Secret.Prompt"
+  private static let dismissalTimeout = Duration.seconds(1)
+
+  /// Runs a prompt.
+  func run(
+    prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
+  ) throws(KeychainError) {
+    let canAsk = configuration.canPrompt && (kind.isLasting || !forbidsDialogs)
+    guard kind.isSilent || canAsk else {
+      dismiss(path)
+      throw denied
+    }
+    if case .lasting(let ask) = kind, let question {
+      dismiss(path)
+      throw question.postpone { [configuration] () throws(KeychainError) in
+        try ServiceOperation.run(configuration, nil, ask)
+      }
+    }
+    let limit = canAsk ? Deadline(after: configuration.promptDeadline) : deadline
+    let outcome = wait(forPrompt: path, limit)
+    restartDeadline()
+    switch outcome {
+    case .completed(let isDismissed):
+      guard !isDismissed else { throw hasPrompter ? .dismissed : denied }
+    case .failed(let error):
+      note(error)
+      throw KeychainError(error)
+    case .timedOut:
+      // A silent one may be at work, and so may one that does not let itself be dismissed.
+      if !dismiss(path) || kind.isSilent { note(.timedOut) }
+      throw KeychainError(
+        .timedOut, "nobody answered the question of the desktop keyring",
+        recovery: "answer it at the desktop")
+    }
+  }
+
+  /// Whether others wait for the end of this operation.
+  private var forbidsDialogs: Bool { question?.forbidsDialogs ?? false }
+
+  /// Whether a person can have seen the question.
+  ///
+  /// gnome-keyring uses another program to show its questions, and reports them as dismissed if
+  /// there is none.
+  private var hasPrompter: Bool {
+    guard configuration.canPrompt else { return false }
+    guard connection.ownerIdentity.name?.hasPrefix("gnome-keyring") ?? false else { return true }
+    let name = "org.gnome.keyring.SystemPrompter"
+    let bus = connection.bus
+    let answers = results(of: [
+      bus.busCall("ListNames", [], reply: .values("as")), bus.activatableNames,
+    ])
+    return answers.contains { (try? $0.get())?.elements.first?.texts.contains(name) ?? false }
+  }
+
+  /// Ends a prompt.
+  ///
+  /// Returns whether the provider answered, for which a caller that has waited long enough does not
+  /// wait long.
+  @discardableResult
+  private func dismiss(_ path: String) -> Bool {
+    let answers = connection.bus.results(
+      of: [call(path, Self.promptInterface, "Dismiss", reply: .nothing)],
+      Deadline(after: Self.dismissalTimeout).limited(by: deadline))
+    return answers.allSatisfy { $0.error == nil }
+  }
+
+  private enum PromptOutcome {
+    case completed(isDismissed: Bool)
+    case failed(BusError)
+    case timedOut
+  }
+
+  private func wait(forPrompt path: String, _ limit: Deadline) -> PromptOutcome {
+    let bus = connection.bus
+    guard let context = MainContext(bus.library) else { return .failed(.failed) }
+    defer { context.end() }
+    var outcome: PromptOutcome?
+    let completed = bus.listen(
+      to: BusSignalMatch(
+        sender: connection.owner, interface: Self.promptInterface, name: "Completed", path: path,
+        arguments: .values("bv"))
+    ) { signal in
+      outcome = .completed(isDismissed: signal.arguments.elements.first?.bool ?? true)
+    }
+    // The prompt ends with its provider.
+    let gone = bus.listen(
+      to: .endOfOwner(connection.owner)
+    ) { _ in outcome = outcome ?? .failed(.closed) }
+    defer {
+      bus.endListening(completed)
+      bus.endListening(gone)
+    }
+    let started = bus.results(
+      of: [call(path, Self.promptInterface, "Prompt", [.string("")], reply: .nothing)], deadline)
+    if case .failure(let error)? = started.first { return .failed(error) }
+    return context.ticking(200) {
+      while outcome == nil, !limit.hasPassed, !bus.isClosed { context.waitForEvent() }
+      return outcome ?? (bus.isClosed ? .failed(bus.failure(.closed)) : .timedOut)
+    }
+  }
+}
+
+extension KeychainError {
+  static let dismissed = KeychainError(
+    .cancelled, "the question of the desktop keyring was dismissed; nothing was changed")
+}

@@ -1,4 +1,5 @@
 internal import CLibsecret
+internal import Dispatch
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
@@ -125,5 +126,95 @@ extension BusConnection {
     _ = try result(
       of: busCall("StartServiceByName", [.string(name), .uint32(0)], reply: .values("u")),
       deadline)
+  }
+}
+
+/// The connections of the process: one for each bus, opened by the first call that needs it.
+///
+/// A provider that asks a person about each new program would ask about each connection.
+enum ConnectionPool {
+  /// A list, since a process rarely has a second bus, and the first use of a dictionary takes longer.
+  private static let slots = Mutex<[ConnectionSlot]>([])
+
+  static func slot(for address: BusAddress) -> ConnectionSlot {
+    slots.withLock { slots in
+      if let slot = slots.first(where: { $0.address == address }) { return slot }
+      let slot = ConnectionSlot(address)
+      slots.append(slot)
+      return slot
+    }
+  }
+}
+
+/// One connection: while one thread opens it, others wait.
+final class ConnectionSlot: Sendable {
+  private enum State {
+    case none
+
+    /// A thread opens a connection; others wait for the group.
+    case connecting(DispatchGroup)
+    case open(SecretServiceConnection)
+  }
+
+  let address: BusAddress
+  private let state = Mutex<State>(.none)
+
+  init(_ address: BusAddress) { self.address = address }
+
+  /// Returns the connection, and opens a new one if there is none or it has ended.
+  ///
+  /// Then the provider is started, too, unless the caller forbids it.
+  func connect(
+    _ deadline: Deadline, startingProvider: Bool = true
+  ) throws(KeychainError) -> SecretServiceConnection {
+    let attempt = DispatchGroup()
+    while true {
+      switch step(attempt) {
+      case .open(let existing):
+        try existing.bus.checkProcess()
+        return existing
+      case .connecting(let other):
+        guard other.wait(timeout: .now() + deadline.seconds) == .success else { throw .timedOut }
+      case .none:
+        return try open(attempt, deadline, startingProvider: startingProvider)
+      }
+    }
+  }
+
+  /// Forgets a connection that no longer works; its current users keep it.
+  func drop(_ failed: SecretServiceConnection) {
+    state.withLock { state in
+      if case .open(let connection) = state, connection === failed { state = .none }
+    }
+  }
+
+  /// Returns what there is: a connection, another thread's attempt to open one, or nothing.
+  ///
+  /// With nothing, the caller must open it, and others wait for its attempt.
+  private func step(_ attempt: DispatchGroup) -> State {
+    state.withLock { state in
+      switch state {
+      case .open(let connection) where !connection.bus.isClosed: return state
+      case .connecting: return state
+      case .none, .open:
+        attempt.enter()
+        state = .connecting(attempt)
+        return .none
+      }
+    }
+  }
+
+  private func open(
+    _ attempt: DispatchGroup, _ deadline: Deadline, startingProvider: Bool
+  ) throws(KeychainError) -> SecretServiceConnection {
+    var made: SecretServiceConnection?
+    defer {
+      state.withLock { $0 = made.map { .open($0) } ?? .none }
+      attempt.leave()
+    }
+    let connection = try SecretServiceConnection(
+      address, deadline, startingProvider: startingProvider)
+    made = connection
+    return connection
   }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
@@ -225,4 +226,74 @@ extension KeychainError {
   static let lockedKeyring = KeychainError(
     .locked, "the desktop keyring is locked",
     recovery: "unlock it at the desktop, or allow questions there")
+}
+
+extension ServiceOperation {
+  /// Runs an operation on the connection of the process.
+  ///
+  /// If the provider has ended since the last call, which only the first message shows, a second
+  /// attempt uses a new connection, unless something may have been written.
+  static func run<Result: ~Copyable>(
+    _ configuration: SecretServiceConfiguration, _ question: PostponedQuestion? = nil,
+    _ body: (ServiceOperation) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let address = try BusAddress(environment: configuration.environment)
+    let slot = ConnectionPool.slot(for: address)
+    let deadline = Deadline(after: configuration.deadline)
+    let first = ServiceOperation(
+      try slot.connect(deadline), configuration, deadline, question)
+    do throws(KeychainError) {
+      return try body(first)
+    } catch {
+      guard let failure = first.failure, failure.endsConnection else { throw error }
+      slot.drop(first.connection)
+      guard failure.isUndelivered, !first.mustNotRepeat else { throw error }
+    }
+    let second = ServiceOperation(
+      try slot.connect(deadline), configuration, deadline, question)
+    do throws(KeychainError) {
+      return try body(second)
+    } catch {
+      if second.failure?.endsConnection ?? false { slot.drop(second.connection) }
+      throw error
+    }
+  }
+}
+
+// When its files have changed, gnome-keyring registers its objects again, and meanwhile answers
+// that they don't exist.
+extension ServiceOperation {
+  /// In microseconds.
+  private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
+
+  /// Calls `body`, and repeats it up to two times after a short pause while an object is missing.
+  func whileMissing<E: Error>(
+    _ isMissing: () -> Bool, _ body: () throws(E) -> Void
+  ) throws(E) {
+    for pause in Self.pausesForMissingObjects {
+      guard isMissing(), !deadline.hasPassed else { return }
+      usleep(pause)
+      try body()
+    }
+  }
+
+  /// Makes calls, which are sent together.
+  ///
+  /// A call whose object is missing has done nothing, and is repeated after a short pause. The
+  /// calls after it are repeated, too, unless the calls are independent: a secret must not be read
+  /// before its version, or written after it. All calls that are sent together can be repeated,
+  /// because they read or set values; calls that create or remove an object are sent separately.
+  func results(
+    of calls: [BusCall], areIndependent: Bool = false
+  ) -> [BusAnswer] {
+    var results = connection.bus.results(of: calls, deadline)
+    var missing: [Int] { results.indices.filter { results[$0].error?.isMissingObject ?? false } }
+    whileMissing({ !missing.isEmpty }) {
+      let repeated = areIndependent ? missing : Array(missing[0]..<calls.count)
+      let answers = connection.bus.results(of: repeated.map { calls[$0] }, deadline)
+      for (index, answer) in zip(repeated, answers) { results[index] = answer }
+    }
+    for case .failure(let error) in results { note(error) }
+    return results
+  }
 }

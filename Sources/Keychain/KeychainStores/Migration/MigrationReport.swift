@@ -1,4 +1,6 @@
 public import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
 
 /// What happened to the credentials in a migration, or would happen.
 public struct MigrationReport: Hashable, Sendable {
@@ -51,5 +53,220 @@ public struct MigrationReport: Hashable, Sendable {
   /// Whether everything that should move is in the target.
   public var isComplete: Bool {
     obstacles.isEmpty && damaged.isEmpty && otherDeviceCount == 0
+  }
+}
+
+extension KeychainError {
+  /// Whether the error concerns one credential, so that the next one can still be copied.
+  var concernsOneCredential: Bool {
+    let codes: Set<Code> = [
+      .refused, .tooLarge, .invalidArgument, .damaged, .otherDevice, .alreadyExists, .ambiguous,
+      .unsupportedFormat,
+    ]
+    return codes.contains(code)
+  }
+
+  static func boundToDevice(_ credential: Credential) -> Self {
+    Self(
+      .refused,
+      "\(credential.identity) is \(credential.accessibility), and must not leave the machine",
+      recovery: "leave it, or give it another accessibility with \(.update)")
+  }
+
+  static func differs(_ found: Credential) -> Self {
+    Self(
+      .alreadyExists,
+      found.isOfOtherProgram
+        ? "another program has a different \(found.identity) in the target"
+        : "the target has a different \(found.identity)",
+      recovery: "remove the one that is out of date, or overwrite that of the target")
+  }
+
+  static func isOutOfDate(_ found: Credential) -> Self {
+    Self(
+      .refused, "the target has a newer \(found.identity), which programs use",
+      recovery: "remove the older one from the source with \(.delete) and \(.nameStore)")
+  }
+
+  static func wasRemoved(_ credential: Credential) -> Self {
+    Self(
+      .refused,
+      "\(credential.identity) stays in the source: its service uses the target already, and the item "
+        + "may have been deleted there",
+      recovery:
+        "delete it from the source, too, with \(.delete) and \(.nameStore), or copy it "
+        + "with \(.overwrite)")
+  }
+
+  static func wasDeleted(_ copy: Credential) -> Self {
+    Self(
+      .refused,
+      "\(copy.identity) is in the target, where an earlier run copied it, and is gone from the source "
+        + "since: it may have been deleted there",
+      recovery:
+        "delete it from the target, too, with \(.delete) and \(.nameStore), or keep it "
+        + "with \(.overwrite)")
+  }
+
+  static func cameLate(_ credential: Credential) -> Self {
+    Self(
+      .versionConflict,
+      "\(credential.identity) was written to the source when its service had left it",
+      recovery: "compare it with the one of the target, and remove what is out of date with "
+        + "\(.delete) and \(.nameStore)")
+  }
+
+  static func cameBackChanged(_ identity: CredentialIdentity) -> Self {
+    Self(
+      .damaged, "\(identity) did not come back from the target as it was stored",
+      recovery: "leave it where it is")
+  }
+
+  static func locked(_ count: Int, in place: String) -> Self {
+    Self(
+      .locked,
+      "\(count) \(count == 1 ? "item" : "items") of the \(place) cannot be read while it is locked",
+      recovery: "unlock it: the vault with \(.unlock), the keyring at the desktop")
+  }
+
+  static let keepsChanging = KeychainError(
+    .busy, "other programs keep changing the credentials that are to be moved",
+    recovery: "try again when they are done; what was copied is kept")
+}
+
+extension CredentialIdentity {
+  /// The identity of the credential's service or server, without account and other names.
+  var service: CredentialIdentity {
+    switch kind {
+    case .genericPassword(let service, _): .genericPassword(service: service, account: "")
+    case .internetPassword(let password):
+      CredentialIdentity(.internetPassword(InternetPassword(server: password.server, account: "")))
+    }
+  }
+}
+
+extension StoredSecret {
+  /// Whether two credentials have the same secret and content.
+  borrowing func isSame(as other: borrowing StoredSecret) -> Bool {
+    credential.hasSameContent(as: other.credential) && secret.isEqual(to: other.secret)
+  }
+}
+
+extension Credential {
+  /// Whether everything is the same except what stores set: dates and version.
+  func hasSameContent(as other: Credential) -> Bool {
+    identity == other.identity && accessibility == other.accessibility
+      && expires?.microseconds == other.expires?.microseconds && attributes == other.attributes
+      && texts.elementsEqual(other.texts)
+  }
+
+  /// The texts as bytes.
+  private var texts: [[UInt8]?] { [label, comment, contentType].map { $0.map { Array($0.utf8) } } }
+}
+
+/// Records the copies of a migration, for the next run if this one does not finish.
+///
+/// If a service has not changed over, a copy without its original was made by an earlier run, and
+/// the original may have been deleted since. The copy must not reappear because the service changes
+/// over later.
+struct MigrationNotes: Sendable {
+  private let notes: CopyNotes
+  private let way: String
+
+  init(_ notes: CopyNotes, from source: StorePlace, to target: StorePlace) {
+    self.notes = notes
+    way = Self.way(from: source, to: target)
+  }
+
+  /// The two stores of a migration, as notes name them: without the collection.
+  static func way(from source: StorePlace, to target: StorePlace) -> String {
+    "\(source.name):\(target.name)"
+  }
+
+  /// Records a copy that is about to be made.
+  func add(_ original: Credential) throws(KeychainError) {
+    if let note = try note(original) { try notes.add(note) }
+  }
+
+  /// Returns the credentials of the target that are unchanged copies.
+  func copies(among credentials: [Credential]) throws(KeychainError) -> [Credential] {
+    let all = try notes.all()
+    guard !all.isEmpty else { return [] }
+    var copies: [Credential] = []
+    for credential in credentials where !credential.isOfOtherProgram {
+      if let note = try note(credential), all.contains(note) { copies.append(credential) }
+    }
+    return copies
+  }
+
+  /// Forgets copies whose service has changed over.
+  func forget(_ copies: [Credential]) throws(KeychainError) {
+    let all = try notes.all()
+    guard !all.isEmpty else { return }
+    let gone = try self.notes(about: copies)
+    guard !gone.isDisjoint(with: all) else { return }
+    try notes.keep(all.subtracting(gone))
+  }
+
+  /// Forgets all copies between these stores, except some.
+  func forget(allBut copies: [Credential]) throws(KeychainError) {
+    let all = try notes.all()
+    guard !all.isEmpty else { return }
+    let kept = try self.notes(about: copies)
+    try notes.keep(all.filter { $0.way != way || kept.contains($0) })
+  }
+
+  private func notes(about copies: [Credential]) throws(KeychainError) -> Set<CopyNotes.Note> {
+    var found: Set<CopyNotes.Note> = []
+    for copy in copies {
+      if let note = try note(copy) { found.insert(note) }
+    }
+    return found
+  }
+
+  /// A copy has the names and the date of its original; a program that changes the copy changes the
+  /// date.
+  private func note(_ credential: Credential) throws(KeychainError) -> CopyNotes.Note? {
+    let identity = credential.identity
+    let names =
+      switch identity.kind {
+      case .genericPassword(let service, let account): ["service", service, account]
+      case .internetPassword(let password):
+        [
+          "server", password.server, password.protocol, String(password.port), password.path,
+          password.account, password.securityDomain, password.authenticationType,
+        ]
+      }
+    let modified = credential.modified.microseconds.map { String($0) } ?? ""
+    let subject = ([modified, identity.accessGroup] + names).flatMap { name in
+      Array("\(name.utf8.count):".utf8) + name.utf8
+    }
+    return try notes.note(subject, way: way)
+  }
+}
+
+/// Copies that a migration has left in its target, while their services still use the source.
+package struct UnfinishedCopies: Hashable, Sendable {
+  /// Where the credentials were copied from; its collection is not known.
+  package let source: StorePlace
+
+  /// Where the copies are; its collection is not known.
+  package let target: StorePlace
+
+  /// How many were made; some may have been removed since.
+  package let count: Int
+}
+
+extension AutomaticStore {
+  /// Returns the copies of migrations whose services have not changed over; an empty array if the
+  /// notes cannot be read.
+  package func unfinishedCopies() -> [UnfinishedCopies] {
+    let notes = (try? CopyNotes(state).all()) ?? []
+    let counts = notes.reduce(into: [:]) { $0[$1.way, default: 0] += 1 }
+    return counts.sorted { $0.key < $1.key }.compactMap { way, count in
+      let places = way.split(separator: ":").compactMap { StorePlace(name: String($0)) }
+      guard places.count == 2 else { return nil }
+      return UnfinishedCopies(source: places[0], target: places[1], count: count)
+    }
   }
 }

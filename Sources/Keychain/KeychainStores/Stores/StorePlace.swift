@@ -1,6 +1,8 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 public import KeychainSecretService
+internal import KeychainVault
 internal import PrephirencesSystem
+internal import Synchronization
 
 /// Which store a program or its user chooses.
 public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
@@ -120,5 +122,158 @@ extension KeychainError {
     Self(
       .damaged, "\(path) is damaged: it names no store",
       recovery: .nameStoreAndRemoveRecord)
+  }
+}
+
+/// The subject of a choice of store: the service of generic passwords, or the server of internet
+/// passwords, in any access group.
+package struct ServiceName: Hashable, Sendable {
+  package enum Kind: UInt8, Sendable {
+    case service, server
+  }
+
+  package let kind: Kind
+  package let name: String
+
+  package init(_ kind: Kind, _ name: String) {
+    self.kind = kind
+    self.name = name
+  }
+
+  package init(_ identity: CredentialIdentity) {
+    switch identity.kind {
+    case .genericPassword(let service, _): self.init(.service, service)
+    case .internetPassword(let password): self.init(.server, password.server)
+    }
+  }
+
+  /// The service or server of a query; `nil` if it names neither.
+  package init?(_ query: CredentialQuery) {
+    if let service = query.service {
+      self.init(.service, service)
+    } else if let server = query.server {
+      self.init(.server, server)
+    } else {
+      return nil
+    }
+  }
+
+  /// The search for all its credentials.
+  package var query: CredentialQuery {
+    switch kind {
+    case .service: CredentialQuery(service: name)
+    case .server: CredentialQuery(server: name)
+    }
+  }
+
+  var bytes: [UInt8] { [kind.rawValue] + name.utf8 }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.kind == right.kind && left.name.hasSameBytes(as: right.name)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}
+
+extension ServiceName: CustomStringConvertible {
+  package var description: String {
+    switch kind {
+    case .service: "the service '\(name)'"
+    case .server: "the server '\(name)'"
+    }
+  }
+}
+
+/// Records the store of each service: one file for each under `$XDG_STATE_HOME/keychain/stores`.
+///
+/// A service keeps its record when its last credential is removed: another program may be about to
+/// write the next one, and removing and adding a credential again must not change the store.
+package final class StoreRecords: Sendable {
+  private struct Known {
+    let stamp: KeyedRecords.Stamp
+    let place: StorePlace
+  }
+
+  private let files: KeyedRecords
+
+  /// What was read, by the names of the files.
+  private struct Cache {
+    var known: [String: Known] = [:]
+  }
+
+  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
+  /// it.
+  private let cache = Mutex(Cache())
+
+  init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
+
+  /// Returns the place of a service; `nil` if it has none yet, or there is no device key.
+  package func place(of service: ServiceName) throws(KeychainError) -> StorePlace? {
+    guard let name = try files.fileName(of: service.bytes) else { return nil }
+    // Read each time, because another process may have moved the credentials.
+    if let known = cache.withLock({ $0.known[name] }) {
+      if try files.stamp(name) == known.stamp { return known.place }
+    }
+    guard let (text, stamp) = try files.read(name) else { return nil }
+    let place = try StorePlace(text: text, path: files.path(name))
+    cache.withLock { $0.known[name] = Known(stamp: stamp, place: place) }
+    return place
+  }
+
+  /// Records the place of a service, unless it has one.
+  ///
+  /// Returns the place of the service, which another process may have recorded first.
+  package func record(
+    _ place: StorePlace, for service: ServiceName
+  ) throws(KeychainError) -> (place: StorePlace, isNew: Bool) {
+    let name = try fileName(service)
+    for _ in 0..<8 {
+      if try files.create(name, place.text) { return (place, true) }
+      if let winner = try self.place(of: service) { return (winner, false) }
+    }
+    throw KeychainError(.busy, "the store of \(service) keeps changing", recovery: .tryAgain)
+  }
+
+  /// Records the new place of a service after its credentials were moved.
+  package func move(_ service: ServiceName, to place: StorePlace) throws(KeychainError) {
+    try files.replace(fileName(service), by: place.text)
+  }
+
+  /// Records a place for every service whose place meets a condition.
+  ///
+  /// Returns the number of services.
+  package func moveAll(
+    where isMoved: (StorePlace) -> Bool, to place: StorePlace
+  ) throws(KeychainError) -> Int {
+    var count = 0
+    for (path, text) in try files.all() {
+      guard let text, let old = try? StorePlace(text: text, path: path), isMoved(old) else {
+        continue
+      }
+      try files.replace(String(path.split(separator: "/").last ?? ""), by: place.text)
+      count += 1
+    }
+    return count
+  }
+
+  /// Returns the places of all services, and the paths of records that cannot be read.
+  package func all() throws(KeychainError) -> (places: [StorePlace], unreadable: [String]) {
+    var places: [StorePlace] = []
+    var unreadable: [String] = []
+    for (path, text) in try files.all() {
+      if let text, let place = try? StorePlace(text: text, path: path) {
+        places.append(place)
+      } else {
+        unreadable.append(path)
+      }
+    }
+    return (places, unreadable)
+  }
+
+  private func fileName(_ service: ServiceName) throws(KeychainError) -> String {
+    guard let name = try files.fileName(of: service.bytes, makingDeviceSecret: true) else {
+      throw KeychainError(.internalFailure, "the device key could not be made")
+    }
+    return name
   }
 }

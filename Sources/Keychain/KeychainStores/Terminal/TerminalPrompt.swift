@@ -1,6 +1,7 @@
 internal import Glibc
-package import KeychainCredentials
-package import KeychainSecrets
+public import KeychainCredentials
+public import KeychainSecrets
+public import KeychainVault
 package import PrephirencesSystem
 internal import Synchronization
 
@@ -138,3 +139,223 @@ public final class TerminalPrompt: Sendable {
     }
   }
 }
+
+// Questions of the program itself. `Interaction.terminal` asks for what unlocks the vault.
+extension TerminalPrompt {
+  /// Asks for a secret of the program, such as a token to store.
+  ///
+  /// ```swift
+  /// let token = try TerminalPrompt.askSecret("token for api: ", twice: true)
+  /// try keychain.set(token, for: "api")
+  /// ```
+  ///
+  /// Question and answer go through `/dev/tty`, even if standard input and output are redirected.
+  /// What is typed is not shown, and never becomes a `String`. Questions are asked one at a time,
+  /// and wait two minutes for an answer; the thread is blocked meanwhile. The terminal is restored
+  /// after the answer, and also when a signal ends or stops the program. An empty answer is not an
+  /// error.
+  ///
+  /// - Parameters:
+  ///   - question: The question, in one line that ends with a colon and a space. Characters that a
+  ///     terminal would act on are escaped.
+  ///   - twice: Whether to ask again until two answers are equal, at most three times.
+  /// - Returns: What was typed, without the end of the line.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` without a terminal, in the
+  ///   background, or if `KEYCHAIN_NO_PROMPT` is set to any value; ``KeychainError/Code/cancelled``
+  ///   for Control-C, or if the answers keep differing; ``KeychainError/Code/timedOut`` if nobody
+  ///   answers; ``KeychainError/Code/tooLarge`` for more than 1 MiB; or
+  ///   ``KeychainError/Code/inputOutput``.
+  public static func askSecret(
+    _ question: String, twice: Bool = false
+  ) throws(KeychainError) -> SecretBytes {
+    try terminalLock.withLock { _ throws(KeychainError) -> SecretBytes in
+      guard !isTurnedOff, isUsable else { throw .nobodyToAskForSecret }
+      let prompt = TerminalPrompt()
+      // The program may use its terminal for something else afterwards.
+      defer { prompt.close() }
+      let question = question.visible
+      guard twice else { return try prompt.secret(question) }
+      return try prompt.secretTwice(
+        question, again: "the same again: ", mismatch: "the two answers differ; try again")
+    }
+  }
+
+  /// Whether `KEYCHAIN_NO_PROMPT` is set to any value.
+  private static var isTurnedOff: Bool {
+    unsafe getenv("KEYCHAIN_NO_PROMPT").map { unsafe $0.pointee != 0 } ?? false
+  }
+}
+
+/// Questions that belong together: one signal cancels all of them.
+struct TerminalQuestions: ~Copyable {
+  typealias End = TerminalSession.End
+
+  /// The maximum length of an answer.
+  private static let limit = 1 << 20
+
+  let terminal: TerminalSession
+  private let signals: PromptSignals
+  private let deadline: Deadline?
+
+  /// Hides what is typed, and discards what was typed before the question was shown.
+  ///
+  /// Throws the reason why there can be no answer.
+  init(_ terminal: TerminalSession, _ deadline: Deadline?) throws(End) {
+    try terminal.hideInput(dropsTyped: true)
+    signals = try PromptSignals()
+    self.deadline = deadline
+    self.terminal = terminal
+  }
+
+  /// Asks and reads a line; asks again after the process was stopped.
+  ///
+  /// Returns the answer. Throws the reason why there is no answer.
+  borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
+    while true {
+      let own = Deadline(after: TerminalPrompt.answerTimeout)
+      do throws(End) {
+        let answer = try answerUnlessStopped(
+          to: question, isShown: isShown, by: deadline.map(own.limited) ?? own)
+        if let answer { return answer }
+      } catch {
+        guard case .notTaken(let key) = error else { throw error }
+        // The rest of the sequence that an arrow sends.
+        usleep(20_000)
+        try terminal.hideInput(dropsTyped: true)
+        terminal.write(TerminalText.notTaken(key) + "\n")
+      }
+    }
+  }
+
+  /// Asks and reads a line; returns `nil` if the process was stopped and has continued.
+  borrowing func answerUnlessStopped(
+    to question: String, isShown: Bool, by deadline: Deadline
+  ) throws(End) -> SecretBytes? {
+    // In the background, the process is stopped here until it is in the foreground.
+    if isShown { try terminal.showInput() } else { try terminal.hideInput() }
+    defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
+    terminal.write(question.asQuestion(within: terminal.columns))
+    return try line(by: deadline, editsLine: !isShown)
+  }
+
+  /// Reads a line; returns `nil` if the process was stopped meanwhile.
+  private borrowing func line(
+    by deadline: Deadline, editsLine: Bool
+  ) throws(End) -> SecretBytes? {
+    do {
+      var line = LineBuffer(try SecretBuffer(), editsLine: editsLine)
+      while true {
+        guard let byte = try nextByte(by: deadline) else { return nil }
+        guard try line.takes(byte) else { return try line.finish() }
+        guard line.count <= Self.limit else { throw End.tooLong }
+      }
+    } catch let error as SecretsError {
+      throw .secrets(error)
+    } catch let error as End {
+      throw error
+    } catch {
+      throw .cancelled
+    }
+  }
+
+  /// Whether more was typed than was read, as when several lines are pasted.
+  borrowing func hasMore() -> Bool {
+    var source = pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&source, 1, 0) > 0
+  }
+
+  private borrowing func nextByte(by deadline: Deadline) throws(End) -> UInt8? {
+    var byte: UInt8 = 0
+    while true {
+      guard try isThereInput(by: deadline) else { return nil }
+      let count = unsafe read(terminal.input, &byte, 1)
+      if count == 1 { return byte }
+      // End of input: the terminal is gone, or in line mode the person ended the input.
+      if count == 0 { throw .cancelled }
+      guard errno == EAGAIN || errno == EINTR else { throw .unusable(errno: errno) }
+    }
+  }
+
+  /// Waits for a key or a signal; returns `false` if the process was stopped.
+  private borrowing func isThereInput(
+    by deadline: Deadline
+  ) throws(End) -> Bool {
+    var sources = [
+      pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    while true {
+      guard !deadline.hasPassed else { throw .timedOut }
+      let ready = unsafe poll(&sources, 2, deadline.milliseconds)
+      if ready < 0 && errno != EINTR { throw .unusable(errno: errno) }
+      if try signals.hear() { return false }
+      if ready > 0 { return true }
+    }
+  }
+}
+
+extension String {
+  /// How many columns stay free after a question: for a space, `yes`, and the cursor.
+  private static let roomForAnswer = 5
+
+  /// Returns the question in lines of a terminal, with room for a short answer on the last one.
+  package func asQuestion(within columns: Int) -> String {
+    var lines = split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    let question = lines.popLast() ?? ""
+    let spaces = String(question.reversed().prefix { $0 == " " })
+    let words = String(question.dropLast(spaces.count))
+    let wrapped = words.wrapped(to: columns, indent: 2, keeping: Self.roomForAnswer) + spaces
+    return (lines.map { $0.asLines(within: columns) } + [wrapped]).joined(separator: "\n")
+  }
+
+  /// Returns the text with each line wrapped.
+  func asLines(within columns: Int) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0).wrapped(to: columns, indent: 0) }.joined(separator: "\n")
+  }
+}
+
+extension PassphraseRequest {
+  /// Returns the question that a person reads.
+  package func question(from name: String) -> String {
+    let isEither = takesRecoveryCode && kind != .recoveryCode
+    let what = isEither ? "\(kind) or recovery code" : "\(kind)"
+    let again = failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
+    return "\(again)\(name): \(what) of \(vaultPath.visible): "
+  }
+}
+
+extension Interaction {
+  /// Asks a person on the terminal of the program.
+  ///
+  /// The commands of `KeychainCommands` ask without it. A program's own code asks only with it,
+  /// whether or not the program mounts these commands.
+  ///
+  /// ```swift
+  /// let keychain = KeychainPreferences(service: "com.example.deploy", interaction: .terminal)
+  /// ```
+  ///
+  /// Question and answer go through `/dev/tty`, even if standard input and output are redirected.
+  /// What is typed is not shown, and never becomes a `String`. Questions are asked one at a time,
+  /// and wait two minutes for an answer. The terminal is restored after the answer, and also when a
+  /// signal ends or stops the program.
+  ///
+  /// Without a terminal, in the background, and if `KEYCHAIN_NO_PROMPT` is set to any value, nobody
+  /// is asked: calls that need an answer throw ``KeychainError/Code/locked``. Control-C throws
+  /// ``KeychainError/Code/cancelled``, and a missing answer ``KeychainError/Code/timedOut``. To ask
+  /// for the program's own secrets, see ``TerminalPrompt/askSecret(_:twice:)``.
+  public static var terminal: Self {
+    .allowed { request throws(KeychainError) -> SecretBytes? in
+      try terminalLock.withLock { _ throws(KeychainError) -> SecretBytes in
+        guard TerminalPrompt.isUsable else { throw .noTerminal(for: request) }
+        let prompt = TerminalPrompt()
+        // The program may use its terminal for something else afterwards.
+        defer { prompt.close() }
+        return try prompt.secret(request.question(from: ProgramName.current))
+      }
+    }
+  }
+}
+
+/// Held by the question that uses the terminal.
+let terminalLock = Mutex(())

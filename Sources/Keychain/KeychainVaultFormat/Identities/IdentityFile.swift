@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import KeychainCredentials
 package import KeychainSecrets
+internal import PrephirencesSystem
 
 /// The contents of an identity file: an identity, and the checks of the vaults that it may open.
 package struct IdentityFile: ~Copyable, Sendable {
@@ -112,12 +113,10 @@ extension VaultCheck {
   ///
   /// - Parameter text: 32 hexadecimal digits in lower case. Other text returns `nil`.
   public init?(text: String) {
-    let digits = Array(text)
-    guard digits.count == 32 else { return nil }
-    let pairs = stride(from: 0, to: 32, by: 2).map { String(digits[$0...$0 + 1]) }
-    bytes = Data(pairs.compactMap { UInt8($0, radix: 16) })
+    guard text.utf8.count == 32, let bytes = [UInt8](hexadecimal: text.utf8) else { return nil }
     // There is one way to write it.
-    guard bytes.hexadecimal == text else { return nil }
+    guard bytes.hexadecimal.hasSameBytes(as: text) else { return nil }
+    self.bytes = Data(copying: bytes)
   }
 }
 

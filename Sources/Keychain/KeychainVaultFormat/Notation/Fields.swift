@@ -168,13 +168,4 @@ extension Data {
   static func random(count: Int) throws(KeychainError) -> Data {
     try translated(secrets: SecretBytes.random(count: count).withBytes { Data(copying: $0) })
   }
-
-  /// The bytes in lower-case hexadecimal digits.
-  package var hexadecimal: String {
-    var digits: [UInt8] = []
-    let alphabet = Array("0123456789abcdef".utf8)
-    // `String(format:)` takes a twentieth of the time of a whole command for its setup.
-    for byte in self { digits += [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]] }
-    return String(decoding: digits, as: UTF8.self)
-  }
 }

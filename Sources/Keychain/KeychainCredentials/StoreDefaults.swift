@@ -1,0 +1,175 @@
+internal import Dispatch
+public import KeychainSecrets
+internal import PrephirencesSystem
+
+extension CredentialStore {
+  /// Adds a credential, or replaces the one of the same identity in place.
+  ///
+  /// - Parameters:
+  ///   - credential: The credential.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
+  /// - Returns: The stored credential.
+  /// - Throws: As the requirement with a mode.
+  @discardableResult
+  public func store(
+    _ credential: Credential, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: .addOrReplace)
+  }
+
+  /// Stores a secret, and keeps the attributes of its credential unless the update changes them,
+  /// whether or not the credential exists.
+  ///
+  /// - Parameters:
+  ///   - update: The changes; everything else stays.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
+  ///   - identity: The identity of the credential.
+  /// - Returns: The stored credential, and the one that it replaced.
+  /// - Throws: As the requirement with a mode.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity
+  ) throws(KeychainError) -> MergedCredential {
+    try merge(update, secret: secret, into: identity, mode: .addOrReplace)
+  }
+
+  /// Changes a credential without its secret, whatever its version.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - update: The changes.
+  /// - Returns: The changed credential.
+  /// - Throws: As the requirement with an expected version.
+  @discardableResult
+  public func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate
+  ) throws(KeychainError) -> Credential {
+    try self.update(identity, with: update, expectedVersion: nil)
+  }
+
+  /// Renames a credential, whatever its version.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - newIdentity: The new identity.
+  /// - Returns: The renamed credential.
+  /// - Throws: As the requirement with an expected version.
+  @discardableResult
+  public func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
+  ) throws(KeychainError) -> Credential {
+    try rename(identity, to: newIdentity, expectedVersion: nil)
+  }
+
+  /// Removes a credential, whatever its version.
+  ///
+  /// - Parameter identity: The identity of the credential.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As the requirement with an expected version.
+  @discardableResult
+  public func remove(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
+    try remove(identity, expectedVersion: nil)
+  }
+
+  /// Removes a credential of a store that no other program shares.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  ///   - includingOtherPrograms: Not used.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``CredentialStore/remove(_:expectedVersion:)``.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
+  ) throws(KeychainError) -> Bool {
+    try remove(identity, expectedVersion: expectedVersion)
+  }
+
+  /// Does work with the store on another thread, so that waiting for a lock, a disk, a key
+  /// derivation or a person blocks no thread of Swift's concurrency pool.
+  ///
+  /// ```swift
+  /// let credential = try await store.perform { try $0.credential(for: identity) }
+  /// ```
+  ///
+  /// A call that has begun runs to its end, which its deadline limits; if the task is cancelled
+  /// before, nothing is done.
+  ///
+  /// - Parameter work: Uses the store.
+  /// - Returns: What `work` returns.
+  /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled``.
+  public func perform<Result: Sendable>(
+    _ work: @escaping @Sendable (Self) throws -> Result
+  ) async throws -> Result {
+    guard !Task.isCancelled else {
+      throw KeychainError(.cancelled, "the task was cancelled before the store was used")
+    }
+    return try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(with: Swift.Result { try work(self) })
+      }
+    }
+  }
+}
+
+extension CredentialStore {
+  /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
+  /// see the protocol.
+  ///
+  /// The credential is read, and stored if its version is still the same. If others change it in
+  /// between, this is repeated for up to ten seconds.
+  ///
+  /// - Parameters:
+  ///   - update: The changes; everything else stays.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
+  ///   - identity: The identity of the credential.
+  ///   - mode: Whether there must or must not be one of this identity already.
+  /// - Returns: The stored credential, and the one that it replaced.
+  /// - Throws: ``KeychainError`` of the store, or with ``KeychainError/Code/timedOut``.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential {
+    try mergeByVersion(update, secret: secret, into: identity, mode: mode, within: .seconds(10))
+  }
+
+  /// Merges as ``merge(_:secret:into:mode:)`` does, by reading and storing, until a deadline.
+  package func mergeByVersion(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode, within time: Duration
+  ) throws(KeychainError) -> MergedCredential {
+    let deadline = Deadline(after: time)
+    while true {
+      // The store itself checks that the credential does not exist.
+      let old = try mode == .addOnly ? nil : credential(for: identity)
+      try mode.check(old, identity: identity)
+      var readMode = mode
+      if mode == .addOrReplace { readMode = old.map { .replace(version: $0.version) } ?? .addOnly }
+      do throws(KeychainError) {
+        let merged = update.applied(to: old ?? Credential(identity))
+        let stored = try store(merged, secret: secret, mode: readMode)
+        return MergedCredential(credential: stored, replaced: old)
+      } catch {
+        guard mode == .addOrReplace, error.isConflict else { throw error }
+        guard !deadline.hasPassed else { throw .changedTooOften(identity, for: time) }
+      }
+      Deadline.pause()
+    }
+  }
+}
+
+extension KeychainError {
+  /// Whether a write failed because another program changed the credential after it was read.
+  package var isConflict: Bool {
+    [.versionConflict, .alreadyExists, .notFound].contains(code)
+  }
+
+  /// The error for a credential that others changed each time between reading and writing.
+  package static func changedTooOften(
+    _ identity: CredentialIdentity, for time: Duration
+  ) -> Self {
+    Self(.timedOut, "others kept changing \(identity) for \(time)", recovery: .tryAgain)
+  }
+}

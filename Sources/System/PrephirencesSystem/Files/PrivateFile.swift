@@ -1,0 +1,270 @@
+internal import Glibc
+package import SystemPackage
+
+/// Identifies a file.
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+
+  package init(device: UInt64, inode: UInt64) {
+    self.device = device
+    self.inode = inode
+  }
+}
+
+/// Files that belong to the user alone.
+package enum PrivateFile {
+  /// Inspects a file without opening it.
+  ///
+  /// If a database file is opened and closed again, the process loses the locks that SQLite holds
+  /// on it.
+  ///
+  /// Returns the file's status, or `nil` if there is no such file. file of the user that is closed
+  /// to others.
+  package static func inspect(_ path: String) throws(FileError) -> Stat? {
+    guard let stat = try look(path) else { return nil }
+    try check(stat, path)
+    return stat
+  }
+
+  /// Returns what is at a path, without following a link; `nil` if there is nothing.
+  package static func look(_ path: String) throws(FileError) -> Stat? {
+    do throws(Errno) {
+      return try unsafe Stat(path, followTargetSymlink: false)
+    } catch {
+      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+        throw .failed(error, "look at", path)
+      }
+      return nil
+    }
+  }
+
+  /// Checks owner, type and mode of a file.
+  package static func check(
+    _ stat: Stat, _ path: String, ownerMayBeRoot: Bool = false, forbidden: CInterop.Mode = 0o077
+  ) throws(FileError) {
+    guard stat.type == .regular else {
+      throw FileError(.insecure(.notRegular), path)
+    }
+    switch FileOwner(stat, path) {
+    case .user: break
+    case .root where ownerMayBeRoot: break
+    case .unmapped: throw FileError(.insecure(.fileOfUnmapped), path)
+    default: throw FileError(.insecure(.fileOfOther(FileOwnership(stat))), path)
+    }
+    guard TrustedFolders.current.othersBits(stat, path) & forbidden == 0 else {
+      throw FileError(
+        .insecure(
+          .fileOpenToOthers(
+            FileOwnership(stat), mode: stat.permissions.rawValue, mayBeRoots: ownerMayBeRoot)),
+        path)
+    }
+  }
+
+  package static func open(
+    _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
+  ) throws(Errno) -> FileDescriptor {
+    let options = FileDescriptor.OpenOptions(rawValue: flags | O_CLOEXEC | O_NOFOLLOW)
+    do {
+      return try unsafe FileDescriptor.open(
+        path, mode, options: options, permissions: .ownerReadWrite)
+    } catch {
+      throw error as? Errno ?? .invalidArgument
+    }
+  }
+
+  /// Creates an empty file, open to the user alone, without opening it.
+  ///
+  /// As soon as the file exists, another thread may hold SQLite's locks on it, and closing a
+  /// descriptor would drop them.
+  ///
+  /// Throws `Errno.fileExists` if the name is taken, even by a broken link.
+  package static func makeEmpty(_ path: String) throws(Errno) {
+    guard unsafe mknod(path, S_IFREG | 0o600, 0) == 0 else { throw .current }
+  }
+
+  /// Creates a folder and its parents, open to the user alone.
+  package static func makeFolder(_ path: String) throws(FileError) {
+    if (try? Stat(FilePath(path)))?.type != .directory { try makeFolders(path) }
+    _ = try TrustedPath(resolving: path)
+  }
+
+  private static func makeFolders(_ path: String) throws(FileError) {
+    var made = ""
+    for component in path.split(separator: "/") {
+      made += "/" + component
+      guard unsafe mkdir(made, 0o700) != 0 else {
+        // A new folder is lost with its parent's entries.
+        do throws(FileError) {
+          try syncFolder(made + "/..")
+        } catch {
+          // A parent that cannot be opened is not ours to sync.
+          if case .failed(_, .permissionDenied) = error.kind { continue }
+          // Another attempt makes the folder again, and syncs it.
+          unsafe rmdir(made)
+          throw error
+        }
+        continue
+      }
+      guard errno != EEXIST else { continue }
+      let error = Errno.current
+      if (try? Stat(FilePath(made)))?.type == .directory { continue }
+      throw .failed(error, "make the folder", made)
+    }
+  }
+
+  /// Makes the entries of a folder durable.
+  package static func syncFolder(_ path: String) throws(FileError) {
+    do throws(Errno) {
+      let descriptor = try open(path, flags: O_DIRECTORY)
+      defer { try? descriptor.close() }
+      guard fsync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      throw .failed(error, "sync the folder", path)
+    }
+  }
+
+  package enum Flags {
+    // Swift's Glibc module does not set the macro that <fcntl.h> requires for it.
+    package static let nameless: CInt = 0o20000000 | O_DIRECTORY
+
+    /// Names a file without reading it (`O_PATH`).
+    static let pathOnly: CInt = 0o10000000
+  }
+}
+
+extension FileIdentity {
+  /// Looks at the file at the end of all links; `nil` if there is none that can be reached.
+  package init?(_ path: String) {
+    guard let stat = try? Stat(FilePath(path)) else { return nil }
+    self = stat.identity
+  }
+}
+
+extension Stat {
+  package var identity: FileIdentity {
+    FileIdentity(device: UInt64(deviceID.rawValue), inode: UInt64(inode.rawValue))
+  }
+}
+
+extension Errno {
+  /// Whether this process may open no more files, which not every library reports.
+  package static var hasNoDescriptor: Bool {
+    do throws(Errno) {
+      let file = try PrivateFile.open("/dev/null")
+      try? file.close()
+      return false
+    } catch { return error == .tooManyOpenFiles }
+  }
+}
+
+/// A private folder whose path was checked once, and that is recognised later without looking at
+/// every folder above it again.
+///
+/// A file is opened in the folder that was checked, by its descriptor. Whoever can exchange a folder
+/// above therefore cannot lead a writer elsewhere: another folder at the path is not recognised, and
+/// its path is checked like that of a new one.
+package final class KnownFolder: Sendable {
+  /// What must be the same for the folder to be recognised.
+  private struct Known: Equatable {
+    let identity: FileIdentity
+    let owner: UserID
+    let permissions: FilePermissions
+
+    init(_ stat: Stat) {
+      identity = stat.identity
+      owner = stat.userID
+      permissions = stat.permissions
+    }
+  }
+
+  private let path: String
+  private let known = PosixMutex<Known?>(nil)
+
+  /// Names a folder; nothing is read.
+  package init(_ path: String) { self.path = path }
+
+  /// Opens a file of the folder, which is created first if it does not exist.
+  ///
+  /// - Returns: The file, or `nil` if there is none.
+  /// - Throws: ``FileError`` as ``PrivateFile/makeFolder(_:)``, or with
+  ///   ``FileError/Kind/failed(action:_:)`` if the file cannot be opened.
+  package func open(
+    _ name: String, _ mode: FileDescriptor.AccessMode
+  ) throws(FileError) -> FileDescriptor? {
+    let folder = try descriptor(for: name)
+    defer { try? folder.close() }
+    let flags = mode.rawValue | O_CLOEXEC | O_NOFOLLOW
+    let file = unsafe openat(folder.rawValue, name, flags)
+    guard file < 0 else { return FileDescriptor(rawValue: file) }
+    let error = Errno.current
+    guard error == .noSuchFileOrDirectory else { throw .failed(error, "open", path + "/" + name) }
+    return nil
+  }
+
+  /// Opens the folder, after its path was checked unless it is the one that was checked before.
+  private func descriptor(for name: String) throws(FileError) -> FileDescriptor {
+    if let known = known.withLock({ $0 }), let found = try? open() {
+      if known == found.known { return found.descriptor }
+      try? found.descriptor.close()
+    }
+    try PrivateFile.makeFolder(path)
+    // The path of a file, since only what is above the end of a path is checked.
+    _ = try TrustedPath(resolving: path + "/" + name)
+    do throws(Errno) {
+      let found = try open()
+      known.withLock { $0 = found.known }
+      return found.descriptor
+    } catch {
+      throw .failed(error, "open the folder", path)
+    }
+  }
+
+  private func open() throws(Errno) -> (descriptor: FileDescriptor, known: Known) {
+    let number = unsafe Glibc.open(path, PrivateFile.Flags.pathOnly | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw Errno.current }
+    let descriptor = FileDescriptor(rawValue: number)
+    do throws(Errno) {
+      return (descriptor, Known(try Stat(descriptor)))
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+  }
+}
+
+/// The rollback journal of an SQLite database.
+///
+/// SQLite plays a journal back into the database, whoever made it, and deletes the file that the
+/// journal names as its super-journal.
+package enum SQLiteJournal {
+  /// Returns whether a journal names a super-journal, which only a transaction that changes several
+  /// databases makes.
+  package static func namesOtherFile(_ path: String) throws(Errno) -> Bool {
+    let end: [UInt8]
+    do throws(Errno) {
+      end = try Self.end(of: path)
+    } catch {
+      // A writer that has just committed may have deleted it.
+      guard error != .noSuchFileOrDirectory else { return false }
+      throw error
+    }
+    // The length of the name, its sum, and the magic number. SQLite requires all three to be right.
+    return end.suffix(8) == magic && end.prefix(4).contains { $0 != 0 }
+  }
+
+  /// Returns the last 16 bytes of a file; empty if it has fewer.
+  private static func end(of path: String) throws(Errno) -> [UInt8] {
+    // Must not block if the file is a pipe by now.
+    let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+    defer { try? descriptor.close() }
+    let size = try Stat(descriptor).size
+    guard size >= 16 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = unsafe pread(descriptor.rawValue, &bytes, 16, off_t(size) - 16)
+    guard count >= 0 else { throw .current }
+    return Array(bytes.prefix(count))
+  }
+
+  private static let magic: ArraySlice<UInt8> = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+}

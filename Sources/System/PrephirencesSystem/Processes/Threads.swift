@@ -1,0 +1,150 @@
+internal import Glibc
+package import SystemPackage
+
+/// A value behind a lock, with the methods of `Synchronization.Mutex`.
+///
+/// On Linux, `Synchronization.Mutex` waits with system calls of its own, which the thread sanitizer
+/// reports as races as soon as two threads want it at the same time. It knows this lock.
+@safe
+package final class PosixMutex<Value>: @unchecked Sendable {
+  // Unchecked because the compiler cannot see that the lock guards every use of the value.
+
+  // Allocated, because a lock must not move.
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private var value: Value
+
+  package init(_ value: Value) {
+    unsafe lock = .allocate(capacity: 1)
+    // With constant attributes, neither this nor locking can fail.
+    unsafe lock.initialize(to: pthread_mutex_t())
+    unsafe pthread_mutex_init(lock, nil)
+    self.value = value
+  }
+
+  deinit {
+    unsafe pthread_mutex_destroy(lock)
+    unsafe lock.deallocate()
+  }
+
+  /// Reads or changes the value; other threads wait.
+  package func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    unsafe pthread_mutex_lock(lock)
+    defer { unsafe pthread_mutex_unlock(lock) }
+    return try body(&value)
+  }
+}
+
+/// Starts threads that nobody waits for.
+///
+/// Foundation's `Thread` does not report that the system has no more threads.
+package enum DetachedThread {
+  private final class Body: Sendable {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  /// Runs code on a new thread.
+  package static func start(
+    named name: String, _ body: @escaping @Sendable () -> Void
+  ) throws(Errno) {
+    let body = unsafe Unmanaged.passRetained(
+      Body {
+        setName(name)
+        body()
+      })
+    var thread = pthread_t()
+    let code = unsafe pthread_create(
+      &thread, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+      }, body.toOpaque())
+    guard code == 0 else {
+      unsafe body.release()
+      throw Errno(rawValue: code)
+    }
+    pthread_detach(thread)
+  }
+
+  private static func setName(_ name: String) {
+    guard let file = try? PrivateFile.open("/proc/thread-self/comm", .writeOnly) else { return }
+    try? DescriptorIO.write(Array(name.utf8), to: file)
+    try? file.close()
+  }
+}
+
+/// The time by which a call must end.
+///
+/// All holders of the object share it: time that ``excluding(_:)`` leaves out is left out for all
+/// of them.
+package final class Deadline: Sendable {
+  private let instant: PosixMutex<ContinuousClock.Instant>
+
+  /// Creates a deadline; durations above about a century are shortened to that.
+  package convenience init(after duration: Duration) {
+    // The clock cannot wait without limit.
+    self.init(.now + min(duration, .seconds(3_000_000_000)))
+  }
+
+  private init(_ instant: ContinuousClock.Instant) { self.instant = PosixMutex(instant) }
+
+  package var hasPassed: Bool { ContinuousClock.now >= end }
+
+  /// The time, as it is now.
+  package var end: ContinuousClock.Instant { instant.withLock { $0 } }
+
+  /// The remaining seconds, at least 0.
+  package var seconds: Double { max(0, ContinuousClock.now.duration(to: end) / .seconds(1)) }
+
+  /// The remaining time, at least 0.
+  package var left: Duration { .seconds(seconds) }
+
+  /// The remaining milliseconds, rounded up, for `poll` and GLib: at least 1.
+  package var milliseconds: CInt { CInt(clamping: max(1, Int((seconds * 1000).rounded(.up)))) }
+
+  /// Returns another deadline, which ends later by `duration`.
+  package func postponed(by duration: Duration) -> Deadline { Deadline(end + duration) }
+
+  /// Returns another deadline, which ends with the earlier of the two.
+  package func limited(by other: Deadline) -> Deadline { Deadline(min(end, other.end)) }
+
+  /// Runs code that may ask a person, and postpones the deadline by its duration.
+  package func excluding<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let start = ContinuousClock.now
+    defer { instant.withLock { $0 += .now - start } }
+    return try body()
+  }
+
+  /// Waits until a descriptor has something to read, or has ended.
+  ///
+  /// - Returns: `false` at the deadline.
+  package func awaitInput(_ descriptor: CInt) -> Bool {
+    var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while !hasPassed {
+      if unsafe poll(&source, 1, milliseconds) > 0 { return true }
+    }
+    return false
+  }
+
+  /// Waits until a descriptor takes something, or fails; looks once after the deadline, too.
+  ///
+  /// - Returns: `false` at the deadline.
+  package func awaitOutput(_ descriptor: CInt) -> Bool {
+    var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    repeat {
+      if unsafe poll(&target, 1, milliseconds) > 0 { return true }
+    } while !hasPassed
+    return false
+  }
+
+  /// Waits a moment of random length, so that waiting processes don't wake together.
+  package static func pause(upTo milliseconds: UInt32 = 10) {
+    usleep(.random(in: 500...(milliseconds * 1000)))
+  }
+}

@@ -1,4 +1,0 @@
-/// The release of this package.
-package enum Release {
-  package static let version = "0.1.0"
-}
