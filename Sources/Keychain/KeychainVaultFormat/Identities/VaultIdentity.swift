@@ -1,7 +1,6 @@
 package import FoundationEssentials
 public import KeychainCredentials
 public import KeychainSecrets
-internal import PrephirencesSystem
 
 /// The public half of an identity, to which a vault can be opened.
 ///

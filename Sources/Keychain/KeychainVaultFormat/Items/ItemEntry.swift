@@ -1,7 +1,6 @@
 package import FoundationEssentials
 package import KeychainCredentials
 internal import KeychainSecrets
-internal import PrephirencesSystem
 
 /// What whoever has T0 knows of an item.
 package struct ItemEntry: Hashable, Sendable {

@@ -1,7 +1,6 @@
 package import FoundationEssentials
 package import KeychainCredentials
 package import KeychainSecrets
-internal import PrephirencesSystem
 internal import Synchronization
 
 /// What a vault is called for ever: 16 random bytes, from which every key is derived.

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesSystem
 
 /// Reads fields in the notation of the vault format, from bytes that each call receives again, because a
 /// span cannot be stored.
@@ -168,4 +169,7 @@ extension Data {
   static func random(count: Int) throws(KeychainError) -> Data {
     try translated(secrets: SecretBytes.random(count: count).withBytes { Data(copying: $0) })
   }
+
+  /// The bytes in lower-case hexadecimal digits.
+  package var hexadecimal: String { [UInt8](self).hexadecimal }
 }

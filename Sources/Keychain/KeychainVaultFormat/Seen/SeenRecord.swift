@@ -1,7 +1,6 @@
 package import FoundationEssentials
 package import KeychainCredentials
 internal import KeychainSecrets
-internal import PrephirencesSystem
 
 /// The newest commit of a vault that was seen with the proof of a tier.
 package struct SeenCommit: Hashable, Sendable {

@@ -99,17 +99,16 @@ extension String {
 
 // MARK: - Hexadecimal digits
 
-extension Collection<UInt8> {
+extension [UInt8] {
   /// The bytes in lower-case hexadecimal digits.
   package var hexadecimal: String {
     // `String(format:)` takes a twentieth of the time of a whole command for its setup.
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    let alphabet = Array("0123456789abcdef".utf8)
+    var digits: [UInt8] = []
+    for byte in self { digits += [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]] }
+    return String(decoding: digits, as: UTF8.self)
   }
-}
 
-extension [UInt8] {
   /// Reads pairs of hexadecimal digits of either case; `nil` if there is anything else.
   package init?(hexadecimal text: some Collection<UInt8>) {
     let values = text.compactMap(\.hexadecimalValue)
