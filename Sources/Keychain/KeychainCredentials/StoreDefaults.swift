@@ -120,12 +120,6 @@ extension CredentialStore {
   /// The credential is read, and stored if its version is still the same. If others change it in
   /// between, this is repeated for up to ten seconds.
   ///
-  /// - Parameters:
-  ///   - update: The changes; everything else stays.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  ///   - identity: The identity of the credential.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: ``KeychainError`` of the store, or with ``KeychainError/Code/timedOut``.
   @discardableResult
   public func merge(

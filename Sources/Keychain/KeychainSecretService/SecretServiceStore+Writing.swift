@@ -20,12 +20,6 @@ extension SecretServiceStore: BuiltInStore {
   ///
   /// Another program's item of this name stays unchanged; ours takes precedence from then on.
   ///
-  /// - Parameters:
-  ///   - credential: The credential.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - mode: Whether there must or must not be one of this identity already, including another
-  ///     program's.
-  /// - Returns: The stored credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring supports.
   @discardableResult
@@ -39,15 +33,6 @@ extension SecretServiceStore: BuiltInStore {
   ///
   /// The attributes of another program's item are kept in ours, which takes precedence from then
   /// on. If several items of other programs have this name, no attributes are kept.
-  ///
-  /// - Parameters:
-  ///   - update: The changes; everything else stays.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - identity: The identity of the credential.
-  ///   - mode: Whether there must or must not be one of this identity already, including another
-  ///     program's.
-  /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -97,11 +82,6 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Changes a credential without its secret; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - update: The changes.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
   ///   program's item.
   @discardableResult
@@ -120,11 +100,6 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Renames a credential; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - newIdentity: The new identity; it must not be used by another program's item, either.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The renamed credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
   ///   program's item.
   @discardableResult
@@ -146,10 +121,6 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Removes a credential; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   another program's item, or if the provider asks before it removes anything, and no person
   ///   may be asked.
@@ -161,14 +132,6 @@ extension SecretServiceStore: BuiltInStore {
   }
 
   /// Removes a credential, even one that another program stored in its own form; see the protocol.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  ///   - includingOtherPrograms: Whether another program's item of this name is removed if we have
-  ///     none.
-  /// - Returns: `false` if there was no credential.
-  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool

@@ -90,10 +90,6 @@ extension SecretServiceStore {
 extension SecretServiceStore {
   /// Returns a secret; see the protocol.
   ///
-  /// - Parameter identity: The identity of the credential. If we have no such item and the access
-  ///   group is the unnamed one, another program's item is found by the names that the program gave
-  ///   it.
-  /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
   ///   person may be asked, ``KeychainError/Code/ambiguous`` if several items of other programs
   ///   have the name, ``KeychainError/Code/damaged``, ``KeychainError/Code/noStore`` or
@@ -109,10 +105,6 @@ extension SecretServiceStore {
   }
 
   /// Returns a credential without its secret; see the protocol.
-  ///
-  /// - Parameter identity: The identity of the credential.
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)
@@ -260,10 +252,6 @@ extension SecretServiceStore {
 
   /// Searches; see the protocol.
   ///
-  /// - Parameter query: The conditions. Other programs' items match by the names that lists show,
-  ///   and belong to the unnamed access group.
-  /// - Returns: What was found. If the keyring is locked and no person may be asked, its items are
-  ///   counted.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if a locked keyring does not
   ///   return even the number of its items, ``KeychainError/Code/noStore`` or
   ///   ``KeychainError/Code/timedOut``.
@@ -299,9 +287,6 @@ extension SecretServiceStore {
   /// differences are reported. The first observer waits until the provider answers or the deadline
   /// has passed. After the provider or the bus has ended, listening is retried every two seconds,
   /// without starting a provider.
-  ///
-  /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
-  /// - Returns: The observation, which ends when this object is destroyed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation {

@@ -70,9 +70,9 @@ struct MigrationRun {
     start(listed.count)
     for credential in listed {
       try copy(credential)
-      tell()
+      countDone()
     }
-    try judgeServices(of: listed)
+    try findCompleteServices(of: listed)
     if migration.removesSource { report.removedCount = removable(listed).count }
     return finished()
   }
@@ -104,7 +104,7 @@ struct MigrationRun {
     useEnds(postponing: question)
     try question.answering { () throws(KeychainError) in
       let lock = try choiceLock.exclusive(within: migration.deadline)
-      try judgeServices(of: try copyUntilNothingIsNew())
+      try findCompleteServices(of: try copyUntilNothingIsNew())
       for service in report.completeServices { try migration.whenComplete?(service) }
       // Before removing anything: what the source lacks later was not deleted by others.
       try forgetCopies()
@@ -143,7 +143,7 @@ struct MigrationRun {
     start(new.count)
     for credential in new {
       try copy(credential)
-      tell()
+      countDone()
     }
     return (listed, new.count)
   }
@@ -162,7 +162,7 @@ struct MigrationRun {
       } else if !ledger.stays(credential), try source.credential(for: credential.identity) != nil {
         ledger.note(.cameLate(credential), about: credential)
       }
-      tell()
+      countDone()
     }
   }
 
@@ -193,7 +193,7 @@ struct MigrationRun {
   }
 
   /// Separates services of which everything is in the target from the others.
-  private mutating func judgeServices(of listed: [Credential]) throws(KeychainError) {
+  private mutating func findCompleteServices(of listed: [Credential]) throws(KeychainError) {
     var services: [CredentialIdentity] = []
     var known: Set<CredentialIdentity> = []
     for credential in listed where known.insert(credential.identity.service).inserted {
@@ -205,7 +205,7 @@ struct MigrationRun {
       ledger.note(.wasDeleted(copy), about: copy)
       incomplete.insert(copy.identity.service)
     }
-    // One access group is not enough to judge a service.
+    // One access group is not enough to know a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
     for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
       let service = credential.identity.service
@@ -233,7 +233,7 @@ struct MigrationRun {
 
   private mutating func start(_ count: Int) { total = done + count }
 
-  private mutating func tell() {
+  private mutating func countDone() {
     done += 1
     if question == nil { showProgress() }
   }

@@ -6,11 +6,6 @@ public import KeychainVault
 extension AutomaticStore {
   /// Stores a credential in the store of its service, which gets one if it has none; see the protocol.
   ///
-  /// - Parameters:
-  ///   - credential: The credential.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The stored credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/refused`` for an accessibility that it
   ///   cannot guarantee, or with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -31,14 +26,6 @@ extension AutomaticStore {
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
   /// other attributes of its credential; see the protocol.
-  ///
-  /// - Parameters:
-  ///   - update: The changes; attributes that are left out stay.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - identity: What names the credential.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -58,11 +45,6 @@ extension AutomaticStore {
 
   /// Changes a credential in the store of its service; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - update: The changes.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
@@ -76,11 +58,6 @@ extension AutomaticStore {
 
   /// Renames a credential within the store of its service; see the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - newIdentity: The new identity.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The renamed credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/refused`` if the new service has another
   ///   store, or with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -110,10 +87,6 @@ extension AutomaticStore {
   ///
   /// See the protocol.
   ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/refused`` for another
   ///   program's item, with ``KeychainError/Code/noStore`` if the store is recorded and missing, or
   ///   with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -126,13 +99,6 @@ extension AutomaticStore {
 
   /// Removes a credential from the store of its service, even one that another program stored in
   /// its own form; see the protocol.
-  ///
-  /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  ///   - includingOtherPrograms: Whether another program's item may be removed.
-  /// - Returns: `false` if there was no credential.
-  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
@@ -179,12 +145,48 @@ extension AutomaticStore {
     }
     // What exists must be found; only a first credential may go to the vault instead.
     if first == nil { _ = try chooser.decisionForReading(service) }
-    var change = LockedChange(store: self, service: service, first: first)
+    var decided: StoreDecision?
     do throws(KeychainError) {
-      return try reporting { notices throws(KeychainError) in try change.run(&notices, body) }
+      return try reporting { notices throws(KeychainError) in
+        try changingLocked(service, adding: first, &decided, &notices, body)
+      }
     } catch {
-      throw change.decision.map { error.explained(by: $0, "the credentials of \(service)") }
-        ?? error
+      throw decided.map { error.explained(by: $0, "the credentials of \(service)") } ?? error
+    }
+  }
+
+  /// Makes a change that shares the lock of the choice.
+  ///
+  /// Its stores ask nothing meanwhile: what they would have to ask is asked without the lock, and
+  /// then everything is done again.
+  private func changingLocked<Result>(
+    _ service: ServiceName, adding first: FirstCredential?, _ decided: inout StoreDecision?,
+    _ notices: inout [ChoiceNotice],
+    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let question = PostponedQuestion()
+    // A store keeps the keys of an answer, so it is the same each time.
+    var stores: [StorePlace: any CredentialStore] = [:]
+    func quietStore(at place: StorePlace) throws(KeychainError) -> any CredentialStore {
+      if let store = stores[place] { return store }
+      if observing.misses(place) {
+        throw question.postpone { [self] in observing.use(place, self) }
+      }
+      let quiet = store(at: place).postponing(question)
+      stores[place] = quiet
+      return quiet
+    }
+    return try question.answering { () throws(KeychainError) in
+      let lock = try choiceLock.shared(within: configuration.vault.deadline)
+      defer { extendLifetime(lock) }
+      var decision = try chooser.decision(for: service, postponing: question)
+      decided = decision
+      if decision.reason != .record {
+        decision = try settle(
+          decision, service, adding: first, to: quietStore(at: decision.place), &notices)
+        decided = decision
+      }
+      return try body(decision, quietStore(at: decision.place))
     }
   }
 
@@ -211,63 +213,6 @@ extension AutomaticStore {
     }
     try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
     return try record(decision, service, &notices)
-  }
-}
-
-/// A change that holds the lock of the choice.
-///
-/// Its stores ask nothing meanwhile.
-private struct LockedChange {
-  let store: AutomaticStore
-  let service: ServiceName
-  let first: FirstCredential?
-
-  /// The last decision.
-  private(set) var decision: StoreDecision?
-
-  private let question = PostponedQuestion()
-  private var stores: [StorePlace: any CredentialStore] = [:]
-
-  init(store: AutomaticStore, service: ServiceName, first: FirstCredential?) {
-    self.store = store
-    self.service = service
-    self.first = first
-  }
-
-  mutating func run<Result>(
-    _ notices: inout [ChoiceNotice],
-    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    try question.answering { () throws(KeychainError) in
-      let lock = try store.choiceLock.shared(within: store.configuration.vault.deadline)
-      defer { extendLifetime(lock) }
-      let (decision, quiet) = try decide(&notices)
-      return try body(decision, quiet)
-    }
-  }
-
-  private mutating func decide(
-    _ notices: inout [ChoiceNotice]
-  ) throws(KeychainError) -> (StoreDecision, any CredentialStore) {
-    let found = try store.chooser.decision(for: service, postponing: question)
-    decision = found
-    guard found.reason != .record else { return (found, try quietStore(at: found.place)) }
-    let settled = try store.settle(
-      found, service, adding: first, to: quietStore(at: found.place), &notices)
-    decision = settled
-    return (settled, try quietStore(at: settled.place))
-  }
-
-  private mutating func quietStore(
-    at place: StorePlace
-  ) throws(KeychainError) -> any CredentialStore {
-    if let store = stores[place] { return store }
-    if store.observing.misses(place) {
-      throw question.postpone { [store] in store.observing.use(place, store) }
-    }
-    let quiet = store.store(at: place).postponing(question)
-    stores[place] = quiet
-    return quiet
   }
 }
 

@@ -130,12 +130,12 @@ struct UnfinishedFile: ~Copyable {
   // MARK: - The temporary name
 
   /// How long to wait for another process that writes the same file.
-  private static let patience = Duration.seconds(10)
+  private static let timeout = Duration.seconds(10)
 
   private borrowing func takeTemporaryName() throws(FileError) {
     // Nobody else knows the file yet. Without locks, a leftover is found, but not removed.
     _ = try? FileLock.tryLock(descriptor, .exclusive)
-    let deadline = Deadline(after: Self.patience)
+    let deadline = Deadline(after: Self.timeout)
     while unsafe linkat(
       AT_FDCWD, Self.link(to: descriptor), AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) != 0
     {
@@ -147,7 +147,7 @@ struct UnfinishedFile: ~Copyable {
   private static func named(
     _ temporary: String, for path: String
   ) throws(FileError) -> FileDescriptor {
-    let deadline = Deadline(after: patience)
+    let deadline = Deadline(after: timeout)
     while true {
       do throws(Errno) {
         let descriptor = try PrivateFile.open(temporary, .writeOnly, flags: O_CREAT | O_EXCL)
