@@ -171,15 +171,15 @@ extension Credential {
 /// over later.
 struct MigrationNotes: Sendable {
   private let notes: CopyNotes
-  private let way: String
+  private let route: String
 
   init(_ notes: CopyNotes, from source: StorePlace, to target: StorePlace) {
     self.notes = notes
-    way = Self.way(from: source, to: target)
+    route = Self.route(from: source, to: target)
   }
 
   /// The two stores of a migration, as notes name them: without the collection.
-  static func way(from source: StorePlace, to target: StorePlace) -> String {
+  static func route(from source: StorePlace, to target: StorePlace) -> String {
     "\(source.name):\(target.name)"
   }
 
@@ -213,7 +213,7 @@ struct MigrationNotes: Sendable {
     let all = try notes.all()
     guard !all.isEmpty else { return }
     let kept = try self.notes(about: copies)
-    try notes.keep(all.filter { $0.way != way || kept.contains($0) })
+    try notes.keep(all.filter { $0.route != route || kept.contains($0) })
   }
 
   private func notes(about copies: [Credential]) throws(KeychainError) -> Set<CopyNotes.Note> {
@@ -241,7 +241,7 @@ struct MigrationNotes: Sendable {
     let subject = ([modified, identity.accessGroup] + names).flatMap { name in
       Array("\(name.utf8.count):".utf8) + name.utf8
     }
-    return try notes.note(subject, way: way)
+    return try notes.note(subject, route: route)
   }
 }
 
@@ -262,9 +262,9 @@ extension AutomaticStore {
   /// notes cannot be read.
   package func unfinishedCopies() -> [UnfinishedCopies] {
     let notes = (try? CopyNotes(state).all()) ?? []
-    let counts = notes.reduce(into: [:]) { $0[$1.way, default: 0] += 1 }
-    return counts.sorted { $0.key < $1.key }.compactMap { way, count in
-      let places = way.split(separator: ":").compactMap { StorePlace(name: String($0)) }
+    let counts = notes.reduce(into: [:]) { $0[$1.route, default: 0] += 1 }
+    return counts.sorted { $0.key < $1.key }.compactMap { route, count in
+      let places = route.split(separator: ":").compactMap { StorePlace(name: String($0)) }
       guard places.count == 2 else { return nil }
       return UnfinishedCopies(source: places[0], target: places[1], count: count)
     }

@@ -220,7 +220,7 @@ package struct CopyNotes: Sendable {
     package let mark: String
 
     /// The source and the target, in words without spaces.
-    package let way: String
+    package let route: String
   }
 
   private let state: StateFolder
@@ -230,9 +230,9 @@ package struct CopyNotes: Sendable {
   /// Returns the note about a copy.
   ///
   /// Returns the note, or `nil` if there is no device secret.
-  package func note(_ subject: [UInt8], way: String) throws(KeychainError) -> Note? {
-    try state.tag("pk1/record.name", of: [Array("copies".utf8), way.utf8 + [0] + subject])
-      .map { Note(mark: $0, way: way) }
+  package func note(_ subject: [UInt8], route: String) throws(KeychainError) -> Note? {
+    try state.tag("pk1/record.name", of: [Array("copies".utf8), route.utf8 + [0] + subject])
+      .map { Note(mark: $0, route: route) }
   }
 
   /// Returns every note.
@@ -260,7 +260,7 @@ package struct CopyNotes: Sendable {
         path, .writeOnly, flags: O_APPEND | O_CREAT | O_NONBLOCK)
       defer { try? descriptor.close() }
       // The line break comes first, because the line before may be torn.
-      try DescriptorIO.write(Array("\n\(note.mark) \(note.way)".utf8), to: descriptor)
+      try DescriptorIO.write(Array("\n\(note.mark) \(note.route)".utf8), to: descriptor)
       guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
     } catch {
       throw .system(error, "write", path)
@@ -277,7 +277,7 @@ package struct CopyNotes: Sendable {
       }
       return
     }
-    let lines = notes.map { "\n\($0.mark) \($0.way)" }.sorted().joined()
+    let lines = notes.map { "\n\($0.mark) \($0.route)" }.sorted().joined()
     try translated(
       PrivateFile.replace(path) { descriptor throws(Errno) in
         try DescriptorIO.write(Array(lines.utf8), to: descriptor)
@@ -291,6 +291,6 @@ package struct CopyNotes: Sendable {
   private static func note(_ line: Substring) -> Note? {
     let words = line.split(separator: " ")
     guard words.count == 2, words[0].utf8.count == 32 else { return nil }
-    return Note(mark: String(words[0]), way: String(words[1]))
+    return Note(mark: String(words[0]), route: String(words[1]))
   }
 }

@@ -124,9 +124,9 @@ extension Vault {
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing
       try export.forEachItem { item throws(KeychainError) in
-        let meeting = try sealing.meeting(of: item, in: contents)
-        if case .locked(let requirement) = meeting { missing = max(missing, requirement) }
-        course.note(item, meeting)
+        let comparison = try sealing.comparison(of: item, in: contents)
+        if case .locked(let requirement) = comparison { missing = max(missing, requirement) }
+        course.note(item, comparison)
       }
       if missing > .nothing { return .again(missing) }
       return .done(course.report)
@@ -143,15 +143,15 @@ extension Vault {
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing
       try export.forEachItem { item throws(KeychainError) in
-        let meeting = try writer.sealing.meeting(of: item, in: writer.contents)
-        switch meeting {
+        let comparison = try writer.sealing.comparison(of: item, in: writer.contents)
+        switch comparison {
         case .nothing: try writer.put(item, replacing: nil)
         case .other(let old) where course.report.isOverwriting:
           try writer.put(item, replacing: old)
         case .locked(let requirement): missing = max(missing, requirement)
         case .itself, .other: break
         }
-        course.note(item, meeting)
+        course.note(item, comparison)
       }
       if missing > .nothing { throw writer.begin(again: missing) }
       return course
@@ -200,7 +200,7 @@ public struct ImportReport: Hashable, Sendable {
 }
 
 /// What the vault has for an item of an export.
-enum ItemMeeting {
+enum ItemComparison {
   /// The vault has no item with this identity.
   case nothing
 
@@ -216,9 +216,9 @@ enum ItemMeeting {
 
 extension ItemSealing {
   /// Compares an exported item with the item of the same identity in the vault.
-  func meeting(
+  func comparison(
     of item: borrowing OpenedItem, in contents: VaultContents
-  ) throws(KeychainError) -> ItemMeeting {
+  ) throws(KeychainError) -> ItemComparison {
     let identity = item.credential.identity
     let name = "\(identity)"
     guard let old = try contents.item(id(of: identity), keys, name: name) else { return .nothing }
@@ -259,8 +259,8 @@ struct ImportCourse {
     self.progress = progress
   }
 
-  mutating func note(_ item: borrowing OpenedItem, _ meeting: ItemMeeting) {
-    switch meeting {
+  mutating func note(_ item: borrowing OpenedItem, _ comparison: ItemComparison) {
+    switch comparison {
     case .nothing:
       report.addedCount += 1
       added.append(item.credential.identity)
