@@ -71,7 +71,10 @@ package enum DetachedThread {
   }
 
   private static func setName(_ name: String) {
-    guard let file = try? PrivateFile.open("/proc/thread-self/comm", .writeOnly) else { return }
+    guard
+      let file = try? FileDescriptor.open(
+        "/proc/thread-self/comm", .writeOnly, options: .closeOnExec)
+    else { return }
     try? DescriptorIO.write(Array(name.utf8), to: file)
     try? file.close()
   }
