@@ -136,7 +136,7 @@ extension KeychainError {
 
 extension CredentialIdentity {
   /// The identity of the credential's service or server, without account and other names.
-  var service: CredentialIdentity {
+  var withoutAccount: CredentialIdentity {
     switch kind {
     case .genericPassword(let service, _): .genericPassword(service: service, account: "")
     case .internetPassword(let password):

@@ -7,7 +7,7 @@ extension MigrationRun {
   mutating func copy(_ credential: Credential) throws(KeychainError) {
     do throws(KeychainError) {
       guard canLeave(credential) else { throw .boundToDevice(credential) }
-      try migration.mayChangeOver?(credential.identity.service)
+      try migration.mayChangeOver?(credential.identity.withoutAccount)
       try transfer(credential.identity)
     } catch {
       // The next listing shows what happened to it.
@@ -48,7 +48,7 @@ extension MigrationRun {
   /// Items of other programs stay in the source anyway, so for them this is `false`.
   private func wasRemoved(_ credential: Credential) throws(KeychainError) -> Bool {
     guard !migration.isOverwriting, !credential.isOfOtherProgram,
-      try migration.isChosen?(credential.identity.service) ?? false
+      try migration.isChosen?(credential.identity.withoutAccount) ?? false
     else { return false }
     // A search shows an item of another program under only one of its names.
     return try target.credential(for: credential.identity) == nil
@@ -86,7 +86,7 @@ extension MigrationRun {
     _ found: Credential, than original: Credential
   ) throws(KeychainError) -> Bool {
     guard !found.isOfOtherProgram, found.modified > original.modified else { return false }
-    return try migration.isChosen?(found.identity.service) ?? false
+    return try migration.isChosen?(found.identity.withoutAccount) ?? false
   }
 
   /// Writes a credential to the target, and reads it back.

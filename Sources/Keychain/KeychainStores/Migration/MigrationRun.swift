@@ -169,7 +169,7 @@ struct MigrationRun {
   private func removable(_ listed: [Credential]) -> [Credential] {
     let complete = Set(report.completeServices)
     return listed.filter { credential in
-      complete.contains(credential.identity.service) && !ledger.stays(credential)
+      complete.contains(credential.identity.withoutAccount) && !ledger.stays(credential)
         && (!credential.isOfOtherProgram || migration.removesOtherPrograms)
     }
   }
@@ -196,19 +196,19 @@ struct MigrationRun {
   private mutating func findCompleteServices(of listed: [Credential]) throws(KeychainError) {
     var services: [CredentialIdentity] = []
     var known: Set<CredentialIdentity> = []
-    for credential in listed where known.insert(credential.identity.service).inserted {
-      services.append(credential.identity.service)
+    for credential in listed where known.insert(credential.identity.withoutAccount).inserted {
+      services.append(credential.identity.withoutAccount)
     }
     // A damaged item may belong to any service.
     var incomplete = report.damaged.isEmpty ? [] : known
     for copy in try copiesWithoutOriginal(listed) {
       ledger.note(.wasDeleted(copy), about: copy)
-      incomplete.insert(copy.identity.service)
+      incomplete.insert(copy.identity.withoutAccount)
     }
     // One access group is not enough to know a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
     for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
-      let service = credential.identity.service
+      let service = credential.identity.withoutAccount
       guard known.contains(service), !incomplete.contains(service) else { continue }
       let isElsewhere = migration.accessGroup.map {
         !$0.hasSameBytes(as: credential.identity.accessGroup)
@@ -227,7 +227,7 @@ struct MigrationRun {
     report.unchangedCount = ledger.count(of: .unchanged)
     report.obstacles = ledger.obstacles
     let incomplete = Set(report.incompleteServices)
-    report.strandedCount = ledger.count(of: { incomplete.contains($0.service) })
+    report.strandedCount = ledger.count(of: { incomplete.contains($0.withoutAccount) })
     return report
   }
 
@@ -261,7 +261,7 @@ extension MigrationRun {
     let names = Set(listed.map(\.identity))
     var found: [Credential] = []
     for copy in earlierCopies where !names.contains(copy.identity) {
-      if try migration.isChosen?(copy.identity.service) ?? true { continue }
+      if try migration.isChosen?(copy.identity.withoutAccount) ?? true { continue }
       // A search shows an item of another program under only one of its names.
       guard try source.credential(for: copy.identity) == nil,
         try target.credential(for: copy.identity)?.version == copy.version
@@ -277,9 +277,9 @@ extension MigrationRun {
     let complete = Set(report.completeServices)
     let copies = noted + earlierCopies
     if migration.service == nil, migration.server == nil, migration.accessGroup == nil {
-      try notes.forget(allBut: copies.filter { !complete.contains($0.identity.service) })
+      try notes.forget(allBut: copies.filter { !complete.contains($0.identity.withoutAccount) })
     } else {
-      try notes.forget(copies.filter { complete.contains($0.identity.service) })
+      try notes.forget(copies.filter { complete.contains($0.identity.withoutAccount) })
     }
   }
 }
