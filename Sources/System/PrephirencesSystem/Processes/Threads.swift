@@ -72,7 +72,7 @@ package enum DetachedThread {
 
   private static func setName(_ name: String) {
     guard
-      let file = try? FileDescriptor.open(
+      let file = unsafe try? FileDescriptor.open(
         "/proc/thread-self/comm", .writeOnly, options: .closeOnExec)
     else { return }
     try? DescriptorIO.write(Array(name.utf8), to: file)
