@@ -7,14 +7,14 @@ struct CodingTests {
   @Test(arguments: 0..<70)
   func base64IsFoundations(_ count: Int) {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
-    let text = Base64.encode(bytes)
+    let text = bytes.base64
     #expect(text == Data(bytes).base64EncodedString())
-    #expect(Base64.decode(Array(text.utf8)[...]) == bytes)
+    #expect([UInt8](base64: Array(text.utf8)[...]) == bytes)
   }
 
   @Test(arguments: ["A", "AA", "AAA", "A===", "AA=A", "====", "AA==AA==", "AA=\n", "A\u{e4}A"])
   func brokenBase64IsRefused(_ text: String) {
-    #expect(Base64.decode(Array(text.utf8)[...]) == nil)
+    #expect([UInt8](base64: Array(text.utf8)[...]) == nil)
   }
 
   @Test func hexadecimalDigitsComeBack() {

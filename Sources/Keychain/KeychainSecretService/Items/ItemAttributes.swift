@@ -135,7 +135,7 @@ enum StoredText {
   /// Returns a name in its stored form, by the same rule.
   static func encode(_ name: String) -> String {
     let bytes = Array(name.utf8)
-    return unsafe isKeptByEveryone(bytes.span.bytes) ? name : prefix + Base64.encode(bytes)
+    return unsafe isKeptByEveryone(bytes.span.bytes) ? name : prefix + bytes.base64
   }
 
   static func isKeptByEveryone(_ name: String) -> Bool {

@@ -26,7 +26,7 @@ package struct FileLock: ~Copyable {
     try self.init(exclusive: descriptor, path, deadline: deadline)
   }
 
-  /// Locks an open file, and takes ownership of it.
+  /// Locks an open file, and takes ownership of it; it is closed if that fails.
   package init(
     exclusive descriptor: FileDescriptor, _ path: String, deadline: Deadline
   ) throws(FileError) {

@@ -65,6 +65,9 @@ struct UnfinishedFile: ~Copyable {
   }
 
   /// Gives the synced file its name, and replaces a file that has it.
+  ///
+  /// After ``FileError/Kind/unsynced(_:)`` it has its name; after any other error, the old file is
+  /// unchanged.
   consuming func replaceOld() throws(FileError) {
     if !isNamed { try takeTemporaryName() }
     isNamed = true
@@ -74,6 +77,9 @@ struct UnfinishedFile: ~Copyable {
   }
 
   /// Gives the synced file its name, unless that is taken.
+  ///
+  /// A file that others use as soon as it has its name (`isShared`) keeps it even if the folder cannot
+  /// be synced.
   consuming func takeName(isShared: Bool) throws(FileError) {
     try takeName()
     do throws(FileError) {

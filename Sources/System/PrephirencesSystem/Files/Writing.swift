@@ -42,7 +42,8 @@ extension PrivateFile {
     }
   }
 
-  /// Creates or replaces a file, open to the user alone, in one step and durably.
+  /// Creates or replaces a file, open to the user alone, in one step and durably; a link is replaced
+  /// itself.
   package static func replace(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
@@ -154,6 +155,9 @@ package struct NewFile: ~Copyable {
   }
 
   /// Makes the contents durable, and gives the file its name.
+  ///
+  /// After ``FileError/Kind/unsynced(_:)`` it has its name and may lose it with the power; after any
+  /// other error, the name is free. A file that others use at once (`isShared`) keeps its name.
   package consuming func publish(isShared: Bool = false) throws(FileError) {
     try file.sync()
     try file.takeName(isShared: isShared)

@@ -119,8 +119,18 @@ extension [UInt8] {
 
 // MARK: - Base64
 
-/// Base64 of what is not secret (RFC 4648, section 4).
-package enum Base64 {
+extension [UInt8] {
+  /// The bytes in base64 (RFC 4648, section 4), for what is not secret.
+  package var base64: String { Base64.encode(self) }
+
+  /// Reads base64; `nil` if the text isn't that.
+  package init?(base64 text: ArraySlice<UInt8>) {
+    guard let bytes = Base64.decode(text) else { return nil }
+    self = bytes
+  }
+}
+
+private enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -131,14 +141,9 @@ package enum Base64 {
     return values
   }()
 
-  package static func encode(_ bytes: [UInt8]) -> String {
+  static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
-    append(bytes, to: &text)
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-    text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
     var index = 0
     while index < bytes.count {
       let second = index + 1 < bytes.count ? bytes[index + 1] : nil
@@ -151,10 +156,10 @@ package enum Base64 {
       text.append(third.map { alphabet[Int($0 & 63)] } ?? UInt8(ascii: "="))
       index += 3
     }
+    return String(decoding: text, as: UTF8.self)
   }
 
-  /// Returns the bytes of a text; `nil` if it isn't one.
-  package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+  static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
     var bytes: [UInt8] = []
