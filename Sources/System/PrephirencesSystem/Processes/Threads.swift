@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 package import SystemPackage
 
 /// Starts threads that nobody waits for.
