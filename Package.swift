@@ -367,7 +367,8 @@ let package = Package(
       [
         "ForwardingStores", "Keychain", "KeychainCredentials",
         "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainTesting",
-        "KeychainVault", "KeychainVaultTesting", "PreferencesDurable", "PrephirencesDurable",
+        "KeychainVault", "KeychainVaultTesting", "PreferencesDurable", "Prephirences",
+        "PrephirencesDurable",
         "PrephirencesSystem",
       ]),
     tests(

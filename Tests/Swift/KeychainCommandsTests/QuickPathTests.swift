@@ -49,7 +49,8 @@ struct QuickPathTests {
     let isThorough = getenv("PREPHIRENCES_THOROUGH").map { unsafe String(cString: $0) } == "1"
     let count = isThorough ? 500 : 70
     for (index, command) in Self.commands.enumerated() {
-      let name = try #require(command.quickName)
+      let quickName = command.quickName
+      let name = try #require(quickName)
       #expect(name == command._commandName && command.configuration.aliases.isEmpty)
       var lines = CommandLines(
         words: ["keychain", name], try ParserArgument.all(of: command), values: Self.values,

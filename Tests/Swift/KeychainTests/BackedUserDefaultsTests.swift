@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Keychain
+import Prephirences
 internal import Testing
 
 @Suite("User defaults over a keychain")

@@ -192,7 +192,7 @@ struct ReferencePreferencesTests {
     try SharedReplica(durable).share(SharingSettings())
     // Another process, with a connection of its own, opens it as a plain file.
     let other = DurablePreferences(
-      suiteName: "settings", folder: folder.path, patience: .seconds(11))
+      suiteName: "settings", folder: folder.path, timeout: .seconds(11))
     for preferences in [durable, other] {
       #expect(code { _ = try settings(preferences).string(for: "token") } == .refused)
     }

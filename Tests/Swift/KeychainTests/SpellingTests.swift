@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Keychain
+import Prephirences
 internal import Testing
 
 /// Names of the released library, and values that transformations refuse.

@@ -7,7 +7,7 @@ internal import PrephirencesSystem
 /// This machine's copy of a shared store, for one command.
 final class SharedCopy {
   /// How long a command tries to bring the copy in step before it takes it as it is.
-  private static let patience: Duration = .seconds(5)
+  private static let timeout: Duration = .seconds(5)
 
   /// How long a command waits until its changes are sent.
   private static let sendingPatience: Duration = .seconds(20)
@@ -48,7 +48,7 @@ final class SharedCopy {
   private func bringInStep() throws {
     isRefreshed = true
     if try isFollowed() { return }
-    try withWorker { try $0.bringInStep(Deadline(after: Self.patience)) }
+    try withWorker { try $0.bringInStep(Deadline(after: Self.timeout)) }
   }
 
   /// Whether a process keeps the copy in step.
@@ -88,7 +88,7 @@ final class SharedCopy {
     }
     try body(try suite.direct())
     do {
-      try withWorker { try $0.bringInStep(Deadline(after: Self.patience)) }
+      try withWorker { try $0.bringInStep(Deadline(after: Self.timeout)) }
     } catch {
       let reason = CommandHost.current.failure(of: error).map { ": \($0.message)" } ?? ""
       notice("the store has the change, but this machine's copy has not got it yet\(reason)")

@@ -1,5 +1,6 @@
 import Foundation
 import Keychain
+import Prephirences
 import Testing
 
 @Suite("Keychain")

@@ -42,7 +42,7 @@ struct SyncLogCommand: SyncSubcommand {
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
   /// How long etcd is waited for before the log is that of this machine.
-  private static let patience: Duration = .seconds(10)
+  private static let timeout: Duration = .seconds(10)
 
   func validate() throws {
     guard last >= 0 else { throw ValidationError(SyncUsageText.lastNegative) }
@@ -53,7 +53,7 @@ struct SyncLogCommand: SyncSubcommand {
     var log = ChangeLog(key: key)
     let isShared = try shared.replica.isShared()
     do {
-      try log.read(try shared.direct(timeout: Self.patience), last: last)
+      try log.read(try shared.direct(timeout: Self.timeout), last: last)
     } catch {
       guard isShared else { throw error }
       session.interface.say("\(error.message); this is what came to this machine")

@@ -30,7 +30,7 @@ struct SyncRunCommand: SyncSubcommand {
   private static let pause = Duration.seconds(2)
 
   /// How long the end waits for calls that are on their way.
-  private static let patience: Duration = .seconds(5)
+  private static let timeout: Duration = .seconds(5)
 
   func perform(in session: SharingSession) throws {
     // Before there are other threads, which would get the signals.
@@ -63,7 +63,7 @@ struct SyncRunCommand: SyncSubcommand {
       running.update()
     } while !signals.wait(min(Self.pause, watchdog.map { $0 / 3 } ?? Self.pause))
     ServiceNotice.send("STOPPING=1")
-    running.end(Deadline(after: Self.patience))
+    running.end(Deadline(after: Self.timeout))
   }
 
   /// Lets this process open as many files as it may, and returns their number: a service begins with
