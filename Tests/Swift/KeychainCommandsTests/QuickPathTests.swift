@@ -60,7 +60,7 @@ struct QuickPathTests {
         let alone = number % 20 == 0 ? nil : command
         if try takes(lines.next(), alone: alone) { taken += 1 }
       }
-      #expect(taken > count / 5, "\(name)")
+      #expect(taken > count / 20, "\(name)")
     }
   }
 

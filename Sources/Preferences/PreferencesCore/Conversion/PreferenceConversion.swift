@@ -145,18 +145,16 @@ extension String {
     return rest.first.map { "123456789".contains($0) } ?? false
   }
 
-  /// The path with the home directory in place of `~` or `~user`; unchanged if there is none.
+  /// The path with the home directory in place of `~` or `~user`, and without a slash at the end, as
+  /// Foundation expands it; a path without a tilde is unchanged.
   var expandingTilde: String {
-    guard utf8.first == UInt8(ascii: "~") else { return self }
+    guard first == "~" else { return self }
     let user = dropFirst().prefix { $0 != "/" }
     let files = FileManager.default
-    guard
-      let home = user.isEmpty
-        ? files.homeDirectoryForCurrentUser : files.homeDirectory(forUser: String(user))
-    else { return self }
-    var path = home.path + dropFirst(1 + user.count)
-    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-    return path
+    let home =
+      user.isEmpty ? files.homeDirectoryForCurrentUser : files.homeDirectory(forUser: String(user))
+    let path = home.map { $0.path + dropFirst(1 + user.count) } ?? self
+    return path.count > 1 && path.last == "/" ? String(path.dropLast()) : path
   }
 }
 
