@@ -3,8 +3,8 @@ internal import KeychainCommands
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PreferenceCommands
-internal import PreferencesShared
 internal import PreferencesCore
+internal import PreferencesShared
 
 /// The command `prefs`.
 @main

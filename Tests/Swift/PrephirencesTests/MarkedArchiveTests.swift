@@ -125,8 +125,9 @@ struct MarkedArchiveTests {
     }
   }
 
-  /// The order of a dictionary is different in every process with Foundation. Beside that, every byte
-  /// is the same.
+  /// The order of a dictionary is different in every process with Foundation.
+  ///
+  /// Beside that, every byte is the same.
   @Test func theBytesAreThoseOfFoundation() throws {
     for (value, ours, theirs) in Self.archives {
       #expect(try rewritten(theirs, sorted: false) == theirs, "\(value)")

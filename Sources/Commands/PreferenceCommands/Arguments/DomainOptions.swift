@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import PreferencesCore
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesEtcd
 internal import PrephirencesSystem

@@ -1,6 +1,6 @@
+internal import PreferencesCore
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import PreferencesCore
 internal import PrephirencesSystem
 
 /// The preferences of a domain in a file of this machine, which may be the copy of a shared store.

@@ -1,5 +1,5 @@
-internal import PreferencesDurable
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 

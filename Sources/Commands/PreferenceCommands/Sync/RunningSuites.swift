@@ -1,6 +1,6 @@
 internal import Glibc
-internal import PreferencesShared
 internal import PreferencesCore
+internal import PreferencesShared
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 

@@ -1,6 +1,6 @@
+internal import PreferencesCore
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 

@@ -96,7 +96,9 @@ struct BusSocket: ~Copyable {
   let descriptor: CInt
   let peer: ProcessIdentity
 
-  /// Connects. Every failure but a missing bus is *busy*: a bus that cannot be reached now is not absent.
+  /// Connects.
+  ///
+  /// Every failure but a missing bus is *busy*: a bus that cannot be reached now is not absent.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .busyBus(address, errno) }

@@ -414,7 +414,9 @@ final class ReadCache: @unchecked Sendable {
     lock.withLock { set(value, for: key, size: size) }
   }
 
-  /// Records a later generation. `changes` is `nil` to forget all values.
+  /// Records a later generation.
+  ///
+  /// `changes` is `nil` to forget all values.
   func advance(to generation: Int64, _ changes: [CachedChange]?, keepsNew: Bool) {
     lock.withLock {
       current = generation

@@ -79,7 +79,9 @@ extension Engine {
     }
   }
 
-  /// Reads what a file says about sharing, in one transaction. Returns `nil` if there is no file.
+  /// Reads what a file says about sharing, in one transaction.
+  ///
+  /// Returns `nil` if there is no file.
   func inspect<Result>(
     _ body: (OpenDatabase, OpenDatabase.State) throws -> Result
   ) throws -> Result? {

@@ -331,7 +331,9 @@ final class WriteTransaction {
     }
   }
 
-  /// Forgets the oldest removals, so that they don't fill the file. Returns `nil` if none is.
+  /// Forgets the oldest removals, so that they don't fill the file.
+  ///
+  /// Returns `nil` if none is.
   func forgetRemovals(keeping count: Int64) throws -> Int64? {
     let floor = try database.connection.first(
       "SELECT generation FROM preference WHERE kind = 0 ORDER BY generation DESC LIMIT 1 OFFSET ?",

@@ -35,8 +35,9 @@ struct SuiteFile: Hashable, Sendable {
   /// The file of `UserDefaults` for the same suite.
   var propertyListPath: String { folder + "/" + suiteName + ".plist" }
 
-  /// Finds the file of a suite. `folder` is `nil` for the user's configuration. `isOnNetwork` is
-  /// `nil` to find out.
+  /// Finds the file of a suite.
+  ///
+  /// `folder` is `nil` for the user's configuration. `isOnNetwork` is `nil` to find out.
   init(
     suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?,
     timeout: Duration = .seconds(10)

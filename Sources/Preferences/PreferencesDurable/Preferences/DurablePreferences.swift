@@ -182,8 +182,9 @@ extension DurablePreferences: ChangeReportingPreferences {
 
 // What commands need to know before they read or write.
 extension DurablePreferences {
-  /// Returns the names of the suites that have a file, in the order of their bytes. None if the
-  /// folder does not exist.
+  /// Returns the names of the suites that have a file, in the order of their bytes.
+  ///
+  /// None if the folder does not exist.
   package static func storedSuiteNames(
     _ environment: EnvironmentVariables = .process
   ) throws(PreferencesError) -> [String] {

@@ -207,8 +207,9 @@ extension ReplicaTransaction {
 }
 
 extension ReplicaTransaction {
-  /// Compares everything that the server has with the shadow. `known` is `nil` if nothing is sent
-  /// meanwhile.
+  /// Compares everything that the server has with the shadow.
+  ///
+  /// `known` is `nil` if nothing is sent meanwhile.
   func apply(_ snapshot: SharedSnapshot, since known: SharingState?) throws -> SnapshotOutcome {
     guard let identity = snapshot.identity, sync.identity ?? identity == identity else {
       return .foreign

@@ -15,7 +15,9 @@ package final class DirectWatch: Sendable {
   private let unreadable: @Sendable (PreferenceKey, PreferencesError) -> Void
   private let cancellation = EtcdCancellation()
 
-  /// Begins to watch, after the first reading. `keys` is `nil` for all.
+  /// Begins to watch, after the first reading.
+  ///
+  /// `keys` is `nil` for all.
   package init(
     _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool, until end: Deadline? = nil,
     failed: @escaping @Sendable (PreferencesError) -> Void,

@@ -61,8 +61,9 @@ package struct StoreHistory {
       && key?.utf8.elementsEqual(change.key.utf8) ?? true
   }
 
-  /// Goes back to the last change before a revision. Returns `nil` if there is none, or if it has
-  /// no values.
+  /// Goes back to the last change before a revision.
+  ///
+  /// Returns `nil` if there is none, or if it has no values.
   private mutating func step() throws -> StoreTransaction? {
     let now = try revision ?? newestRevision()
     revision = now

@@ -19,7 +19,9 @@ package final class SyncWorker: Sendable {
   /// Where it sends to.
   package var place: String? { core.options.place }
 
-  /// Creates a worker, which does nothing yet. `resolver` is `nil` if this process decides none.
+  /// Creates a worker, which does nothing yet.
+  ///
+  /// `resolver` is `nil` if this process decides none.
   package init(
     replica: SharedReplica, cluster: EtcdConfiguration, prefix: String, resolver: Resolver?,
     options: SyncOptions = SyncOptions()

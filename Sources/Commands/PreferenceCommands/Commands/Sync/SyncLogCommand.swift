@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import PreferencesCore
 internal import PreferencesDurable
 internal import PreferencesShared
-internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
-internal import PreferencesShared
 internal import PreferencesCore
+internal import PreferencesShared
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
