@@ -201,7 +201,7 @@ struct JSONForm {
     case (.string(let text), .data): Data(base64Encoded: text).map(StoredValue.data)
     // A date in a file has a zone.
     case (.string(let text), .date): DateText.parseExact(text) { _ in nil }.map(StoredValue.date)
-    case (.string(let text), .url): URL(string: text).map(StoredValue.url)
+    case (.string(let text), .url): URL(written: text).map(StoredValue.url)
     case (.array(let parts), .url): url(parts)
     case (.string(let text), .uuid): UUID(uuidString: text).map(StoredValue.uuid)
     case (.string(let text), .decimal), (.number(let text), .decimal):
@@ -213,7 +213,7 @@ struct JSONForm {
   private static func url(_ parts: [JSONValue]) -> StoredValue? {
     guard parts.count == 2, case .string(let relative) = parts[0],
       case .string(let base) = parts[1],
-      let base = URL(string: base), let url = URL(string: relative, relativeTo: base)
+      let base = URL(written: base), let url = URL(string: relative, relativeTo: base)
     else { return nil }
     return .url(url)
   }

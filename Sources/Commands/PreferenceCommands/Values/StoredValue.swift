@@ -246,7 +246,7 @@ extension StoredValue {
 
   private static func url(_ text: String) -> StoredValue? {
     guard !text.isEmpty else { return nil }
-    return URL(string: text).map(StoredValue.url)
+    return URL(written: text).map(StoredValue.url)
   }
 
   /// Returns a decimal number; `nil` if it has more digits than `Decimal` keeps.

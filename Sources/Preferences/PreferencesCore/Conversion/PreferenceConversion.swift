@@ -73,7 +73,7 @@ package struct PreferenceConversion {
     case let url as URL: url
     case let archive as Data: MarkedArchive.url(of: archive)
     case let text as String:
-      if let url = URL(string: text), url.scheme != nil {
+      if let url = URL(written: text), url.scheme != nil {
         url
       } else {
         URL(fileURLWithPath: text.expandingTilde)
