@@ -13,9 +13,8 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
 
   /// Creates an error; for authors of ciphers.
   ///
-  /// - Parameters:
-  ///   - code: The kind of failure.
-  ///   - message: What failed, without a capital letter or full stop. It must not contain a secret.
+  /// - Parameter message: What failed, without a capital letter or full stop. It must not contain a
+  ///   secret.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -68,9 +67,7 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
 
   /// Returns whether an error has the same code, for `catch` and `switch`.
   ///
-  /// - Parameters:
-  ///   - pattern: The error with the expected code.
-  ///   - error: Any error.
+  /// - Parameter pattern: The error with the expected code.
   /// - Returns: `true` if the codes are equal.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     (error as? Self)?.code == pattern.code

@@ -69,9 +69,7 @@ public struct RemoteError: Error, Hashable, Sendable {
 
   /// Returns whether an error has the same code, for `catch` and `switch`.
   ///
-  /// - Parameters:
-  ///   - pattern: The error with the expected code.
-  ///   - error: Any error.
+  /// - Parameter pattern: The error with the expected code.
   /// - Returns: `true` if the codes are equal.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     (error as? Self)?.code == pattern.code
