@@ -60,7 +60,9 @@ public final class SecretCipher: Cipher {
   ///
   /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/unavailable``.
   public func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
-    try keys.forEncrypting().encrypt(data, context.bytes)
+    try CryptoPrephirencesError.converting {
+      try keys.forEncrypting().encrypt(data, context.bytes)
+    }
   }
 
   /// Decrypts data.
@@ -72,19 +74,21 @@ public final class SecretCipher: Cipher {
   ///   ``CryptoPrephirencesError/Code/unavailable``, which is also the code for costs and numbers
   ///   of salts that exceed the limits.
   public func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
-    let (header, body) = try CipherHeader.split(data)
-    let key = try keys.forDecrypting(header)
-    let plain = try key.decrypt(body, context.bytes)
-    keys.note(key)
-    return plain
+    try CryptoPrephirencesError.converting {
+      let (header, body) = try CipherHeader.split(data)
+      let key = try keys.forDecrypting(header)
+      let plain = try key.decrypt(body, context.bytes)
+      keys.note(key)
+      return plain
+    }
   }
 }
 
 /// The keys of a cipher.
 protocol CipherKeys: Sendable {
-  func forEncrypting() throws(CryptoPrephirencesError) -> CipherKey
+  func forEncrypting() throws -> CipherKey
 
-  func forDecrypting(_ header: CipherHeader) throws(CryptoPrephirencesError) -> CipherKey
+  func forDecrypting(_ header: CipherHeader) throws -> CipherKey
 
   /// Records a key that was right.
   func note(_ key: CipherKey)
@@ -120,7 +124,7 @@ enum CipherHeader: Hashable {
   }
 
   /// Splits encrypted data into its header and the rest.
-  static func split(_ data: Data) throws(CryptoPrephirencesError) -> (CipherHeader, Data) {
+  static func split(_ data: Data) throws -> (CipherHeader, Data) {
     guard data.starts(with: magic) else {
       throw CryptoPrephirencesError(.notEncrypted, "the data is not encrypted by this cipher")
     }
@@ -139,7 +143,7 @@ enum CipherHeader: Hashable {
     } catch let error as CryptoPrephirencesError {
       throw error
     } catch {
-      throw .truncated
+      throw CryptoPrephirencesError.truncated
     }
   }
 }
@@ -170,32 +174,26 @@ final class CipherKey: CipherKeys {
     self.secret = secret
   }
 
-  func encrypt(_ data: Data, _ context: Data) throws(CryptoPrephirencesError) -> Data {
-    do throws(SecretsError) {
-      let message = try SecretBytes(copying: data.span.bytes)
-      return header.bytes + check + Data(try SecretBox.seal(message, with: messageKey(context)))
-    } catch {
-      throw CryptoPrephirencesError(error)
-    }
+  func encrypt(_ data: Data, _ context: Data) throws -> Data {
+    let message = try SecretBytes(copying: data.span.bytes)
+    return header.bytes + check + Data(try SecretBox.seal(message, with: messageKey(context)))
   }
 
-  func decrypt(_ body: Data, _ context: Data) throws(CryptoPrephirencesError) -> Data {
-    guard body.count >= Self.checkCount + SecretBox.overhead else { throw .truncated }
+  func decrypt(_ body: Data, _ context: Data) throws -> Data {
+    guard body.count >= Self.checkCount + SecretBox.overhead else {
+      throw CryptoPrephirencesError.truncated
+    }
     guard Data(body.prefix(Self.checkCount)) == check else {
       throw CryptoPrephirencesError(.wrongKey, "the key or passphrase is wrong")
     }
     let box = Data(body.dropFirst(Self.checkCount))
-    do throws(SecretsError) {
-      let message = try SecretBox.open(box.span.bytes, with: messageKey(context))
-      return message.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
-    } catch {
-      throw CryptoPrephirencesError(error)
-    }
+    let message = try SecretBox.open(box.span.bytes, with: messageKey(context))
+    return message.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
   }
 
   func forEncrypting() -> CipherKey { self }
 
-  func forDecrypting(_ header: CipherHeader) throws(CryptoPrephirencesError) -> CipherKey {
+  func forDecrypting(_ header: CipherHeader) throws -> CipherKey {
     guard header == self.header else {
       throw CryptoPrephirencesError(.wrongKey, "the data is encrypted with a passphrase")
     }
@@ -204,7 +202,7 @@ final class CipherKey: CipherKeys {
 
   func note(_ key: CipherKey) {}
 
-  private func messageKey(_ context: Data) throws(SecretsError) -> SecretBytes {
+  private func messageKey(_ context: Data) throws -> SecretBytes {
     let fields = header.bytes + context
     return try KeyDerivation.key(from: secret, label: "pc1/message", fields: fields.span.bytes)
   }
@@ -223,7 +221,16 @@ final class CipherKey: CipherKeys {
 }
 
 extension CryptoPrephirencesError {
-  init(_ error: SecretsError) {
+  /// Performs a call whose errors are these, or those of `KeychainSecrets`, which become these.
+  fileprivate static func converting<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SecretsError {
+      throw Self(error)
+    }
+  }
+
+  fileprivate init(_ error: SecretsError) {
     self =
       error.code == .authenticationFailed
       ? .foreignContext : Self(.unavailable, error.description)
@@ -256,8 +263,8 @@ final class PassphraseKeys: CipherKeys {
     self.parameters = parameters
   }
 
-  func forEncrypting() throws(CryptoPrephirencesError) -> CipherKey {
-    try state.withLock { state throws(CryptoPrephirencesError) -> CipherKey in
+  func forEncrypting() throws -> CipherKey {
+    try state.withLock { state in
       if let key = state.writing { return key }
       let key = try derive(.passphrase(parameters, salt: Self.freshSalt()))
       state.writing = key
@@ -266,14 +273,18 @@ final class PassphraseKeys: CipherKeys {
     }
   }
 
-  func forDecrypting(_ header: CipherHeader) throws(CryptoPrephirencesError) -> CipherKey {
+  func forDecrypting(_ header: CipherHeader) throws -> CipherKey {
     guard case .passphrase(let cost, _) = header else {
       throw CryptoPrephirencesError(.wrongKey, "the data is encrypted with a key, not a passphrase")
     }
-    guard cost.memory <= parameters.memory, cost.passes <= parameters.passes else { throw .costly }
-    return try state.withLock { state throws(CryptoPrephirencesError) -> CipherKey in
+    guard cost.memory <= parameters.memory, cost.passes <= parameters.passes else {
+      throw CryptoPrephirencesError.costly
+    }
+    return try state.withLock { state in
       if let key = state.known[header] { return key }
-      guard state.unproven.count < Self.greatestUnprovenCount else { throw .manySalts }
+      guard state.unproven.count < Self.greatestUnprovenCount else {
+        throw CryptoPrephirencesError.manySalts
+      }
       let key = try derive(header)
       // Keeps the keys that decrypted nothing; otherwise they would be derived repeatedly.
       if state.known.count >= Self.greatestCount {
@@ -292,14 +303,11 @@ final class PassphraseKeys: CipherKeys {
     }
   }
 
-  private func derive(_ header: CipherHeader) throws(CryptoPrephirencesError) -> CipherKey {
-    guard case .passphrase(let parameters, let salt) = header else { throw .truncated }
-    let secret: SecretBytes
-    do throws(SecretsError) {
-      secret = try PasswordHash.key(passphrase: passphrase, salt: salt, parameters: parameters)
-    } catch {
-      throw CryptoPrephirencesError(error)
+  private func derive(_ header: CipherHeader) throws -> CipherKey {
+    guard case .passphrase(let parameters, let salt) = header else {
+      throw CryptoPrephirencesError.truncated
     }
+    let secret = try PasswordHash.key(passphrase: passphrase, salt: salt, parameters: parameters)
     return try CipherKey(header: header, secret: secret)
   }
 
