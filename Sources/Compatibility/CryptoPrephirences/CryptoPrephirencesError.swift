@@ -24,40 +24,35 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
   ///
   /// Later releases may add kinds, so a `switch` needs a default.
   public struct Code: Hashable, Sendable {
-    private enum Storage {
-      case wrongKey, damaged, notEncrypted, unsupported, unstorable, undecodable, notFound
-      case inputOutput, unavailable
-    }
-
-    private let storage: Storage
+    private let name: String
 
     /// The data is encrypted with another key or passphrase.
-    public static var wrongKey: Self { Self(storage: .wrongKey) }
+    public static var wrongKey: Self { Self(name: "wrongKey") }
 
     /// The data was changed after encryption, truncated, or moved from another key of the
     /// preferences.
-    public static var damaged: Self { Self(storage: .damaged) }
+    public static var damaged: Self { Self(name: "damaged") }
 
     /// The data is not encrypted by this cipher.
-    public static var notEncrypted: Self { Self(storage: .notEncrypted) }
+    public static var notEncrypted: Self { Self(name: "notEncrypted") }
 
     /// The data is encrypted in a form that this release does not support.
-    public static var unsupported: Self { Self(storage: .unsupported) }
+    public static var unsupported: Self { Self(name: "unsupported") }
 
     /// The type of the value is neither `Codable` nor `NSCoding`, so it cannot be encrypted.
-    public static var unstorable: Self { Self(storage: .unstorable) }
+    public static var unstorable: Self { Self(name: "unstorable") }
 
     /// The decrypted data is not a value, or not of a type of this program.
-    public static var undecodable: Self { Self(storage: .undecodable) }
+    public static var undecodable: Self { Self(name: "undecodable") }
 
     /// The file does not exist.
-    public static var notFound: Self { Self(storage: .notFound) }
+    public static var notFound: Self { Self(name: "notFound") }
 
     /// The system failed to read or write.
-    public static var inputOutput: Self { Self(storage: .inputOutput) }
+    public static var inputOutput: Self { Self(name: "inputOutput") }
 
     /// There is not enough memory for a key, or the costs of a passphrase exceed the limits.
-    public static var unavailable: Self { Self(storage: .unavailable) }
+    public static var unavailable: Self { Self(name: "unavailable") }
   }
 
   /// The decrypted file is not a property list with a dictionary.

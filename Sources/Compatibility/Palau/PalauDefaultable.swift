@@ -1,4 +1,5 @@
 public import Foundation
+internal import Prephirences
 
 /// A type of values that entries can have.
 ///
@@ -61,23 +62,29 @@ public protocol PalauDefaultable {
 extension PalauDefaultable {
   /// Returns the value of a key.
   public static func get(_ key: String, from defaults: NSUD) -> ValueType? {
-    PalauForm.value(of: Self.self, key, in: defaults)
+    PalauForm.read(Self.self, key, in: defaults) {
+      PalauForm.kind(of: Self.self).value(key, in: defaults)
+    }
   }
 
   /// Returns the values of a key of an array entry.
   public static func get(_ key: String, from defaults: NSUD) -> [ValueType]? {
-    PalauForm.values(of: Self.self, key, in: defaults)
+    PalauForm.read([Self].self, key, in: defaults) {
+      PalauForm.kind(of: Self.self).values(key, in: defaults)
+    }
   }
 
   /// Sets the value of a key; a value that cannot be stored changes nothing, and
   /// `lastPreferencesError` of the user defaults has the reason.
   public static func set(_ value: ValueType?, forKey key: String, in defaults: NSUD) {
-    PalauForm.set(value, of: Self.self, key, in: defaults)
+    guard let value else { return defaults.removePreference(forKey: key) }
+    PalauForm.kind(of: Self.self).set(value, key, in: defaults)
   }
 
   /// Sets the values of a key of an array entry; see `set(_:forKey:in:)`.
   public static func set(_ value: [ValueType]?, forKey key: String, in defaults: NSUD) {
-    PalauForm.set(values: value, of: Self.self, key, in: defaults)
+    guard let value else { return defaults.removePreference(forKey: key) }
+    PalauForm.kind(of: Self.self).set(values: value, key, in: defaults)
   }
 
   /// Returns the value of a key; the spelling of Palau for Swift 2.

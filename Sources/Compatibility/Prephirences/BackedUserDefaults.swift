@@ -261,10 +261,6 @@ package struct BackedDomain {
   private let neighbour: ((String) -> any MutablePreferencesType)?
 
   /// Describes a domain.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the domain; `nil` if it has none.
-  ///   - neighbour: Returns another domain by its name; by default those of `UserDefaults`.
   package init(
     name: String? = nil, neighbour: ((String) -> any MutablePreferencesType)? = nil
   ) {

@@ -176,10 +176,6 @@ extension UserDefaults: FalliblePreferencesType {
   /// Performs changes by the methods of `UserDefaults` itself, saves them, and notifies observers.
   ///
   /// A refusal that they record stays recorded. ``BackedUserDefaults`` do all of this themselves.
-  ///
-  /// - Parameters:
-  ///   - keys: The keys that are changed.
-  ///   - changes: Makes the changes.
   package func saveChanges(forKeys keys: [PreferenceKey], _ changes: () -> Void) {
     guard backed == nil else { return changes() }
     FailedObjects.shared[self] = nil

@@ -118,13 +118,9 @@ extension UserDefaults {
     if let backed { return try backed.storeAll(values) }
     var forms: [(PreferenceKey, Any?)] = []
     for (key, value) in values {
+      let value = unwrapped(value)
       forms.append(
-        (
-          key,
-          try unwrapped(value).map { value throws(PreferencesError) in
-            try PropertyListForm.encode(value, forKey: key)
-          }
-        ))
+        (key, value == nil ? nil : try PropertyListForm.encode(value as Any, forKey: key)))
     }
     replace(forms)
     defer { UserDefaultsObservers.shared.look(at: forms.map(\.0)) }

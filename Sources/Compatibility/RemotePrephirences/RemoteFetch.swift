@@ -180,7 +180,5 @@ struct RemoteResponse: Sendable {
 
 /// Sends one request, without redirections and retries.
 protocol RemoteTransport: Sendable {
-  /// - Throws: ``RemoteError`` with ``RemoteError/Code/unreachable``,
-  ///   ``RemoteError/Code/timedOut`` or ``RemoteError/Code/tooLarge``, or `CancellationError`.
   func send(_ request: RemoteRequest, _ options: RemoteOptions) async throws -> RemoteResponse
 }

@@ -25,7 +25,13 @@ public struct DefaultsNestedArrayBridge<Element: DefaultsSerializable>: Defaults
   public func deserialize(_ object: Any) -> [Element.T]? {
     let object = (object as? Data).flatMap(PreferenceArchive.unarchive) ?? object
     guard let objects = object as? [Any] else { return JSONForm.value(of: object) }
-    return CollectionForm.values(of: objects, Element._defaults)
+    let bridge = Element._defaults
+    var values: [Element.T] = []
+    for object in objects {
+      guard let value = bridge.deserialize(object) else { return nil }
+      values.append(value)
+    }
+    return values
   }
 }
 
@@ -43,7 +49,12 @@ public struct DefaultsSetBridge<Element: DefaultsSerializable & Hashable>:
   ///
   /// - Throws: The error of the elements' bridge.
   public func serialize(_ value: Set<Element>) throws -> Any {
-    try CollectionForm.object(forArray: Array(value), Element._defaultsArray) ?? [Any]()
+    try Self.object(of: Array(value), Element._defaultsArray) ?? [Any]()
+  }
+
+  private static func object<Bridge: DefaultsBridge>(of array: Any, _ bridge: Bridge) throws -> Any?
+  {
+    try (array as? Bridge.T).flatMap(bridge._object)
   }
 
   /// Returns the set of the elements of an array.

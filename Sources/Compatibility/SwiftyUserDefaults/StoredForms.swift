@@ -27,24 +27,6 @@ enum CollectionForm {
     if Value.self is any PlainPreferenceValue.Type, !(object is Data) { return nil }
     return JSONForm.value(of: object)
   }
-
-  /// Returns the values of an array; `nil` if one cannot be read.
-  static func values<Bridge: DefaultsBridge>(of objects: [Any], _ bridge: Bridge) -> [Bridge.T]? {
-    var values: [Bridge.T] = []
-    for object in objects {
-      guard let value = bridge.deserialize(object) else { return nil }
-      values.append(value)
-    }
-    return values
-  }
-
-  /// Returns the object of an array by the bridge of such arrays.
-  static func object<Bridge: DefaultsBridge>(
-    forArray array: Any, _ bridge: Bridge
-  ) throws -> Any? {
-    guard let array = array as? Bridge.T else { return nil }
-    return try bridge._object(for: array)
-  }
 }
 
 /// A collection whose elements may be stored by bridges.

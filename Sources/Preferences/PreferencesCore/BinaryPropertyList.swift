@@ -99,8 +99,6 @@ struct BinaryPropertyList {
   // MARK: Values
 
   /// Returns the value of a list.
-  ///
-  /// - Throws: ``PropertyListDamage`` if the list has objects that only archives have.
   func value() throws(PropertyListDamage) -> Any {
     var known = [Any?](repeating: nil, count: objects.count)
     return try value(root, &known)

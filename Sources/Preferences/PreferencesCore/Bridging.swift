@@ -100,9 +100,6 @@ private func stripped(_ value: Any, depth: Int) -> Any? {
 }
 
 /// Returns the value in an optional of any depth that may be wrapped in an `Any`.
-///
-/// - Parameter value: A value, or an optional.
-/// - Returns: The inner value; `nil` if there is none.
 package func unwrapped(_ value: Any?) -> Any? {
   guard let value else { return nil }
   // The cast below searches conformances, which takes longer than most calls.
@@ -112,7 +109,7 @@ package func unwrapped(_ value: Any?) -> Any? {
 }
 
 /// Returns whether a value's type is known not to be an optional; `false` if it is not known.
-func isKnownValue(_ value: Any) -> Bool {
+private func isKnownValue(_ value: Any) -> Bool {
   // The type of an opened existential is at hand; `type(of:)` calls the runtime for it.
   _openExistential(value, do: isNoOptional)
 }

@@ -25,9 +25,6 @@ public enum PreferenceCoders {
 /// never a part of it.
 package enum CodableForm {
   /// Returns the JSON data of a value.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot be
-  ///   encoded, for example because a number is not finite.
   package static func encode<Value: Encodable>(
     _ value: Value, forKey key: PreferenceKey, encoder: JSONEncoder = PreferenceCoders.jsonEncoder
   ) throws(PreferencesError) -> Data {
@@ -41,9 +38,6 @@ package enum CodableForm {
   /// Returns a value as property list objects: dictionaries, arrays, numbers, text, dates and data.
   ///
   /// Data alone is the JSON of the value, unless the value is `Data`.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot be
-  ///   encoded.
   package static func encodeObjects<Value: Encodable>(
     _ value: Value, forKey key: PreferenceKey
   ) throws(PreferencesError) -> Any {
@@ -64,9 +58,6 @@ package enum CodableForm {
   }
 
   /// Returns the value of JSON data, or of property list objects.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/typeMismatch`` if the stored value
-  ///   cannot be decoded as this type.
   package static func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from stored: Any, forKey key: PreferenceKey,
     decoder: JSONDecoder = PreferenceCoders.jsonDecoder

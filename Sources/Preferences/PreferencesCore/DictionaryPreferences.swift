@@ -123,8 +123,6 @@ extension DictionaryPreferences: Sequence {
   }
 
   /// The value of a key that may be missing.
-  ///
-  /// - Parameter key: The key; `nil` has no value.
   @_nonoverride public subscript(key: Key?) -> Value? { key.flatMap(object(forKey:)) }
 }
 
@@ -157,9 +155,6 @@ package final class SharedDictionary: Sendable {
   /// Sets or removes one value.
   @discardableResult
   package func replace(_ key: PreferenceKey, with value: PreferenceObject?) -> PreferenceObject? {
-    if let value, isKnownValue(value) {
-      return change(key, to: value) { $0.updateValue(value, forKey: key) }
-    }
     guard let value = unwrapped(value) else {
       return change(key, to: nil) { $0.removeValue(forKey: key) }
     }
@@ -183,8 +178,6 @@ package final class SharedDictionary: Sendable {
   }
 
   /// Changes several values in one step, of the given keys or of any.
-  ///
-  /// - Returns: All values before.
   @discardableResult
   private func update(
     _ keys: [PreferenceKey]? = nil, _ change: (inout PreferencesDictionary) -> Void
@@ -205,8 +198,6 @@ package final class SharedDictionary: Sendable {
   }
 
   /// Replaces all values in one step.
-  ///
-  /// - Returns: All values before.
   @discardableResult
   package func replaceAll(with new: PreferencesDictionary) -> PreferencesDictionary {
     let new = new.droppingNil()
@@ -214,8 +205,6 @@ package final class SharedDictionary: Sendable {
   }
 
   /// Sets several values in one step; other keys keep theirs.
-  ///
-  /// - Returns: All values before.
   @discardableResult
   package func merge(_ changes: PreferencesDictionary) -> PreferencesDictionary {
     update(Array(changes.keys)) { values in

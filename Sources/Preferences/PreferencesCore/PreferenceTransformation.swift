@@ -80,9 +80,6 @@ package final class SinglePreference: MutablePreferencesType {
 /// How values are stored by default.
 package enum DefaultTransformation {
   /// Returns the transformation for a type of values.
-  ///
-  /// - Parameter encodes: Whether `Codable` values are stored as data, or passed to a store that
-  ///   encodes them itself.
   package static func of<T>(_ type: T.Type, encodes: Bool = true) -> any PreferenceTransformation {
     if T.self is any PlainPreferenceValue.Type { return PlainTransformation() }
     if let type = T.self as? any RawRepresentable.Type, let transformation = raw(type) {

@@ -30,90 +30,83 @@ public struct PreferencesError: Error, Hashable, Sendable {
   ///
   /// Later releases may add kinds, so a `switch` needs a default.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Storage: String {
-      case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
-      case invalidName, noPlace, insecure, unsupportedFormat, timedOut, conflict, forked
-      case locked, invalidAddress, unreachable, accessDenied, wrongPassword, foreignStore, overQuota
-      case outcomeUnknown, certificate
-    }
-
-    private let storage: Storage
+    private let name: String
 
     /// The name of the kind, such as `unreachable`.
-    public var description: String { storage.rawValue }
+    public var description: String { name }
 
     /// The file does not exist.
-    public static var notFound: Self { Self(storage: .notFound) }
+    public static var notFound: Self { Self(name: "notFound") }
 
     /// The file is not a property list, or its root is not a dictionary.
-    public static var damaged: Self { Self(storage: .damaged) }
+    public static var damaged: Self { Self(name: "damaged") }
 
     /// The system failed to read or write.
-    public static var inputOutput: Self { Self(storage: .inputOutput) }
+    public static var inputOutput: Self { Self(name: "inputOutput") }
 
     /// The store cannot hold the value, or the transformation cannot convert it.
-    public static var unstorable: Self { Self(storage: .unstorable) }
+    public static var unstorable: Self { Self(name: "unstorable") }
 
     /// The key accepts values of another type only, or its value is of another type than asked for.
-    public static var typeMismatch: Self { Self(storage: .typeMismatch) }
+    public static var typeMismatch: Self { Self(name: "typeMismatch") }
 
     /// The key does not exist and cannot be created.
-    public static var unknownKey: Self { Self(storage: .unknownKey) }
+    public static var unknownKey: Self { Self(name: "unknownKey") }
 
     /// The key, the file or its folder is read-only.
-    public static var readOnly: Self { Self(storage: .readOnly) }
+    public static var readOnly: Self { Self(name: "readOnly") }
 
     /// The name of a suite is not the name of a file: it is empty, too long, or contains `/`, `..`
     /// or a zero byte.
-    public static var invalidName: Self { Self(storage: .invalidName) }
+    public static var invalidName: Self { Self(name: "invalidName") }
 
     /// No folder is known for the file, for example because there is no home folder.
-    public static var noPlace: Self { Self(storage: .noPlace) }
+    public static var noPlace: Self { Self(name: "noPlace") }
 
     /// Other users could read, change or replace the file.
-    public static var insecure: Self { Self(storage: .insecure) }
+    public static var insecure: Self { Self(name: "insecure") }
 
     /// A newer release has written the file.
-    public static var unsupportedFormat: Self { Self(storage: .unsupportedFormat) }
+    public static var unsupportedFormat: Self { Self(name: "unsupportedFormat") }
 
     /// Another process used the file for too long.
-    public static var timedOut: Self { Self(storage: .timedOut) }
+    public static var timedOut: Self { Self(name: "timedOut") }
 
     /// The value was not the expected one, or kept changing.
-    public static var conflict: Self { Self(storage: .conflict) }
+    public static var conflict: Self { Self(name: "conflict") }
 
     /// This process was forked from one that had opened the file, and cannot use it.
-    public static var forked: Self { Self(storage: .forked) }
+    public static var forked: Self { Self(name: "forked") }
 
     /// The store is locked, as a keychain without its key.
-    public static var locked: Self { Self(storage: .locked) }
+    public static var locked: Self { Self(name: "locked") }
 
     /// The address of a shared store, or another setting of sharing, cannot be used.
-    public static var invalidAddress: Self { Self(storage: .invalidAddress) }
+    public static var invalidAddress: Self { Self(name: "invalidAddress") }
 
     /// The shared store cannot be reached.
-    public static var unreachable: Self { Self(storage: .unreachable) }
+    public static var unreachable: Self { Self(name: "unreachable") }
 
     /// The shared store does not allow the user to read or change the preferences.
-    public static var accessDenied: Self { Self(storage: .accessDenied) }
+    public static var accessDenied: Self { Self(name: "accessDenied") }
 
     /// The certificate of the shared store, or that of this machine, is not accepted: it has expired,
     /// or is for another name, or of another authority.
-    public static var certificate: Self { Self(storage: .certificate) }
+    public static var certificate: Self { Self(name: "certificate") }
 
     /// The shared store does not accept the name and password.
-    public static var wrongPassword: Self { Self(storage: .wrongPassword) }
+    public static var wrongPassword: Self { Self(name: "wrongPassword") }
 
     /// The shared store is not the one with which these preferences were in step.
-    public static var foreignStore: Self { Self(storage: .foreignStore) }
+    public static var foreignStore: Self { Self(name: "foreignStore") }
 
     /// Shared preferences would have too many keys or bytes, or a transaction would.
-    public static var overQuota: Self { Self(storage: .overQuota) }
+    public static var overQuota: Self { Self(name: "overQuota") }
 
     /// The change may have happened, or not: the answer to its last step is missing.
     ///
     /// Read the value before you repeat the change.
-    public static var outcomeUnknown: Self { Self(storage: .outcomeUnknown) }
+    public static var outcomeUnknown: Self { Self(name: "outcomeUnknown") }
   }
 }
 

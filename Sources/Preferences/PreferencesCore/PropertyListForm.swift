@@ -21,8 +21,6 @@ package enum PropertyListForm {
   package static let maximumDepth = 200
 
   /// Returns the form of a value.
-  ///
-  /// - Throws: ``Unstorable`` if the value has no form.
   package static func encode(_ value: Any, depth: Int = 0) throws(Unstorable) -> Any {
     guard depth < maximumDepth, let value = unwrapped(value) else {
       throw Unstorable(type: type(of: value))
@@ -125,9 +123,6 @@ package enum PropertyListForm {
 
 extension PropertyListForm {
   /// Returns the property list form of a key's value.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
-  ///   cannot hold the key or the value.
   package static func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError)
     -> Any
   {

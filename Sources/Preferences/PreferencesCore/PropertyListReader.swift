@@ -24,8 +24,6 @@ package enum PropertyListReader {
   static let maximumDepth = PropertyListForm.maximumDepth + 1
 
   /// Returns the root of a property list and its format.
-  ///
-  /// - Throws: ``PropertyListDamage`` if the data is not a property list.
   package static func read(
     _ data: Data
   ) throws(PropertyListDamage) -> (root: Any, format: Format) {
@@ -39,9 +37,6 @@ package enum PropertyListReader {
   }
 
   /// Returns the dictionary of a property list and its format.
-  ///
-  /// - Parameter message: Returns the message of an error; it receives what the data is instead.
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   package static func readDictionary(
     _ data: Data, message: (String) -> String
   ) throws(PreferencesError) -> (root: PreferencesDictionary, format: Format) {
@@ -67,9 +62,6 @@ package struct PropertyListDamage: Error {
 
 extension PreferencesDictionary {
   /// Adds a value that was read; the last of a repeated key counts.
-  ///
-  /// - Throws: ``PropertyListDamage`` if the dictionary would lose a key that differs in its bytes
-  ///   alone, such as an accent of its own.
   mutating func add(_ value: Any, forKey key: PreferenceKey) throws(PropertyListDamage) {
     if let index = index(forKey: key) {
       guard self[index].key.utf8.elementsEqual(key.utf8) else {

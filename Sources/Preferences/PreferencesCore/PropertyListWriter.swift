@@ -49,9 +49,6 @@ indirect enum PropertyListNode {
 /// Writes property lists: XML with the bytes that Foundation writes on Linux, and binary lists.
 package enum PropertyListWriter {
   /// Returns the bytes of a property list.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the root isn't of the
-  ///   form that ``PropertyListForm`` gives to values, or for the format of `defaults`.
   package static func data(
     of root: Any, format: PropertyListReader.Format
   ) throws(PreferencesError) -> Data {

@@ -27,115 +27,117 @@ open class PreferenceSerializable<ValueType>: RawRepresentable {
 // Unchecked because subclasses are responsible for their own state.
 extension PreferenceSerializable: @unchecked Sendable {}
 
-// Uses the typed getters, where they exist, so that numbers convert.
+/// A type of values that a ``PreferenceSerializable`` key can have.
+public protocol TypedKeyValue {
+  /// Returns the value of a key, by the typed getter if there is one, so that numbers convert.
+  static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+}
+
+/// A type whose empty value is read where there is none.
+public protocol EmptyTypedKeyValue: TypedKeyValue {
+  /// Creates the empty value.
+  init()
+}
+
+extension String: EmptyTypedKeyValue {
+  /// Returns the text of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.string(forKey: key)
+  }
+}
+
+extension Int: EmptyTypedKeyValue {
+  /// Returns the integer of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.hasObject(forKey: key) ? preferences.integer(forKey: key) : nil
+  }
+}
+
+extension Double: EmptyTypedKeyValue {
+  /// Returns the number of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.hasObject(forKey: key) ? preferences.double(forKey: key) : nil
+  }
+}
+
+extension Bool: EmptyTypedKeyValue {
+  /// Returns the truth value of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.hasObject(forKey: key) ? preferences.bool(forKey: key) : nil
+  }
+}
+
+extension Data: EmptyTypedKeyValue {
+  /// Returns the bytes of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.data(forKey: key)
+  }
+}
+
+extension Date: TypedKeyValue {
+  /// Returns the date of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.object(forKey: key) as? Date
+  }
+}
+
+extension URL: TypedKeyValue {
+  /// Returns the URL of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.url(forKey: key)
+  }
+}
+
+extension Dictionary: TypedKeyValue, EmptyTypedKeyValue where Key == String, Value == Any {
+  /// Returns the dictionary of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.dictionary(forKey: key)
+  }
+}
+
+extension Array: TypedKeyValue, EmptyTypedKeyValue where Element == Any {
+  /// Returns the array of a key.
+  public static func preferenceValue(forKey key: PreferenceKey, in preferences: any PreferencesType)
+    -> Self?
+  {
+    preferences.array(forKey: key)
+  }
+}
+
 extension MutablePreferencesType {
-  /// The text of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<String?>) -> String? {
-    get { string(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The text of a key.
-  public subscript(key: PreferenceSerializable<String>) -> String {
-    get { string(forKey: key.rawValue) ?? "" }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The integer of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<Int?>) -> Int? {
-    get { number(forKey: key, integer) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The integer of a key.
-  public subscript(key: PreferenceSerializable<Int>) -> Int {
-    get { integer(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The number of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<Double?>) -> Double? {
-    get { number(forKey: key, double) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The number of a key.
-  public subscript(key: PreferenceSerializable<Double>) -> Double {
-    get { double(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The truth value of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<Bool?>) -> Bool? {
-    get { number(forKey: key, bool) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The truth value of a key.
-  public subscript(key: PreferenceSerializable<Bool>) -> Bool {
-    get { bool(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
   /// The value of a key; setting `nil` removes the key.
+  public subscript<Value: TypedKeyValue>(key: PreferenceSerializable<Value?>) -> Value? {
+    get { Value.preferenceValue(forKey: key.rawValue, in: self) }
+    nonmutating set { self[key.rawValue] = newValue }
+  }
+
+  /// The value of a key, or the empty value.
+  public subscript<Value: EmptyTypedKeyValue>(key: PreferenceSerializable<Value>) -> Value {
+    get { Value.preferenceValue(forKey: key.rawValue, in: self) ?? Value() }
+    nonmutating set { self[key.rawValue] = newValue }
+  }
+
+  /// The value of a key, of any type; setting `nil` removes the key.
   public subscript(key: PreferenceSerializable<PreferenceObject?>) -> PreferenceObject? {
     get { object(forKey: key.rawValue) }
     nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The bytes of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<Data?>) -> Data? {
-    get { data(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The bytes of a key.
-  public subscript(key: PreferenceSerializable<Data>) -> Data {
-    get { data(forKey: key.rawValue) ?? Data() }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The date of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<Date?>) -> Date? {
-    get { object(forKey: key.rawValue) as? Date }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The URL of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<URL?>) -> URL? {
-    get { url(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The dictionary of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<PreferencesDictionary?>) -> PreferencesDictionary? {
-    get { dictionary(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The dictionary of a key.
-  public subscript(key: PreferenceSerializable<PreferencesDictionary>) -> PreferencesDictionary {
-    get { dictionary(forKey: key.rawValue) ?? [:] }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The array of a key; setting `nil` removes the key.
-  public subscript(key: PreferenceSerializable<[PreferenceObject]?>) -> [PreferenceObject]? {
-    get { array(forKey: key.rawValue) }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// The array of a key.
-  public subscript(key: PreferenceSerializable<[PreferenceObject]>) -> [PreferenceObject] {
-    get { array(forKey: key.rawValue) ?? [] }
-    nonmutating set { self[key.rawValue] = newValue }
-  }
-
-  /// Returns the value of a getter that answers 0 or `false` for a missing value.
-  private func number<Value>(
-    forKey key: PreferenceSerializable<Value?>, _ get: (PreferenceKey) -> Value
-  ) -> Value? {
-    hasObject(forKey: key.rawValue) ? get(key.rawValue) : nil
   }
 }
 
