@@ -11,35 +11,27 @@ public import Foundation
 public protocol Cipher: Sendable {
   /// Encrypts data.
   ///
-  /// - Parameter data: The data.
   /// - Returns: The encrypted data, for ``decrypt(_:)``.
   /// - Throws: The cipher's errors.
   func encrypt(_ data: Data) throws -> Data
 
   /// Decrypts what ``encrypt(_:)`` returned.
   ///
-  /// - Parameter data: The encrypted data.
-  /// - Returns: The data.
   /// - Throws: The cipher's errors; for data that it did not encrypt with this key,
   ///   ``CryptoPrephirencesError`` if it can detect that.
   func decrypt(_ data: Data) throws -> Data
 
   /// Encrypts data so that it can be decrypted only in the same context.
   ///
-  /// - Parameters:
-  ///   - data: The data.
-  ///   - context: Data that is neither encrypted nor stored, but must be the same for decryption; a
-  ///     cipher authenticates its ``CipherContext/bytes``.
+  /// - Parameter context: Data that is neither encrypted nor stored, but must be the same for
+  ///   decryption; a cipher authenticates its ``CipherContext/bytes``.
   /// - Returns: The encrypted data, for ``decrypt(_:authenticating:)-(_,CipherContext)``.
   /// - Throws: The cipher's errors.
   func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
 
   /// Decrypts what ``encrypt(_:authenticating:)-(_,CipherContext)`` returned.
   ///
-  /// - Parameters:
-  ///   - data: The encrypted data.
-  ///   - context: The context in which it was encrypted.
-  /// - Returns: The data.
+  /// - Parameter context: The context in which it was encrypted.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/damaged`` in another context.
   func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
@@ -67,9 +59,7 @@ extension Cipher {
 extension Cipher {
   /// Encrypts data in a context of the program: ``CipherContext/init(_:)``.
   ///
-  /// - Parameters:
-  ///   - data: The data.
-  ///   - context: Data that must be the same for decryption.
+  /// - Parameter context: Data that must be the same for decryption.
   /// - Returns: The encrypted data, for ``decrypt(_:authenticating:)-(_,Data)``.
   /// - Throws: The cipher's errors.
   public func encrypt(_ data: Data, authenticating context: Data) throws -> Data {
@@ -78,10 +68,7 @@ extension Cipher {
 
   /// Decrypts what ``encrypt(_:authenticating:)-(_,Data)`` returned.
   ///
-  /// - Parameters:
-  ///   - data: The encrypted data.
-  ///   - context: The context in which it was encrypted.
-  /// - Returns: The data.
+  /// - Parameter context: The context in which it was encrypted.
   /// - Throws: The cipher's errors.
   public func decrypt(_ data: Data, authenticating context: Data) throws -> Data {
     try decrypt(data, authenticating: CipherContext(context))
@@ -118,4 +105,41 @@ public struct UnboundCipher: Cipher {
   public func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     try cipher.decrypt(data)
   }
+}
+
+/// The context in which data is encrypted.
+///
+/// Decryption needs the same context.
+///
+/// The contexts of preferences, files and programs are separate: whatever context a program
+/// chooses, it cannot decrypt a value of a preference in it, or the reverse.
+public struct CipherContext: Hashable, Sendable {
+  /// The bytes that a cipher authenticates; they are unique to this context.
+  public let bytes: Data
+
+  /// No context.
+  public static let none = Self(bytes: Data())
+
+  /// The context of a value whose key is unknown.
+  static let anyKey = Self(.anyKey)
+
+  /// The context of a file.
+  static let file = Self(.file)
+
+  /// The first byte of a context.
+  private enum Kind: UInt8 {
+    case program, key, anyKey, file
+  }
+
+  /// Creates a context of the program.
+  ///
+  /// - Parameter data: Any bytes; may be empty.
+  public init(_ data: Data) { self.init(.program, data) }
+
+  private init(_ kind: Kind, _ data: Data = Data()) { bytes = Data([kind.rawValue]) + data }
+
+  private init(bytes: Data) { self.bytes = bytes }
+
+  /// Returns the context of a key's value.
+  static func key(_ key: String) -> Self { Self(.key, Data(key.utf8)) }
 }

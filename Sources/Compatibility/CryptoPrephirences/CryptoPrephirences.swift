@@ -72,8 +72,6 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
 
   /// Returns the decrypted value of a key.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none.
   /// - Throws: The cipher's errors; ``SecretCipher`` and this class throw
   ///   ``CryptoPrephirencesError``.
   public func decryptedObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -89,9 +87,6 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
 
   /// Returns the value of a key, decrypted by another cipher.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - cipher: The cipher.
   /// - Returns: The value; `nil` if there is none or it cannot be decrypted.
   public func object(forKey key: PreferenceKey, withCipher cipher: any Cipher) -> PreferenceObject?
   {
@@ -113,9 +108,6 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
 
 extension CryptoPrephirences {
   /// Starts notifying an observer of changes, with decrypted values.
-  ///
-  /// - Parameter observer: The observer to notify.
-  /// - Returns: The observation; it ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let transformation = CipherTransformation(cipher)
     let decrypting = PreferenceObserver(
@@ -128,4 +120,177 @@ extension CryptoPrephirences {
     }
     return preferences.addObserver(decrypting)
   }
+}
+
+/// Mutable preferences that store encrypted values in other preferences.
+///
+/// A value that cannot be encrypted changes nothing; ``setEncrypted(_:forKey:)`` and
+/// ``CryptoPrephirences/lastError`` have the reason.
+open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType,
+  @unchecked Sendable
+{
+  /// The preferences that store the encrypted values.
+  public let mutablePreferences: any MutablePreferencesType
+
+  /// Creates preferences that are encrypted when they are set.
+  ///
+  /// - Parameter preferences: The preferences that store the encrypted values.
+  public init(preferences: any MutablePreferencesType, cipher: any Cipher) {
+    mutablePreferences = preferences
+    super.init(preferences: preferences, cipher: cipher)
+  }
+
+  /// Sets the value of a key, encrypted; `nil` removes the key.
+  open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+    do {
+      try setEncrypted(value, forKey: key)
+    } catch {
+      note(error)
+    }
+  }
+
+  /// Sets the value of a key, encrypted.
+  ///
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
+  ///   ``CryptoPrephirencesError/Code/unstorable``. The stored value does not change.
+  public func setEncrypted(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
+    try mutablePreferences.setEncrypted(value, forKey: key, withCipher: cipher)
+  }
+
+  /// Removes a key and its value.
+  open func removeObject(forKey key: PreferenceKey) {
+    mutablePreferences.removeObject(forKey: key)
+  }
+
+  /// Records a refused value as ``CryptoPrephirences/lastError``.
+  open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) { note(error) }
+
+  /// Removes all keys and their values, including those that cannot be decrypted.
+  open func clearAll() { mutablePreferences.clearAll() }
+}
+
+extension PreferencesType {
+  /// Returns the decrypted value of a key.
+  ///
+  /// - Returns: The value; `nil` if there is none or it cannot be decrypted:
+  ///   ``decryptedObject(forKey:withCipher:)`` distinguishes these.
+  public func object(forKey key: PreferenceKey, withCipher cipher: any Cipher) -> PreferenceObject?
+  {
+    try? decryptedObject(forKey: key, withCipher: cipher)
+  }
+
+  /// Returns the decrypted value of a key.
+  ///
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
+  ///   ``CryptoPrephirencesError/Code/notEncrypted`` for a value that is not data, or
+  ///   ``CryptoPrephirencesError/Code/undecodable``.
+  public func decryptedObject(
+    forKey key: PreferenceKey, withCipher cipher: any Cipher
+  ) throws -> PreferenceObject? {
+    guard let stored = unwrapped(object(forKey: key)) else { return nil }
+    return try CipherTransformation(cipher).decrypt(stored, key: key)
+  }
+}
+
+extension MutablePreferencesType {
+  /// Sets the value of a key, encrypted.
+  ///
+  /// A value that cannot be encrypted changes nothing, and is the last error of preferences that
+  /// record one; ``setEncrypted(_:forKey:withCipher:)`` throws the error.
+  public func set(
+    _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
+  ) {
+    do {
+      try setEncrypted(value, forKey: key, withCipher: cipher)
+    } catch {
+      // Another cipher's message may contain the value.
+      let reason = (error as? CryptoPrephirencesError)?.message ?? "the cipher failed"
+      didRefuse(
+        PreferencesError(
+          .unstorable, "the value of the key '\(key)' cannot be encrypted: \(reason)"),
+        forKey: key)
+    }
+  }
+
+  /// Sets the value of a key, encrypted.
+  ///
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
+  ///   ``CryptoPrephirencesError/Code/unstorable`` for a value that is neither `Codable` nor
+  ///   `NSCoding`. The stored value does not change.
+  public func setEncrypted(
+    _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
+  ) throws {
+    guard let value = unwrapped(value) else { return removeObject(forKey: key) }
+    let stored = try CipherTransformation(cipher).encrypt(value, key: key)
+    set(stored as PreferenceObject?, forKey: key)
+  }
+}
+
+extension TransformationKey {
+  /// Values are stored encrypted for their keys: moved to another key, a value cannot be decrypted.
+  ///
+  /// Values that cannot be decrypted read as `nil`. Values that are not encrypted do too, because
+  /// anyone who can write the preferences can create them. Setting a value that cannot be encrypted
+  /// changes nothing.
+  public static func cipher(_ cipher: any Cipher) -> TransformationKey {
+    .transformation(CipherTransformation(cipher))
+  }
+}
+
+/// Stores values encrypted.
+struct CipherTransformation: PreferenceTransformation {
+  private let cipher: any Cipher
+
+  init(_ cipher: any Cipher) { self.cipher = cipher }
+
+  func encrypt(_ value: Any, key: PreferenceKey) throws -> Data {
+    try cipher.encrypt(PlainWriter.data(of: value), authenticating: CipherContext.key(key))
+  }
+
+  func decrypt(_ stored: Any, key: PreferenceKey, as type: Any.Type? = nil) throws -> Any {
+    try decrypt(stored, CipherContext.key(key), as: type)
+  }
+
+  private func decrypt(
+    _ stored: Any, _ context: CipherContext, as type: Any.Type? = nil
+  ) throws -> Any {
+    guard let stored = stored as? Data else {
+      throw CryptoPrephirencesError(.notEncrypted, "the value is not encrypted")
+    }
+    return try PlainReader.value(
+      of: try cipher.decrypt(stored, authenticating: context), as: type)
+  }
+
+  func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T? {
+    guard let stored = unwrapped(preferences.object(forKey: key)),
+      let value = try? decrypt(stored, key: key, as: T.self)
+    else { return nil }
+    return TransformationKey.none.get(key, from: DecryptedPreference(value: value))
+  }
+
+  func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
+    preferences.set(unwrapped(value), forKey: key, withCipher: cipher)
+  }
+
+  // These two methods do not receive a key to which the value could be bound.
+
+  func transformedValue(_ value: Any?) -> PreferenceObject? {
+    guard let value = unwrapped(value), let plain = try? PlainWriter.data(of: value) else {
+      return nil
+    }
+    return try? cipher.encrypt(plain, authenticating: CipherContext.anyKey)
+  }
+
+  func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
+    unwrapped(value).flatMap { try? decrypt($0, CipherContext.anyKey) }
+  }
+}
+
+/// Preferences with a single value, which is cast like other values.
+private struct DecryptedPreference: PreferencesType {
+  let value: Any
+
+  func object(forKey key: PreferenceKey) -> PreferenceObject? { value }
+
+  func dictionary() -> PreferencesDictionary { [:] }
 }

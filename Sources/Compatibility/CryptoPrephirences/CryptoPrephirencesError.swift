@@ -13,9 +13,8 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
 
   /// Creates an error; for authors of ciphers.
   ///
-  /// - Parameters:
-  ///   - code: The kind of failure.
-  ///   - message: What failed, without a capital letter or full stop. It must not contain a secret.
+  /// - Parameter message: What failed, without a capital letter or full stop. It must not contain a
+  ///   secret.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -25,40 +24,35 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
   ///
   /// Later releases may add kinds, so a `switch` needs a default.
   public struct Code: Hashable, Sendable {
-    private enum Storage {
-      case wrongKey, damaged, notEncrypted, unsupported, unstorable, undecodable, notFound
-      case inputOutput, unavailable
-    }
-
-    private let storage: Storage
+    private let name: String
 
     /// The data is encrypted with another key or passphrase.
-    public static var wrongKey: Self { Self(storage: .wrongKey) }
+    public static var wrongKey: Self { Self(name: "wrongKey") }
 
     /// The data was changed after encryption, truncated, or moved from another key of the
     /// preferences.
-    public static var damaged: Self { Self(storage: .damaged) }
+    public static var damaged: Self { Self(name: "damaged") }
 
     /// The data is not encrypted by this cipher.
-    public static var notEncrypted: Self { Self(storage: .notEncrypted) }
+    public static var notEncrypted: Self { Self(name: "notEncrypted") }
 
     /// The data is encrypted in a form that this release does not support.
-    public static var unsupported: Self { Self(storage: .unsupported) }
+    public static var unsupported: Self { Self(name: "unsupported") }
 
     /// The type of the value is neither `Codable` nor `NSCoding`, so it cannot be encrypted.
-    public static var unstorable: Self { Self(storage: .unstorable) }
+    public static var unstorable: Self { Self(name: "unstorable") }
 
     /// The decrypted data is not a value, or not of a type of this program.
-    public static var undecodable: Self { Self(storage: .undecodable) }
+    public static var undecodable: Self { Self(name: "undecodable") }
 
     /// The file does not exist.
-    public static var notFound: Self { Self(storage: .notFound) }
+    public static var notFound: Self { Self(name: "notFound") }
 
     /// The system failed to read or write.
-    public static var inputOutput: Self { Self(storage: .inputOutput) }
+    public static var inputOutput: Self { Self(name: "inputOutput") }
 
     /// There is not enough memory for a key, or the costs of a passphrase exceed the limits.
-    public static var unavailable: Self { Self(storage: .unavailable) }
+    public static var unavailable: Self { Self(name: "unavailable") }
   }
 
   /// The decrypted file is not a property list with a dictionary.
@@ -68,9 +62,7 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
 
   /// Returns whether an error has the same code, for `catch` and `switch`.
   ///
-  /// - Parameters:
-  ///   - pattern: The error with the expected code.
-  ///   - error: Any error.
+  /// - Parameter pattern: The error with the expected code.
   /// - Returns: `true` if the codes are equal.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     (error as? Self)?.code == pattern.code

@@ -20,7 +20,6 @@ extension HTTPCookieStorage: PreferencesType {
 
   /// Returns the cookies that a request to a URL would send, as preferences.
   ///
-  /// - Parameter url: The URL.
   /// - Returns: The values of the present cookies, by their names.
   public func preferences(for url: URL) -> DictionaryPreferences {
     DictionaryPreferences(dictionary: Cookies.values(cookies(for: url)))

@@ -22,17 +22,13 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
   private let failure = Mutex<(any Error)?>(nil)
 
   /// Reads preferences from a row.
-  ///
-  /// - Parameter record: The row.
   public init(_ record: ManagedRecord) {
     self.record = record
   }
 
   /// Reads preferences from the row of a record.
   ///
-  /// - Parameters:
-  ///   - record: The record; only its primary key is used.
-  ///   - database: The database.
+  /// - Parameter record: The record; only its primary key is used.
   /// - Throws: The database's errors, and those of the record's encoding.
   public convenience init(
     _ record: some FetchableRecord & PersistableRecord, in database: any DatabaseReader

@@ -20,7 +20,6 @@ public struct ManagedRecord: Sendable {
   /// Identifies a row, which need not exist.
   ///
   /// - Parameters:
-  ///   - database: The database.
   ///   - table: The name of the table.
   ///   - key: The values of the primary key in the order of its columns, or the row number.
   public init(
@@ -33,9 +32,7 @@ public struct ManagedRecord: Sendable {
 
   /// Identifies the row of a record.
   ///
-  /// - Parameters:
-  ///   - record: The record; only its primary key is used.
-  ///   - database: The database.
+  /// - Parameter record: The record; only its primary key is used.
   /// - Throws: The database's errors, and those of the record's encoding.
   public init(
     _ record: some FetchableRecord & PersistableRecord, in database: any DatabaseReader

@@ -54,9 +54,6 @@ struct RecordColumn {
   }
 
   /// Returns the cell that the column stores for a value.
-  ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/typeMismatch`` if the column does
-  ///   not accept values of this type.
   func cell(of value: Any) throws(PreferencesError) -> DatabaseValue {
     let cell: DatabaseValue? =
       switch kind {

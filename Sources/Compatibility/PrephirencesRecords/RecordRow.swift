@@ -11,8 +11,6 @@ struct RecordRow {
   private let keys: [String]
   let columns: [RecordColumn]
 
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound`` if the table does not
-  ///   exist, or the database's errors.
   init(_ record: ManagedRecord, _ database: Database) throws {
     guard try database.tableExists(record.table) else {
       throw PreferencesError(.notFound, "there is no table '\(record.table)'")
@@ -30,8 +28,6 @@ struct RecordRow {
     self.keys = keys
   }
 
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey`` if the column does
-  ///   not exist.
   func column(_ name: PreferenceKey) throws -> RecordColumn {
     guard let column = columns.first(where: { $0.name == name }) else {
       throw PreferencesError(
@@ -60,8 +56,6 @@ struct RecordRow {
     return cell.flatMap(column.value)
   }
 
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound`` if the row does not
-  ///   exist, or the database's errors, for example for a column that is `NOT NULL`.
   func update(_ cells: [Assignment]) throws {
     guard !cells.isEmpty else { return }
     let assignments = cells.map { "\(quoted($0.column.name)) = ?" }.joined(separator: ", ")

@@ -51,8 +51,6 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   }
 
   /// Creates a store over shared preferences.
-  ///
-  /// - Parameter preferences: The preferences.
   public init(preferences: SharedPreferences) {
     self.preferences = preferences
     super.init()
@@ -63,26 +61,22 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
 
   /// Returns the value of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The value, or `nil` if there is none. A number is an `NSNumber`, which casts to each
   ///   type that holds it.
   open func object(forKey aKey: String) -> Any? { preferences.object(forKey: aKey) }
 
   /// Returns the text of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The text, or `nil` if the value is not text.
   open func string(forKey aKey: String) -> String? { object(forKey: aKey) as? String }
 
   /// Returns the array of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The array, or `nil` if the value is not an array.
   open func array(forKey aKey: String) -> [Any]? { object(forKey: aKey) as? [Any] }
 
   /// Returns the dictionary of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The dictionary, or `nil` if the value is not a dictionary.
   open func dictionary(forKey aKey: String) -> [String: Any]? {
     object(forKey: aKey) as? [String: Any]
@@ -90,25 +84,21 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
 
   /// Returns the bytes of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The bytes, or `nil` if the value is not data.
   open func data(forKey aKey: String) -> Data? { object(forKey: aKey) as? Data }
 
   /// Returns the integer of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The integer; 0 if the value is not a number.
   open func longLong(forKey aKey: String) -> Int64 { number(aKey)?.int64Value ?? 0 }
 
   /// Returns the number of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The number; 0 if the value is not a number.
   open func double(forKey aKey: String) -> Double { number(aKey)?.doubleValue ?? 0 }
 
   /// Returns the truth value of a key.
   ///
-  /// - Parameter aKey: The key.
   /// - Returns: The truth value; `false` if the value is not a number.
   open func bool(forKey aKey: String) -> Bool { number(aKey)?.boolValue ?? false }
 
@@ -135,53 +125,39 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
 
   /// Sets the value of a key to text; `nil` removes it.
   ///
-  /// - Parameters:
-  ///   - aString: The text.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ aString: String?, forKey aKey: String) { set(aString as Any?, forKey: aKey) }
 
   /// Sets the value of a key to bytes; `nil` removes it.
   ///
-  /// - Parameters:
-  ///   - aData: The bytes.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ aData: Data?, forKey aKey: String) { set(aData as Any?, forKey: aKey) }
 
   /// Sets the value of a key to an array; `nil` removes it.
   ///
-  /// - Parameters:
-  ///   - anArray: The array.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ anArray: [Any]?, forKey aKey: String) { set(anArray as Any?, forKey: aKey) }
 
   /// Sets the value of a key to a dictionary; `nil` removes it.
   ///
-  /// - Parameters:
-  ///   - aDictionary: The dictionary.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ aDictionary: [String: Any]?, forKey aKey: String) {
     set(aDictionary as Any?, forKey: aKey)
   }
 
   /// Sets the value of a key to an integer.
   ///
-  /// - Parameters:
-  ///   - value: The integer.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ value: Int64, forKey aKey: String) { set(value as Any?, forKey: aKey) }
 
   /// Sets the value of a key to a number.
   ///
-  /// - Parameters:
-  ///   - value: The number.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ value: Double, forKey aKey: String) { set(value as Any?, forKey: aKey) }
 
   /// Sets the value of a key to a truth value.
   ///
-  /// - Parameters:
-  ///   - value: The truth value.
-  ///   - aKey: The key, at most 64 bytes.
+  /// - Parameter aKey: The key, at most 64 bytes.
   open func set(_ value: Bool, forKey aKey: String) { set(value as Any?, forKey: aKey) }
 
   /// Removes a key and its value.
@@ -218,10 +194,6 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
 
   /// Removes a key and its value, as ``removeObject(forKey:)``: a literal `nil` has no type that
   /// would choose a setter.
-  ///
-  /// - Parameters:
-  ///   - value: A literal `nil`.
-  ///   - key: The key.
   public func set(_ value: _OptionalNilComparisonType, forKey key: PreferenceKey) {
     removeObject(forKey: key)
   }
@@ -244,17 +216,12 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
   }
 
   /// Starts notifying an observer of changes, on this machine and on others.
-  ///
-  /// - Parameter observer: The observer.
-  /// - Returns: The observation; it ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     preferences.addObserver(observer)
   }
 
   /// Returns the value of a key.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: ``PreferencesError`` if the value cannot be read.
   public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
     try preferences.fetchObject(forKey: key)
@@ -262,7 +229,6 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
 
   /// Returns all values.
   ///
-  /// - Returns: The values by their keys.
   /// - Throws: ``PreferencesError`` if they cannot be read.
   public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
     try preferences.fetchDictionary()
@@ -270,9 +236,7 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
 
   /// Sets the value of a key.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key.
-  ///   - key: The key, at most 64 bytes.
+  /// - Parameter key: The key, at most 64 bytes.
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/overQuota`` if the key is too long,
   ///   or the store would have too many keys or bytes.
   public func storeObject(
@@ -283,7 +247,6 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
 
   /// Sets or removes the values of several keys: of all, or if it fails, of none.
   ///
-  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: ``PreferencesError`` as ``storeObject(_:forKey:)``.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]

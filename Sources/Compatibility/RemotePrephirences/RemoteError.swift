@@ -27,39 +27,34 @@ public struct RemoteError: Error, Hashable, Sendable {
   ///
   /// Later releases may add kinds, so a `switch` needs a default.
   public struct Code: Hashable, Sendable {
-    private enum Storage {
-      case invalidURL, refused, unreachable, timedOut, status, tooLarge, malformed, notADictionary
-      case invalid
-    }
-
-    private let storage: Storage
+    private let name: String
 
     /// The text is not a URL of a server.
-    public static var invalidURL: Self { Self(storage: .invalidURL) }
+    public static var invalidURL: Self { Self(name: "invalidURL") }
 
     /// The URL or a redirection is not encrypted, or there are too many redirections.
-    public static var refused: Self { Self(storage: .refused) }
+    public static var refused: Self { Self(name: "refused") }
 
     /// No connection was possible, or it ended too early.
-    public static var unreachable: Self { Self(storage: .unreachable) }
+    public static var unreachable: Self { Self(name: "unreachable") }
 
     /// The server did not answer in time.
-    public static var timedOut: Self { Self(storage: .timedOut) }
+    public static var timedOut: Self { Self(name: "timedOut") }
 
     /// The server answered with an error status; see ``RemoteError/status``.
-    public static var status: Self { Self(storage: .status) }
+    public static var status: Self { Self(name: "status") }
 
     /// The answer is longer than the limit.
-    public static var tooLarge: Self { Self(storage: .tooLarge) }
+    public static var tooLarge: Self { Self(name: "tooLarge") }
 
     /// The answer does not have the requested format.
-    public static var malformed: Self { Self(storage: .malformed) }
+    public static var malformed: Self { Self(name: "malformed") }
 
     /// The root of the answer is not a dictionary.
-    public static var notADictionary: Self { Self(storage: .notADictionary) }
+    public static var notADictionary: Self { Self(name: "notADictionary") }
 
     /// The program's own validation refused the values.
-    public static var invalid: Self { Self(storage: .invalid) }
+    public static var invalid: Self { Self(name: "invalid") }
   }
 
   /// The root of the answer is not a dictionary.
@@ -69,9 +64,7 @@ public struct RemoteError: Error, Hashable, Sendable {
 
   /// Returns whether an error has the same code, for `catch` and `switch`.
   ///
-  /// - Parameters:
-  ///   - pattern: The error with the expected code.
-  ///   - error: Any error.
+  /// - Parameter pattern: The error with the expected code.
   /// - Returns: `true` if the codes are equal.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
     (error as? Self)?.code == pattern.code

@@ -82,7 +82,6 @@ public struct RemoteOutcome: Sendable {
 public protocol URLConvertible {
   /// Returns the URL.
   ///
-  /// - Returns: The URL.
   /// - Throws: ``RemoteError`` with ``RemoteError/Code/invalidURL``.
   func asURL() throws -> URL
 }

@@ -34,7 +34,6 @@ public final class RemoteSource: Sendable {
 
   /// Loads the values once.
   ///
-  /// - Parameter preferences: The preferences to set.
   /// - Returns: The origin of the values.
   /// - Throws: ``RemoteError`` if there is neither a valid answer nor a copy of an earlier one, or
   ///   if the URL is refused; `CancellationError` if the task was cancelled. Nothing is set.
@@ -99,5 +98,126 @@ public final class RemoteSource: Sendable {
     } catch {
       return error
     }
+  }
+}
+
+/// Loads preferences repeatedly; it ends when this object is destroyed or cancelled.
+public final class RemoteRefresh: Sendable {
+  private let task: Task<Void, Never>
+
+  init(_ task: Task<Void, Never>) { self.task = task }
+
+  deinit { task.cancel() }
+
+  /// Ends the loading.
+  ///
+  /// A running load sets no values, unless it has already started to set them.
+  public func cancel() { task.cancel() }
+}
+
+extension RemoteSource {
+  private static let shortestInterval = Duration.milliseconds(100)
+
+  /// Loads the values now and then repeatedly.
+  ///
+  /// - Parameters:
+  ///   - preferences: The preferences to set, on any thread.
+  ///   - interval: The time to wait after each load; at least 0.1 s.
+  ///   - jitter: The fraction of the interval by which each wait varies at random, so that many
+  ///     clients do not load at the same time.
+  ///   - handler: Receives the result of each load, on any thread.
+  /// - Returns: The refresh; loading ends when this object is destroyed.
+  public func refresh(
+    _ preferences: any MutablePreferencesType, every interval: Duration, jitter: Double = 0.1,
+    _ handler: @escaping @Sendable (Result<RemoteOutcome, any Error>) -> Void = { _ in }
+  ) -> RemoteRefresh {
+    let target = RemoteTarget(preferences: preferences)
+    let jitter = min(max(jitter, 0), 1)
+    return RemoteRefresh(
+      Task {
+        while !Task.isCancelled {
+          let result = await self.result(of: target)
+          guard !Task.isCancelled else { return }
+          handler(result)
+          let wait = interval * Double.random(in: (1 - jitter)...(1 + jitter))
+          try? await Task.sleep(for: max(wait, Self.shortestInterval))
+        }
+      })
+  }
+
+  /// Loads the values once, and passes the result to a closure.
+  func load(
+    into preferences: any MutablePreferencesType,
+    _ handler: (@Sendable (Result<RemoteOutcome, any Error>) -> Void)?
+  ) -> Task<Void, Never> {
+    let target = RemoteTarget(preferences: preferences)
+    return Task {
+      let result = await self.result(of: target)
+      handler?(result)
+    }
+  }
+
+  private func result(
+    of target: RemoteTarget
+  ) async -> Result<RemoteOutcome, any Error> {
+    do {
+      return .success(try await load(into: target.preferences))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// Preferences that a load sets on another thread.
+///
+/// Unchecked because preferences need not be `Sendable`: a program that loads in the background
+/// accepts that other threads set its preferences.
+private struct RemoteTarget: @unchecked Sendable {
+  let preferences: any MutablePreferencesType
+}
+
+/// The last valid answer of a URL, and the data with which the server decides whether it is still
+/// current.
+struct RemoteCopy: Codable, Hashable, Sendable {
+  private static let currentVersion = 1
+
+  private var version = currentVersion
+
+  /// The requested URL.
+  let url: URL
+
+  let entityTag: String?
+  let lastModified: String?
+  let body: Data
+
+  init(url: URL, _ response: RemoteResponse) {
+    self.url = url
+    entityTag = response.headers["etag"]
+    lastModified = response.headers["last-modified"]
+    body = response.body
+  }
+
+  /// The headers that request an answer only if it has changed.
+  var conditions: [String: String] {
+    var conditions: [String: String] = [:]
+    conditions["If-None-Match"] = entityTag
+    conditions["If-Modified-Since"] = lastModified
+    return conditions
+  }
+
+  /// Reads the copy in a file; `nil` if the file is missing, damaged, or of another URL.
+  static func read(_ path: String, of url: URL) -> RemoteCopy? {
+    guard let data = try? AtomicFile(path: path).read(),
+      let copy = try? PropertyListDecoder().decode(RemoteCopy.self, from: data),
+      copy.version == currentVersion, copy.url == url
+    else { return nil }
+    return copy
+  }
+
+  /// Replaces the file; a new file is readable by its owner only.
+  func write(_ path: String) throws {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .binary
+    try AtomicFile(path: path).write(encoder.encode(self), atomically: true)
   }
 }

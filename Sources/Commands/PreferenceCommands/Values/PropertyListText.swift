@@ -46,7 +46,7 @@ enum PropertyListText {
       root[key] = XMLPropertyList.form(form)
       root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
     }
-    return try XMLPropertyList.data(of: root)
+    return try PropertyListWriter.data(of: root, format: .xml)
   }
 
   /// Returns an XML property list of preferences.
@@ -74,7 +74,7 @@ enum PropertyListText {
   static func data(of value: StoredValue, forKey key: String) throws(PreferencesError) -> Data {
     let form = try PropertyListForm.encode(value.object, forKey: key)
     try checkKeys(of: form, in: key)
-    return try XMLPropertyList.data(of: XMLPropertyList.form(form))
+    return try PropertyListWriter.data(of: XMLPropertyList.form(form), format: .xml)
   }
 
   /// Fails if a dictionary in a value has a key that XML cannot hold.

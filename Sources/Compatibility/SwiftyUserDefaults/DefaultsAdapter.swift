@@ -1,0 +1,167 @@
+public import Foundation
+public import Prephirences
+internal import PrephirencesDurable
+
+/// User defaults whose keys are the properties of a type.
+///
+/// ```swift
+/// Defaults.launchCount += 1
+/// Defaults[\.username] = "joe"
+/// Defaults[key: DefaultsKey<String?>("color")] = "red"
+/// ```
+///
+/// A value is stored when its setter returns. Reads never fail: a missing or unreadable value is
+/// the key's default. ``lastPreferencesError`` has what was refused. A change in place, such as
+/// `+= 1` or `append`, writes nothing if the stored value could not be read.
+@dynamicMemberLookup
+public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
+  /// The store of the values.
+  public let defaults: UserDefaults
+
+  /// The keys.
+  public let keyStore: KeyStore
+
+  /// Creates an adapter of user defaults.
+  ///
+  /// - Parameter defaults: The store. A plain `UserDefaults` is saved after each change;
+  ///   ``DurableUserDefaults`` is faster, and several processes can use it.
+  public init(defaults: UserDefaults, keyStore: KeyStore) {
+    self.defaults = defaults
+    self.keyStore = keyStore
+  }
+
+  /// Creates an adapter of any preferences: durable ones, a keychain, values in memory.
+  public init(preferences: any MutablePreferencesType, keyStore: KeyStore) {
+    let defaults: UserDefaults =
+      switch preferences {
+      case let defaults as UserDefaults: defaults
+      case let preferences as DurablePreferences: DurableUserDefaults(preferences)
+      default: BackedUserDefaults(preferences: preferences)
+      }
+    self.init(defaults: defaults, keyStore: keyStore)
+  }
+
+  /// The value of a key.
+  public subscript<T: DefaultsSerializable>(key key: DefaultsKey<T>) -> T.T where T.T == T {
+    @inlinable get { defaults.value(of: key) }
+    @inlinable nonmutating set { defaults.setValue(newValue, of: key) }
+    nonmutating _modify {
+      var (value, isWritable) = defaults.readForChange(key)
+      defer { if isWritable { defaults.setValue(value, of: key) } }
+      yield &value
+    }
+  }
+
+  /// The value of a key of the key store.
+  public subscript<T: DefaultsSerializable>(keyPath: KeyPath<KeyStore, DefaultsKey<T>>) -> T.T
+  where T.T == T {
+    @inlinable get { self[key: keyStore[keyPath: keyPath]] }
+    @inlinable nonmutating set { self[key: keyStore[keyPath: keyPath]] = newValue }
+    nonmutating _modify { yield &self[key: keyStore[keyPath: keyPath]] }
+  }
+
+  /// The value of a key of the key store, written as a member.
+  public subscript<T: DefaultsSerializable>(
+    dynamicMember keyPath: KeyPath<KeyStore, DefaultsKey<T>>
+  ) -> T.T where T.T == T {
+    @inlinable get { self[key: keyStore[keyPath: keyPath]] }
+    @inlinable nonmutating set { self[key: keyStore[keyPath: keyPath]] = newValue }
+    nonmutating _modify { yield &self[key: keyStore[keyPath: keyPath]] }
+  }
+}
+
+// Unchecked because Foundation's `UserDefaults` is not marked as `Sendable`, although every thread
+// can use it.
+extension DefaultsAdapter: @unchecked Sendable {}
+
+/// The settings of the program, in ``DurablePreferences/standard``.
+///
+/// To use another store, declare a constant or variable with this name in your program:
+///
+/// ```swift
+/// let Defaults = DefaultsAdapter(preferences: preferences, keyStore: DefaultsKeys())
+/// ```
+public var Defaults: DefaultsAdapter<DefaultsKeys> {
+  get { SharedAdapter.shared.current }
+  set { SharedAdapter.shared.current = newValue }
+}
+
+/// The adapter behind the variable.
+private final class SharedAdapter: @unchecked Sendable {
+  // Unchecked because the lock guards every use of the adapter. It is one that the thread sanitizer
+  // knows.
+
+  static let shared = SharedAdapter()
+
+  private let lock = NSLock()
+  private var adapter = DefaultsAdapter<DefaultsKeys>(
+    defaults: DurableUserDefaults.standard, keyStore: .init())
+
+  var current: DefaultsAdapter<DefaultsKeys> {
+    get { lock.withLock { adapter } }
+    set { lock.withLock { adapter = newValue } }
+  }
+}
+
+extension DefaultsAdapter {
+  /// Why the last value was refused, not saved or unreadable; `nil` if the last change was stored.
+  ///
+  /// It belongs to ``defaults``, on all threads.
+  public var lastPreferencesError: PreferencesError? { defaults.lastPreferencesError }
+
+  /// Returns whether a key has a value, apart from its default.
+  ///
+  /// - Returns: `true` if a value is stored, registered or given as an argument.
+  public func hasKey<T: DefaultsSerializable>(_ key: DefaultsKey<T>) -> Bool {
+    defaults.hasKey(key)
+  }
+
+  /// Returns whether a key of the key store has a value, apart from its default.
+  ///
+  /// - Returns: `true` if a value is stored, registered or given as an argument.
+  public func hasKey<T: DefaultsSerializable>(_ keyPath: KeyPath<KeyStore, DefaultsKey<T>>) -> Bool
+  {
+    defaults.hasKey(keyStore[keyPath: keyPath])
+  }
+
+  /// Removes the value of a key, which then has its default.
+  public func remove<T: DefaultsSerializable>(_ key: DefaultsKey<T>) { defaults.remove(key) }
+
+  /// Removes the value of a key of the key store, which then has its default.
+  public func remove<T: DefaultsSerializable>(_ keyPath: KeyPath<KeyStore, DefaultsKey<T>>) {
+    defaults.remove(keyStore[keyPath: keyPath])
+  }
+
+  /// Removes all values of the store, also those without a key in the key store.
+  public func removeAll() { defaults.removeAll() }
+}
+
+/// A type whose subscripts are the values of keys: an adapter, or its replacement in a test.
+///
+/// One subscript of each kind serves optional types and others.
+@dynamicMemberLookup
+public protocol DefaultsProviding {
+  /// The type whose properties are the keys.
+  associatedtype KeyStore: DefaultsKeyStore
+
+  /// The value of a key.
+  subscript<T: DefaultsSerializable>(key key: DefaultsKey<T>) -> T.T where T.T == T {
+    get
+    nonmutating set
+  }
+
+  /// The value of a key of the key store.
+  subscript<T: DefaultsSerializable>(keyPath: KeyPath<KeyStore, DefaultsKey<T>>) -> T.T
+  where T.T == T {
+    get
+    nonmutating set
+  }
+
+  /// The value of a key of the key store, written as a member.
+  subscript<T: DefaultsSerializable>(
+    dynamicMember keyPath: KeyPath<KeyStore, DefaultsKey<T>>
+  ) -> T.T where T.T == T {
+    get
+    nonmutating set
+  }
+}

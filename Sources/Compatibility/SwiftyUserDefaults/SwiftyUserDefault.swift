@@ -1,0 +1,120 @@
+internal import Foundation
+internal import Prephirences
+
+/// A property whose value is that of a key.
+///
+/// ```swift
+/// struct Settings {
+///   @SwiftyUserDefault(keyPath: \.username, options: [.cached, .observed])
+///   var username: String?
+/// }
+/// ```
+@propertyWrapper
+public final class SwiftyUserDefault<T: DefaultsSerializable>: @unchecked Sendable where T.T == T {
+  // Unchecked because the lock guards every use of the kept value, and user defaults can be used on
+  // every thread.
+
+  /// The key.
+  public let key: DefaultsKey<T>
+
+  /// How the value is found.
+  public let options: SwiftyUserDefaultOptions
+
+  private let defaults: UserDefaults
+  private let cache: DefaultsCache<T>
+  private let observation: PreferenceObservation?
+
+  /// The value of the key.
+  public var wrappedValue: T {
+    get {
+      guard options.contains(.cached) else { return defaults.value(of: key) }
+      return cache.value { defaults.value(of: key) }
+    }
+    set {
+      defaults.setValue(newValue, of: key)
+      // Read again when needed: the value may have been refused, or changed by an observer.
+      cache.forget()
+    }
+    _modify {
+      var (value, isWritable) = defaults.readForChange(key)
+      defer {
+        if isWritable {
+          defaults.setValue(value, of: key)
+          cache.forget()
+        }
+      }
+      yield &value
+    }
+  }
+
+  /// Creates a property of a key of an adapter.
+  ///
+  /// - Parameters:
+  ///   - keyPath: The key, in the adapter's key store.
+  ///   - adapter: The adapter that has the value.
+  ///   - options: How the value is found.
+  public init<KeyStore>(
+    keyPath: KeyPath<KeyStore, DefaultsKey<T>>, adapter: DefaultsAdapter<KeyStore>,
+    options: SwiftyUserDefaultOptions = []
+  ) {
+    key = adapter.keyStore[keyPath: keyPath]
+    self.options = options
+    defaults = adapter.defaults
+    let cache = DefaultsCache<T>()
+    self.cache = cache
+    observation =
+      options.contains([.cached, .observed])
+      ? adapter.defaults.observe(forKey: key._key) { _ in cache.forget() } : nil
+  }
+
+  /// Creates a property of a key of ``Defaults``.
+  ///
+  /// - Parameter options: How the value is found.
+  public convenience init(
+    keyPath: KeyPath<DefaultsKeys, DefaultsKey<T>>, options: SwiftyUserDefaultOptions = []
+  ) {
+    self.init(keyPath: keyPath, adapter: Defaults, options: options)
+  }
+}
+
+/// How a ``SwiftyUserDefault`` finds its value.
+public struct SwiftyUserDefaultOptions: OptionSet, Sendable {
+  /// The bits.
+  public let rawValue: Int
+
+  /// Creates options from their bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The value is read once, and then kept; changes made elsewhere are not noticed.
+  public static let cached = Self(rawValue: 1 << 0)
+
+  /// With ``cached``, changes made elsewhere replace the kept value.
+  public static let observed = Self(rawValue: 1 << 2)
+}
+
+/// A value that is read once.
+///
+/// Unchecked because the lock guards every use of the value.
+final class DefaultsCache<Value>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value: Value?
+  private var generation = 0
+
+  /// Returns the kept value, or reads it and keeps it.
+  func value(_ read: () -> Value) -> Value {
+    let (kept, before) = lock.withLock { (value, generation) }
+    if let kept { return kept }
+    let fresh = read()
+    // A value that was replaced while it was read is not kept.
+    lock.withLock { if generation == before { value = fresh } }
+    return fresh
+  }
+
+  /// Reads the value again when it is next needed.
+  func forget() {
+    lock.withLock {
+      value = nil
+      generation += 1
+    }
+  }
+}

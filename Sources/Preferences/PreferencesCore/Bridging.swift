@@ -1,0 +1,171 @@
+package import FoundationEssentials
+
+/// An object of another library that stands for a value of Swift, as `NSNumber` does.
+///
+/// The core knows no such object. `Prephirences` declares the conformances for Foundation's.
+package protocol BridgedValue {
+  /// `Bool`, `Int`, `UInt64`, `Double`, `Decimal`, `String`, `Data`, `Date`, `URL`, `UUID`, an array or
+  /// a dictionary of these or of other objects; `nil` if the object stands for no value.
+  var swiftValue: Any? { get }
+
+  /// The same, but a number object of a `Float` stays one.
+  var exactValue: Any? { get }
+
+  /// The text of a number; `nil` if the object is none.
+  var numberText: String? { get }
+
+  /// Whether the object is a number of single precision, which its value as a `Double` does not say.
+  var isSinglePrecision: Bool { get }
+}
+
+extension BridgedValue {
+  package var isSinglePrecision: Bool { false }
+
+  package var exactValue: Any? { swiftValue }
+}
+
+/// An object that stands for nothing, as `NSNull` does in an array that was JSON.
+package protocol BridgedNull {}
+
+/// Puts the numbers that a store returns into objects, which cast to every numeric type that holds them.
+package protocol NumberBoxer: SendableMetatype {
+  /// Returns a number of any type as an object; the number itself if no object holds it.
+  static func object(of number: Any) -> Any
+}
+
+/// What the numbers are that a store returns for a caller who asks for `Any`.
+///
+/// A program that links `Prephirences` gets an `NSNumber`: that module makes this type a
+/// ``NumberBoxer``. Any other program gets the number of Swift.
+package enum NumberBoxing {
+  private static let boxer = NumberBoxing.self as Any as? any NumberBoxer.Type
+
+  /// Returns a number as callers get it; see ``NumberBoxer/object(of:)``.
+  package static func boxed(_ number: Any) -> Any { boxer?.object(of: number) ?? number }
+}
+
+/// Returns a value with each number as ``NumberBoxing`` returns it.
+///
+/// Numbers in arrays and dictionaries are included. Truth values and all other values stay.
+package func withCastableNumbers(_ value: Any, depth: Int = 0) -> Any {
+  let type = type(of: value)
+  if type is AnyClass || type == String.self || type == Bool.self || type == Data.self
+    || type == Date.self || type == [String].self || depth == PropertyListForm.maximumDepth
+  {
+    return value
+  }
+  return switch value {
+  case let array as [Any?]:
+    array.compactMap { $0.map { withCastableNumbers($0, depth: depth + 1) } }
+  case let dictionary as [String: Any?]:
+    dictionary.compactMapValues { $0.map { withCastableNumbers($0, depth: depth + 1) } }
+  case is any Numeric: NumberBoxing.boxed(value)
+  default: unwrapped(value) ?? value
+  }
+}
+
+/// Returns preferences without JSON's null values, at any depth.
+///
+/// A property list cannot hold a null, and one null must not prevent storing the other values.
+package func withoutNulls(_ values: PreferencesDictionary) -> PreferencesDictionary {
+  values.compactMapValues { hasNull($0, depth: 0) ? stripped($0, depth: 0) : $0 }
+}
+
+/// Returns whether a value contains a null.
+///
+/// A value without one keeps its type.
+private func hasNull(_ value: Any, depth: Int) -> Bool {
+  // Values of these types, and arrays and dictionaries of them, cannot contain a null.
+  guard depth < PropertyListForm.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)
+  else { return false }
+  return switch value {
+  case is any BridgedNull: true
+  case let array as [Any]: array.contains { hasNull($0, depth: depth + 1) }
+  case let dictionary as PreferencesDictionary:
+    dictionary.values.contains { hasNull($0, depth: depth + 1) }
+  default: false
+  }
+}
+
+private func stripped(_ value: Any, depth: Int) -> Any? {
+  // Stores with a limit refuse deeper values because of their depth.
+  guard depth < PropertyListForm.maximumDepth else { return value }
+  return switch value {
+  case is any BridgedNull: nil
+  case let array as [Any]: array.compactMap { stripped($0, depth: depth + 1) }
+  case let dictionary as PreferencesDictionary:
+    dictionary.compactMapValues { stripped($0, depth: depth + 1) }
+  default: value
+  }
+}
+
+/// Returns the value in an optional of any depth that may be wrapped in an `Any`.
+package func unwrapped(_ value: Any?) -> Any? {
+  guard let value else { return nil }
+  // The cast below searches conformances, which takes longer than most calls.
+  if isKnownValue(value) { return value }
+  guard let optional = value as? any AnyOptional else { return value }
+  return unwrapped(optional.content)
+}
+
+/// Returns whether a value's type is known not to be an optional; `false` if it is not known.
+private func isKnownValue(_ value: Any) -> Bool {
+  // The type of an opened existential is at hand; `type(of:)` calls the runtime for it.
+  _openExistential(value, do: isNoOptional)
+}
+
+private func isNoOptional<Value>(_: Value) -> Bool {
+  Value.self == String.self || Value.self == Int.self || Value.self == Bool.self
+    || Value.self == Double.self || Value.self is AnyClass
+}
+
+private protocol AnyOptional {
+  var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate var content: Any? { map { $0 as Any } }
+}
+
+extension PreferencesDictionary {
+  /// Returns the dictionary without keys whose value is a `nil` wrapped in an `Any`.
+  package func droppingNil() -> PreferencesDictionary { compactMapValues { unwrapped($0) } }
+}
+
+/// Makes archives of objects, and objects of archives.
+///
+/// The core knows no objects. `Prephirences` declares the conformance of ``PreferenceArchive``, with
+/// `NSKeyedArchiver`.
+package protocol ObjectArchiver: SendableMetatype {
+  /// Returns the archive of a value, or `nil` if it cannot be archived.
+  static func archived(_ value: Any) -> Data?
+
+  /// Returns the value of an archive, or `nil` if the data is not an archive.
+  static func unarchived(_ data: Data) -> Any?
+
+  /// Returns whether this program has a class of this name whose objects can be read from archives.
+  static func isArchivable(className: String) -> Bool
+}
+
+/// Archives of objects, for a program that links `Prephirences`; any other archives nothing.
+package enum PreferenceArchive {
+  private static let archiver = PreferenceArchive.self as Any as? any ObjectArchiver.Type
+
+  /// Returns the archive of a value, or `nil` if it cannot be archived.
+  package static func archive(_ value: Any) -> Data? { archiver?.archived(value) }
+
+  /// Returns the value of an archive, or `nil` if the data is not an archive.
+  package static func unarchive(_ data: Data) -> Any? { archiver?.unarchived(data) }
+
+  /// The maximum nesting depth of objects.
+  package static var maximumDepth: Int { KeyedArchive.maximumDepth }
+
+  /// Returns whether `NSKeyedUnarchiver`, which stops the process on many altered archives, can read
+  /// this one.
+  package static func isSound(_ data: Data) -> Bool { KeyedArchive(data)?.isSound ?? false }
+
+  /// Returns whether this program has a class of this name whose objects can be read from archives.
+  static func isArchivable(className: String) -> Bool {
+    archiver?.isArchivable(className: className) ?? false
+  }
+}

@@ -1,0 +1,171 @@
+internal import FoundationEssentials
+
+/// Converts values to their property list form and back.
+///
+/// | value | in the property list | read again |
+/// | --- | --- | --- |
+/// | `String`, `Bool`, `Data`, `Date` | the same | the same |
+/// | `String` that begins with a byte order mark | data: a ``MarkedArchive`` | the same |
+/// | number of any width | integer or real | `NSNumber`, which casts to each type that holds it |
+/// | `URL`, `UUID`, `Decimal`, dates outside the calendar | data: a ``MarkedArchive`` | the same |
+/// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
+///
+/// Other values have no form.
+package enum PropertyListForm {
+  /// Reports a type that has no form.
+  package struct Unstorable: Error {
+    package let type: Any.Type
+  }
+
+  /// The maximum nesting depth of a value.
+  package static let maximumDepth = 200
+
+  /// Returns the form of a value.
+  package static func encode(_ value: Any, depth: Int = 0) throws(Unstorable) -> Any {
+    guard depth < maximumDepth, let value = unwrapped(value) else {
+      throw Unstorable(type: type(of: value))
+    }
+    let type = type(of: value)
+    if type == Int.self || type == Bool.self || type == Double.self { return value }
+    if type is AnyClass { return try encode(bridging: value, depth: depth) }
+    switch value {
+    case let text as String where !beginsWithByteOrderMark(text): return value
+    case let date as Date where GregorianDay.contains(date): return value
+    case is Data: return value
+    case let array as [Any]:
+      return try array.map { element throws(Unstorable) in
+        try encode(element, depth: depth + 1)
+      }
+    case let dictionary as PreferencesDictionary:
+      var form: PreferencesDictionary = [:]
+      for (key, value) in dictionary.droppingNil() {
+        guard !beginsWithByteOrderMark(key) else { throw Unstorable(type: type) }
+        form[key] = try encode(value, depth: depth + 1)
+      }
+      if isReference(form) { throw Unstorable(type: type) }
+      return form
+    default: return try encode(scalar: value)
+    }
+  }
+
+  /// Returns whether Foundation reads a dictionary of an XML property list as an archive's
+  /// reference, and so never as a dictionary.
+  static func isReference(_ form: PreferencesDictionary) -> Bool {
+    form.count == 1 && form[referenceKey] is any Numeric
+  }
+
+  /// A dictionary with only this key is read as a reference if its value is a number.
+  static let referenceKey = "CF$UID"
+
+  /// Returns whether text begins with a byte order mark, which Foundation drops when it reads XML.
+  static func beginsWithByteOrderMark(_ text: String) -> Bool {
+    text.utf8.first == 0xEF && text.unicodeScalars.first == "\u{FEFF}"
+  }
+
+  private static func encode(scalar value: Any) throws(Unstorable) -> Any {
+    let form: Any? =
+      switch value {
+      case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
+      case let object as any BridgedValue: object.swiftValue as? Double
+      case let number as any BinaryFloatingPoint: exactDouble(number)
+      case let url as URL: MarkedArchive(url).data
+      case let uuid as UUID: MarkedArchive(uuid).data
+      case let decimal as Decimal: MarkedArchive(decimal).data
+      case let text as String: MarkedArchive(text).data
+      case let date as Date: MarkedArchive(date).data
+      default: nil
+      }
+    guard let form else { throw Unstorable(type: type(of: value)) }
+    return form
+  }
+
+  /// Returns the form of an object.
+  private static func encode(bridging object: Any, depth: Int) throws(Unstorable) -> Any {
+    guard let value = value(bridging: object) else { throw Unstorable(type: type(of: object)) }
+    return try encode(value, depth: depth)
+  }
+
+  /// Returns an object as a Swift value; `nil` if it has no form.
+  package static func value(bridging object: Any) -> Any? {
+    switch object {
+    case let bridged as any BridgedValue: bridged.swiftValue
+    case let text as String: text
+    case let data as Data: data
+    case let date as Date: date
+    case let url as URL: url
+    case let uuid as UUID: uuid
+    case let array as [Any]: array
+    case let dictionary as PreferencesDictionary: dictionary
+    default: nil
+    }
+  }
+
+  private static func exactDouble(_ number: some BinaryFloatingPoint) -> Double? {
+    let double = Double(number)
+    return number.isNaN || type(of: number).init(double) == number ? double : nil
+  }
+
+  /// Reads a value from its form.
+  package static func decode(_ form: Any) -> Any {
+    let type = type(of: form)
+    if type == String.self || type == Bool.self || type == Date.self { return form }
+    if type == Int.self || type == Double.self { return NumberBoxing.boxed(form) }
+    switch unwrapped(form) {
+    case let data as Data: return MarkedArchive.value(of: data) ?? data
+    case let array as [Any?]: return array.compactMap { $0.map(decode) }
+    case let dictionary as [String: Any?]:
+      return dictionary.compactMapValues { $0.map(decode) }
+    case let value?: return value is any Numeric ? NumberBoxing.boxed(value) : value
+    case nil: return form
+    }
+  }
+}
+
+extension PropertyListForm {
+  /// Returns the property list form of a key's value.
+  package static func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError)
+    -> Any
+  {
+    do throws(Unstorable) {
+      let form = try encode(value)
+      // A reference would make the whole file unreadable; a key with a byte order mark would be
+      // read as another key.
+      if isReference([key: form]) || beginsWithByteOrderMark(key) {
+        throw Unstorable(type: type(of: value))
+      }
+      return form
+    } catch {
+      throw .unstorableValue(key, error.type)
+    }
+  }
+}
+
+/// Writes XML property lists that every program reads.
+///
+/// XML lacks most characters below the space, U+FFFE and U+FFFF, and its readers make a line feed of
+/// a carriage return. Foundation writes all of them as they are, and reads them again, but other
+/// programs refuse the whole file, or read another text.
+package enum XMLPropertyList {
+  /// Returns the form of a value in which XML holds it.
+  ///
+  /// Text with a character that XML lacks becomes a ``MarkedArchive``. Keys stay as they are.
+  package static func form(_ form: Any) -> Any {
+    switch form {
+    case is Bool, is Int, is Double, is Data, is Date: form
+    case let text as String: isWritable(text) ? form : MarkedArchive(text).data
+    case let array as [Any]: array.map(self.form)
+    case let dictionary as PreferencesDictionary: dictionary.mapValues(self.form)
+    default: form
+    }
+  }
+
+  /// Returns whether XML has all characters of a text; if not, other programs refuse a file with it.
+  package static func isWritable(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy { scalar in
+      switch scalar {
+      case "\t", "\n", "\r": true
+      default: scalar.value >= 0x20 && scalar != "\u{FFFE}" && scalar != "\u{FFFF}"
+      }
+    }
+  }
+}
