@@ -12,13 +12,12 @@ import Testing
   @Test func base64IsThatOfFoundation() {
     for count in 0..<70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
-      var text: [UInt8] = []
-      Base64.append(bytes, to: &text)
-      #expect(String(decoding: text, as: UTF8.self) == Data(bytes).base64EncodedString())
-      #expect(Base64.decode(text[...]) == bytes)
+      let text = bytes.base64
+      #expect(text == Data(bytes).base64EncodedString())
+      #expect([UInt8](base64: Array(text.utf8)[...]) == bytes)
     }
     for text in ["A", "AA", "AAA", "A===", "AA=A", "====", "AA-_", "A A=", "AAAA="] {
-      #expect(Base64.decode(Array(text.utf8)[...]) == nil)
+      #expect([UInt8](base64: Array(text.utf8)[...]) == nil)
     }
   }
 

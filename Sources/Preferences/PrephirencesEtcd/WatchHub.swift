@@ -29,7 +29,7 @@ final class WatchHub: Sendable {
 
   // MARK: - Threads that watch
 
-  func add(_ watch: WatchSubscription) throws(EtcdError) {
+  func add(_ watch: WatchSubscription) throws {
     let (interruption, needsThread) = state.withLock { state in
       state.watches.append(watch)
       state.isOutdated = true
@@ -107,9 +107,10 @@ final class WatchHub: Sendable {
     _ watches: [WatchSubscription], _ interruption: EtcdCancellation, _ attempts: inout RetryPolicy
   ) {
     var connection = WatchConnection(gateway, watches, interruption)
-    do throws(EtcdError) {
+    do {
       return try connection.run(follow)
     } catch {
+      let error = EtcdError(any: error)
       guard !interruption.isCancelled else { return }
       if connection.created > 0 {
         attempts = RetryPolicy(gateway.configuration.endpoints.count)
@@ -124,8 +125,9 @@ final class WatchHub: Sendable {
         for watch in watches where watch.hasBegun { watch.end(error) }
       }
       let timeout = Deadline(after: gateway.configuration.timing.silence)
-      do throws(EtcdError) { try attempts.allow(error, timeout, interruption) } catch {
+      do { try attempts.allow(error, timeout, interruption) } catch {
         guard !interruption.isCancelled else { return }
+        let error = EtcdError(any: error)
         for watch in watches { watch.end(error) }
         attempts = RetryPolicy(gateway.configuration.endpoints.count)
       }
@@ -134,6 +136,9 @@ final class WatchHub: Sendable {
 }
 
 extension EtcdError {
+  /// The failure that was thrown: this module throws no others.
+  fileprivate init(any error: any Error) { self = error as? EtcdError ?? .malformed }
+
   fileprivate static func noThread(_ error: Errno) -> EtcdError {
     EtcdError(.unreachable, "no thread can be started for the watch: \(error.wordsOfThread)")
   }
@@ -176,7 +181,7 @@ final class WatchSubscription: Sendable {
   // MARK: - The thread that watches
 
   /// Waits for what arrives, and takes all of it.
-  func take(_ deadline: Deadline, _ cancellation: EtcdCancellation) throws(EtcdError) -> [Item] {
+  func take(_ deadline: Deadline, _ cancellation: EtcdCancellation) throws -> [Item] {
     while true {
       // Before the lock, which a fork may have left locked.
       try ForkMark.etcd.check(EtcdError.forked)
@@ -279,33 +284,33 @@ struct WatchConnection {
   private var timeout: Deadline { Deadline(after: gateway.configuration.timing.silence) }
 
   /// Watches until the connection should be renewed.
-  mutating func run(_ follow: (Token?) -> Bool) throws(EtcdError) {
+  mutating func run(_ follow: (Token?) -> Bool) throws {
     let endpoint = try gateway.endpoint()
     token = try gateway.token(timeout, interruption)
     let request = HTTPRequest(
       endpoint: endpoint, path: "/v3/watch", token: token, body: body,
       answerLimit: WatchLines.limit, endsConnection: true)
-    let transfer = try refusing { () throws(EtcdError) in try Transfer() }
-    try refusing { () throws(EtcdError) in try transfer.begin(request, gateway.configuration) }
+    let transfer = try refusing { try Transfer() }
+    try refusing { try transfer.begin(request, gateway.configuration) }
     defer { transfer.finish() }
-    try transfer.waking(by: interruption) { () throws(EtcdError) in
+    try transfer.waking(by: interruption) {
       try read(transfer, endpoint, follow)
     }
   }
 
   private mutating func read(
     _ transfer: Transfer, _ endpoint: EtcdConfiguration.Endpoint, _ follow: (Token?) -> Bool
-  ) throws(EtcdError) {
+  ) throws {
     let renewal = Deadline(after: gateway.configuration.timing.renewing)
     var lines = WatchLines()
     var answering = timeout
     while true {
       let isComplete = created == watches.count
       let wait = isComplete ? renewal : answering
-      let step = try refusing { () throws(EtcdError) in try transfer.next(wait, interruption) }
+      let step = try refusing { try transfer.next(wait, interruption) }
       if case .ended(let result) = step { throw end(transfer, result, endpoint, lines.rest) }
       if case .data = step {
-        let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
+        let complete = try refusing { try lines.add(transfer.takeData()) }
         if transfer.status == 200 {
           for line in complete { try take(WatchAnswer(line, endpoint)) }
           if !complete.isEmpty { answering = timeout }
@@ -320,7 +325,7 @@ struct WatchConnection {
     }
   }
 
-  private mutating func take(_ answer: WatchAnswer) throws(EtcdError) {
+  private mutating func take(_ answer: WatchAnswer) throws {
     if answer.isCreated {
       guard created < watches.count else { throw EtcdError.malformed }
       let watch = watches[created]
@@ -332,12 +337,12 @@ struct WatchConnection {
     // Others have ended on this side: they go with the connection.
     guard let watch = numbered[answer.number] else { return }
     if let end = answer.end { return watch.end(end) }
-    do throws(EtcdError) {
+    do {
       let events = try answer.events(of: watch.keys)
       if !answer.isCreated || !events.events.isEmpty {
         watch.add(events, isFragment: answer.isFragment)
       }
-    } catch { watch.end(error) }
+    } catch { watch.end(EtcdError(any: error)) }
   }
 
   private var body: [UInt8] {
@@ -367,13 +372,13 @@ struct WatchConnection {
     return transfer.failure(result, endpoint).helped(by: .otherEndpoint)
   }
 
-  private func refusing<Result>(
-    _ body: () throws(EtcdError) -> Result
-  ) throws(EtcdError) -> Result {
-    do throws(EtcdError) { return try body() } catch {
-      // A watch has no deadline: what does not answer in time isn't there.
-      guard error.code == .timedOut else { throw error.happening(false) }
-      throw EtcdError(.unreachable, error.message, remedy: .otherEndpoint)
+  private func refusing<Result>(_ body: () throws -> Result) throws -> Result {
+    // A watch has no deadline: what does not answer in time isn't there.
+    try EtcdError.mapping { error in
+      error.code == .timedOut
+        ? EtcdError(.unreachable, error.message, remedy: .otherEndpoint) : error.happening(false)
+    } of: {
+      try body()
     }
   }
 }

@@ -29,15 +29,15 @@ final class Transfer: @unchecked Sendable {
   /// Whether the connection has brought an answer.
   var hasWorked = false
 
-  init() throws(EtcdError) {
+  init() throws {
     ForkMark.etcd.set()
     try ForkMark.etcd.check(EtcdError.forked)
-    let made = unsafe try ExitGate.shared.pass { () throws(EtcdError) in
+    let made = unsafe try ExitGate.shared.pass {
       let library = try Libcurl.shared()
-      guard let easy = library.functions.curl_easy_init() else { throw .noMemory }
+      guard let easy = library.functions.curl_easy_init() else { throw EtcdError.noMemory }
       guard let multi = library.functions.curl_multi_init() else {
         unsafe library.functions.curl_easy_cleanup(easy)
-        throw .noMemory
+        throw EtcdError.noMemory
       }
       _ = unsafe clibcurl_limit_connections(library.table, multi, 1)
       return unsafe (library: library, easy: easy, multi: multi)
@@ -55,7 +55,7 @@ final class Transfer: @unchecked Sendable {
     guard !ForkMark.etcd.isForked else { return }
     finish()
     // When the process exits, the system closes the connection.
-    try? ExitGate.shared.pass { () throws(EtcdError) in
+    try? ExitGate.shared.pass {
       unsafe library.functions.curl_easy_cleanup(easy)
       _ = unsafe library.functions.curl_multi_cleanup(multi)
     }
@@ -72,16 +72,14 @@ final class Transfer: @unchecked Sendable {
   /// Begins a request.
   ///
   /// Each is ended by ``finish()``.
-  func begin(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws(EtcdError) {
+  func begin(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws {
     try ForkMark.etcd.check(EtcdError.forked)
     finish()
     self.configuration = configuration
-    try ExitGate.shared.pass { () throws(EtcdError) in try prepare(request, configuration) }
+    try ExitGate.shared.pass { try prepare(request, configuration) }
   }
 
-  private func prepare(
-    _ request: HTTPRequest, _ configuration: EtcdConfiguration
-  ) throws(EtcdError) {
+  private func prepare(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws {
     unsafe library.functions.curl_easy_reset(easy)
     let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: request.body.count)
     _ = unsafe copy.initialize(from: request.body)
@@ -94,20 +92,20 @@ final class Transfer: @unchecked Sendable {
     options.connect(to: request, configuration)
     options.secure(configuration, isHandshake: request.isHandshake)
     unsafe options.exchange(headers: headers, body: body, answer: answer, error: errorText)
-    guard options.result == CLIBCURL_OK else { throw .option(options.result, library) }
-    guard unsafe library.functions.curl_multi_add_handle(multi, easy) == 0 else { throw .noMemory }
+    guard options.result == CLIBCURL_OK else { throw EtcdError.option(options.result, library) }
+    guard unsafe library.functions.curl_multi_add_handle(multi, easy) == 0 else { throw EtcdError.noMemory }
     isActive = true
   }
 
   /// Waits for data of the answer, or for its end.
-  func next(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws(EtcdError) -> Step {
+  func next(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws -> Step {
     while true {
       try cancellation.check()
       try ForkMark.etcd.check(EtcdError.forked)
-      try ExitGate.shared.pass { () throws(EtcdError) in
+      try ExitGate.shared.pass {
         var running: CInt = 0
         guard unsafe library.functions.curl_multi_perform(multi, &running) == 0 else {
-          throw .noMemory
+          throw EtcdError.noMemory
         }
       }
       if unsafe answer.pointee.count > seen {
@@ -120,7 +118,7 @@ final class Transfer: @unchecked Sendable {
       let failure = try ExitGate.shared.pass(wakingBy: { self.wake() }) {
         unsafe library.functions.curl_multi_poll(multi, nil, 0, deadline.milliseconds, nil)
       }
-      guard failure == 0 else { throw .noMemory }
+      guard failure == 0 else { throw EtcdError.noMemory }
     }
   }
 
@@ -162,7 +160,7 @@ final class Transfer: @unchecked Sendable {
     seen = 0
   }
 
-  private func makeHeaders(_ request: HTTPRequest) throws(EtcdError) -> OpaquePointer? {
+  private func makeHeaders(_ request: HTTPRequest) throws -> OpaquePointer? {
     var made: OpaquePointer?
     func add(_ header: UnsafePointer<CChar>) -> OpaquePointer? {
       guard let longer = unsafe library.functions.curl_slist_append(made, header) else {
@@ -177,11 +175,11 @@ final class Transfer: @unchecked Sendable {
       "Grpc-Metadata-hasleader: true",
     ] + (request.endsConnection ? ["Connection: close"] : []) where unsafe add(header) == nil {
       unsafe clibcurl_free_list(library.table, made)
-      throw .noMemory
+      throw EtcdError.noMemory
     }
     if let token = request.token, unsafe token.withHeader({ unsafe add($0) }) == nil {
       unsafe clibcurl_free_list(library.table, made)
-      throw .noMemory
+      throw EtcdError.noMemory
     }
     return unsafe made
   }
@@ -206,13 +204,12 @@ extension Transfer {
   func call(
     _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) -> HTTPAnswer {
+  ) throws -> HTTPAnswer {
     try begin(request, configuration)
     defer { finish() }
-    let result: UInt32
-    do throws(EtcdError) {
-      result = try end(request, configuration, deadline, cancellation)
-    } catch { throw error.happening(hasSentAll) }
+    let result = try EtcdError.mapping { $0.happening(hasSentAll) } of: {
+      try end(request, configuration, deadline, cancellation)
+    }
     guard result == CLIBCURL_OK else {
       let failure = failure(result, request.endpoint)
       // A certificate that is refused ends the handshake, before any request.
@@ -229,10 +226,10 @@ extension Transfer {
   private func end(
     _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) -> UInt32 {
+  ) throws -> UInt32 {
     var progress = -1
     var silence = deadline
-    return try waking(by: cancellation) { () throws(EtcdError) in
+    return try waking(by: cancellation) {
       while true {
         if self.progress > progress {
           progress = self.progress
@@ -242,10 +239,10 @@ extension Transfer {
         let step = Deadline(after: .seconds(1)).limited(by: silence)
         switch try next(step, cancellation) {
         // An answer that never ends has no more time than others.
-        case .data where deadline.hasPassed: throw .timedOut
+        case .data where deadline.hasPassed: throw EtcdError.timedOut
         case .data: continue
         case .ended(let result): return result
-        case .timedOut where deadline.hasPassed: throw .timedOut
+        case .timedOut where deadline.hasPassed: throw EtcdError.timedOut
         case .timedOut where self.progress > progress || !silence.hasPassed: continue
         case .timedOut:
           throw EtcdError(.unreachable, "\(request.endpoint.authority) does not answer")
@@ -284,9 +281,9 @@ extension Transfer {
   }
 
   /// Runs code that a cancellation wakes.
-  func waking<Result, Failure: Error>(
-    by cancellation: EtcdCancellation?, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  func waking<Result>(
+    by cancellation: EtcdCancellation?, _ body: () throws -> Result
+  ) rethrows -> Result {
     guard let cancellation else { return try body() }
     return try cancellation.waking(by: { self.wake() }, body)
   }

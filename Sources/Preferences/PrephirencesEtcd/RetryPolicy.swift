@@ -13,7 +13,7 @@ struct RetryPolicy {
   /// Returns if the request should be tried again, after a pause if all endpoints failed.
   mutating func allow(
     _ refusal: EtcdError, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) {
+  ) throws {
     switch refusal.remedy {
     case .none, .noLogin: throw refusal
     case .newLogin:
@@ -108,6 +108,13 @@ extension EtcdError {
   /// The failure of a request without an answer.
   var ofTransport: EtcdError {
     [.unreachable, .certificate, .timedOut].contains(code) ? helped(by: .otherEndpoint) : self
+  }
+
+  /// Runs code whose failures of etcd become others.
+  static func mapping<Result>(
+    _ change: (EtcdError) -> EtcdError, of body: () throws -> Result
+  ) throws -> Result {
+    do { return try body() } catch let error as EtcdError { throw change(error) }
   }
 
   /// Whether a member has got the request, and not answered it.

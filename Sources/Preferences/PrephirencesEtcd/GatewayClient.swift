@@ -24,27 +24,26 @@ final class GatewayClient: Sendable {
   /// Sends a request until it is answered, or refused for good.
   func call<Answer>(
     _ path: String, _ body: [UInt8], _ effect: Effect, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?, read: (JSONValue) throws(EtcdError) -> Answer
-  ) throws(EtcdError) -> Answer {
+    _ cancellation: EtcdCancellation?, read: (JSONValue) throws -> Answer
+  ) throws -> Answer {
     // Before any lock, which a fork may have left locked.
     try ForkMark.etcd.check(EtcdError.forked)
     var attempts = RetryPolicy(configuration.endpoints.count)
     while true {
       var token: Token?
-      do throws(EtcdError) {
+      do {
         let endpoint = try endpoint()
         token = try self.token(deadline, cancellation)
         let request = HTTPRequest(
           endpoint: endpoint, path: path, token: token, body: body,
           answerLimit: configuration.answerLimit)
-        let answer = try pool.with(deadline, cancellation) {
-          transfer throws(EtcdError) in
+        let answer = try pool.with(deadline, cancellation) { transfer in
           try self.answer(to: request, on: transfer, deadline, cancellation, read)
         }
         if token == nil { login.isWithoutAuthentication = true }
         login.confirm(token)
         return answer
-      } catch {
+      } catch let error as EtcdError {
         let failure = effect == .none ? error.happening(false) : error
         switch error.remedy {
         case .newLogin: login.forget(token)
@@ -60,20 +59,19 @@ final class GatewayClient: Sendable {
 
   private func answer<Answer>(
     to request: HTTPRequest, on transfer: Transfer, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?, _ read: (JSONValue) throws(EtcdError) -> Answer
-  ) throws(EtcdError) -> Answer {
-    let answer: HTTPAnswer
-    do throws(EtcdError) {
-      answer = try transfer.call(request, configuration, deadline, cancellation)
-    } catch { throw error.ofTransport }
+    _ cancellation: EtcdCancellation?, _ read: (JSONValue) throws -> Answer
+  ) throws -> Answer {
+    let answer = try EtcdError.mapping(\.ofTransport) {
+      try transfer.call(request, configuration, deadline, cancellation)
+    }
     guard answer.status == 200 else { throw EtcdError(answer, request.endpoint) }
-    do throws(EtcdError) { return try read(JSONReader.read(answer.body)) } catch {
-      throw error.happening(true).helped(by: .otherEndpoint)
+    return try EtcdError.mapping { $0.happening(true).helped(by: .otherEndpoint) } of: {
+      try read(JSONReader.read(answer.body))
     }
   }
 
   /// Returns the endpoint to ask.
-  func endpoint() throws(EtcdError) -> EtcdConfiguration.Endpoint {
+  func endpoint() throws -> EtcdConfiguration.Endpoint {
     let endpoints = configuration.endpoints
     guard !endpoints.isEmpty else { throw EtcdError.address("it names no host") }
     return endpoints[first.load(ordering: .relaxed) % endpoints.count]
@@ -86,11 +84,9 @@ final class GatewayClient: Sendable {
   }
 
   /// Returns the token; `nil` if the cluster lets everybody in, or no name is known.
-  func token(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws(EtcdError) -> Token? {
+  func token(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws -> Token? {
     guard let user = configuration.user, configuration.password != nil else { return nil }
-    return try login.token(
-      keptFor: configuration.timing.keepingToken, deadline, cancellation
-    ) { () throws(EtcdError) in
+    return try login.token(keptFor: configuration.timing.keepingToken, deadline, cancellation) {
       try authenticate(user, deadline, cancellation)
     }
   }
@@ -98,34 +94,31 @@ final class GatewayClient: Sendable {
   /// Logs in, on a connection of its own, whose memory had the password.
   private func authenticate(
     _ user: String, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) -> Token? {
+  ) throws -> Token? {
     var request = HTTPRequest(
       endpoint: try endpoint(), path: "/v3/auth/authenticate", body: try credentials(user),
       answerLimit: 65536)
     defer { request.body.wipe() }
-    var answer: HTTPAnswer
-    do throws(EtcdError) {
-      answer = try Transfer().call(request, configuration, deadline, cancellation)
-    } catch { throw error.happening(false).ofTransport }
+    var answer = try EtcdError.mapping { $0.happening(false).ofTransport } of: {
+      try Transfer().call(request, configuration, deadline, cancellation)
+    }
     defer { answer.body.wipe() }
     guard answer.status == 200 else {
       let refusal = EtcdError(answer, request.endpoint)
       // What comes after the login was not sent.
-      guard refusal.remedy == .noLogin else {
-        throw refusal.happening(false)
-      }
+      guard refusal.remedy == .noLogin else { throw refusal.happening(false) }
       login.isWithoutAuthentication = true
       return nil
     }
-    do throws(EtcdError) {
+    return try EtcdError.mapping { $0.helped(by: .otherEndpoint) } of: {
       guard let text = try JSONReader.read(answer.body)["token"] else { throw EtcdError.malformed }
       let token = try Token(Array(text.string().utf8))
       login.isWithoutAuthentication = false
       return token
-    } catch { throw error.helped(by: .otherEndpoint) }
+    }
   }
 
-  private func credentials(_ user: String) throws(EtcdError) -> [UInt8] {
+  private func credentials(_ user: String) throws -> [UInt8] {
     var password: [UInt8]
     do { password = try configuration.password?() ?? [] } catch let error as EtcdError {
       throw error
@@ -149,20 +142,20 @@ extension GatewayClient {
   func range(
     _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
     _ options: (inout JSONWriter) -> Void
-  ) throws(EtcdError) -> EtcdRangeAnswer {
+  ) throws -> EtcdRangeAnswer {
     let body = JSONWriter.object { request in
       request.keys(keys)
       options(&request)
     }
     return try call("/v3/kv/range", body, .none, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
+      try $0.rangeAnswer(of: keys)
     }
   }
 
   /// Reads as little as possible of some keys, to know whether they may be read.
   func look(
     _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) -> Int64 {
+  ) throws -> Int64 {
     try look(keys, from: 0, deadline, cancellation).header.revision
   }
 
@@ -170,7 +163,7 @@ extension GatewayClient {
   func change(
     of keys: EtcdKeys, from revision: Int64, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) -> Int64? {
+  ) throws -> Int64? {
     // Such a search reads all rows in the cluster, so it is for changed ones only.
     guard try look(keys, deadline, cancellation) >= revision else { return nil }
     return try look(keys, from: revision, deadline, cancellation).rows.first?.modRevision
@@ -179,7 +172,7 @@ extension GatewayClient {
   private func look(
     _ keys: EtcdKeys, from revision: Int64, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) -> EtcdRangeAnswer {
+  ) throws -> EtcdRangeAnswer {
     try range(keys, deadline, cancellation) { request in
       request.integer("limit", 1)
       request.integer("min_mod_revision", revision)
@@ -225,8 +218,8 @@ final class Login: Sendable {
   /// Returns the token, which `logIn` gets if there is none; `nil` if none is needed.
   func token(
     keptFor duration: Duration, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
-    logIn: () throws(EtcdError) -> Token?
-  ) throws(EtcdError) -> Token? {
+    logIn: () throws -> Token?
+  ) throws -> Token? {
     while true {
       switch turn(keptFor: duration) {
       case .done(let token): return token

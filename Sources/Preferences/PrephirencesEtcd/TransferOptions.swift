@@ -123,8 +123,8 @@ final class Token: @unchecked Sendable {
   // @unchecked Sendable because the bytes never change.
   private let header: UnsafeMutableBufferPointer<CChar>
 
-  init(_ token: [UInt8]) throws(EtcdError) {
-    guard !token.isEmpty, token.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
+  init(_ token: [UInt8]) throws {
+    guard !token.isEmpty, token.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw EtcdError.malformed }
     let name = "Authorization: ".utf8
     let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: name.count + token.count + 1)
     unsafe buffer.initialize(repeating: 0)
@@ -160,7 +160,7 @@ final class Libcurl: @unchecked Sendable {
   /// The names of the library, built with OpenSSL or with GnuTLS.
   static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
 
-  private static let loaded = Result { () throws(EtcdError) in
+  private static let loaded = Result {
     ExitGate.register()
     let library = try Libcurl(names)
     ExitGate.register()
@@ -168,10 +168,10 @@ final class Libcurl: @unchecked Sendable {
   }
 
   /// Returns the machine's library; call it behind the ``ExitGate``.
-  static func shared() throws(EtcdError) -> Libcurl { try loaded.get() }
+  static func shared() throws -> Libcurl { try loaded.get() }
 
   /// Loads the first library that there is.
-  init(_ names: [String]) throws(EtcdError) {
+  init(_ names: [String]) throws {
     var problem = "no library is named"
     for name in names {
       var functions = clibcurl()

@@ -123,7 +123,7 @@ struct CertificateDates: Hashable {
       if line.starts(with: "-----BEGIN CERTIFICATE-----".utf8) {
         text = []
       } else if line.starts(with: "-----".utf8) {
-        if let dates = text.flatMap({ Base64.decode($0[...]) }).flatMap(CertificateDates.init) {
+        if let dates = text.flatMap({ [UInt8](base64: $0[...]) }).flatMap(CertificateDates.init) {
           found.append(dates)
         }
         text = nil

@@ -65,42 +65,42 @@ extension JSONWriter {
 /// The bodies of answers.
 extension JSONValue {
   /// A number, which is 0 if it is left out.
-  func number<Number: FixedWidthInteger>(_ name: StaticString) throws(EtcdError) -> Number {
+  func number<Number: FixedWidthInteger>(_ name: StaticString) throws -> Number {
     guard let value = self[name] else { return 0 }
     return try value.integer()
   }
 
   /// A revision, or another number that only grows; so the next one can be counted, too.
-  private func counted(_ name: StaticString) throws(EtcdError) -> Int64 {
+  private func counted(_ name: StaticString) throws -> Int64 {
     let number: Int64 = try number(name)
-    guard number >= 0, number < .max else { throw .malformed }
+    guard number >= 0, number < .max else { throw EtcdError.malformed }
     return number
   }
 
-  func flag(_ name: StaticString) throws(EtcdError) -> Bool {
+  func flag(_ name: StaticString) throws -> Bool {
     guard let value = self[name] else { return false }
     return try value.isTrue()
   }
 
-  private func data(_ name: StaticString) throws(EtcdError) -> [UInt8] {
+  private func data(_ name: StaticString) throws -> [UInt8] {
     guard let value = self[name] else { return [] }
     return try value.bytes()
   }
 
-  func listed(_ name: StaticString) throws(EtcdError) -> [JSONValue] {
+  func listed(_ name: StaticString) throws -> [JSONValue] {
     guard let value = self[name] else { return [] }
     return try value.array()
   }
 
   /// The header, which every answer has.
-  func header() throws(EtcdError) -> EtcdHeader {
-    guard let header = self["header"], case .object = header else { throw .malformed }
+  func header() throws -> EtcdHeader {
+    guard let header = self["header"], case .object = header else { throw EtcdError.malformed }
     return EtcdHeader(
       clusterID: try header.number("cluster_id"), memberID: try header.number("member_id"),
       revision: try header.counted("revision"))
   }
 
-  func storedRow() throws(EtcdError) -> EtcdRow {
+  func storedRow() throws -> EtcdRow {
     EtcdRow(
       key: try data("key"), value: try data("value"),
       createRevision: try counted("create_revision"), modRevision: try counted("mod_revision"),
@@ -108,30 +108,30 @@ extension JSONValue {
   }
 
   /// The rows of a range, in the order of their keys.
-  private func rows(of keys: EtcdKeys) throws(EtcdError) -> [EtcdRow] {
+  private func rows(of keys: EtcdKeys) throws -> [EtcdRow] {
     var rows: [EtcdRow] = []
     for element in try listed("kvs") {
       let row = try element.storedRow()
       guard keys.contains(row.key),
         rows.last.map({ $0.key.lexicographicallyPrecedes(row.key) }) ?? true
-      else { throw .malformed }
+      else { throw EtcdError.malformed }
       rows.append(row)
     }
     return rows
   }
 
-  func rangeAnswer(of keys: EtcdKeys) throws(EtcdError) -> EtcdRangeAnswer {
+  func rangeAnswer(of keys: EtcdKeys) throws -> EtcdRangeAnswer {
     EtcdRangeAnswer(
       header: try header(), rows: try rows(of: keys), count: try counted("count"),
       hasMore: try flag("more"))
   }
 
   /// The answer to a transaction, whose branches are known.
-  func answer(to transaction: EtcdTransaction) throws(EtcdError) -> EtcdTransactionAnswer {
+  func answer(to transaction: EtcdTransaction) throws -> EtcdTransactionAnswer {
     let succeeded = try flag("succeeded")
     let operations = succeeded ? transaction.success : transaction.failure
     let answers = try listed("responses")
-    guard answers.count == operations.count else { throw .malformed }
+    guard answers.count == operations.count else { throw EtcdError.malformed }
     var responses: [EtcdTransactionAnswer.Response] = []
     for (operation, answer) in zip(operations, answers) {
       switch operation {
@@ -147,8 +147,8 @@ extension JSONValue {
       header: try header(), succeeded: succeeded, responses: responses)
   }
 
-  func event(of keys: EtcdKeys) throws(EtcdError) -> EtcdEvents.Event {
-    guard let row = try self["kv"]?.storedRow(), keys.contains(row.key) else { throw .malformed }
+  func event(of keys: EtcdKeys) throws -> EtcdEvents.Event {
+    guard let row = try self["kv"]?.storedRow(), keys.contains(row.key) else { throw EtcdError.malformed }
     let isRemoval: Bool
     switch self["type"] {
     case nil: isRemoval = false

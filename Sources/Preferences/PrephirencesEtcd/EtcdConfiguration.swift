@@ -81,21 +81,21 @@ package struct EtcdAddress: Hashable, Sendable {
   /// The path without its first slash.
   package let prefix: String
 
-  package init(_ text: String) throws(EtcdError) {
+  package init(_ text: String) throws {
     guard let (scheme, rest) = Self.divided(text, at: "://"),
       scheme == "etcd+https" || scheme == "etcd+http"
-    else { throw .address("it must begin with etcd+https://, or on loopback with etcd+http://") }
+    else { throw EtcdError.address("it must begin with etcd+https://, or on loopback with etcd+http://") }
     let (authority, path) = Self.divided(rest, at: "/") ?? (rest, "")
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-      throw .address(
+      throw EtcdError.address(
         "it must not contain a user or a password; name the user with --user or in the configuration, "
           + "and keep the password in a file or in the keychain")
     }
     guard !rest.utf8.contains(where: { "?#".utf8.contains($0) }) else {
-      throw .address("it must not contain ? or #; write %3F and %23")
+      throw EtcdError.address("it must not contain ? or #; write %3F and %23")
     }
     guard let prefix = path.percentDecoded, !prefix.utf8.contains(0) else {
-      throw .address("the path must be UTF-8, percent-encoded")
+      throw EtcdError.address("the path must be UTF-8, percent-encoded")
     }
     usesTLS = scheme == "etcd+https"
     endpoints = authority.isEmpty ? [] : try Self.endpoints(authority, usesTLS: usesTLS)
@@ -104,14 +104,12 @@ package struct EtcdAddress: Hashable, Sendable {
   }
 
   /// Reads `a:2379,b` as an address and `ETCDCTL_ENDPOINTS` have it.
-  static func endpoints(
-    _ text: String, usesTLS: Bool
-  ) throws(EtcdError) -> [EtcdConfiguration.Endpoint] {
+  static func endpoints(_ text: String, usesTLS: Bool) throws -> [EtcdConfiguration.Endpoint] {
     var endpoints: [EtcdConfiguration.Endpoint] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let endpoint = try EtcdConfiguration.Endpoint(String(part))
       guard usesTLS || endpoint.isLoopback else {
-        throw .address("beyond this machine, TLS is needed: use etcd+https://")
+        throw EtcdError.address("beyond this machine, TLS is needed: use etcd+https://")
       }
       endpoints.append(endpoint)
     }
@@ -129,38 +127,38 @@ package struct EtcdAddress: Hashable, Sendable {
 
 extension EtcdConfiguration.Endpoint {
   /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`.
-  init(_ text: String) throws(EtcdError) {
+  init(_ text: String) throws {
     var host = text[...]
     var port: Substring?
     if text.utf8.first == UInt8(ascii: "[") {
-      guard let end = text.firstIndex(of: "]") else { throw .address("the ] after a [ is missing") }
+      guard let end = text.firstIndex(of: "]") else { throw EtcdError.address("the ] after a [ is missing") }
       host = text[text.index(after: text.startIndex)..<end]
       let rest = text[text.index(after: end)...]
       guard rest.isEmpty || rest.first == ":" else {
-        throw .address("after ], only a colon and a port may follow")
+        throw EtcdError.address("after ], only a colon and a port may follow")
       }
       port = rest.isEmpty ? nil : rest.dropFirst()
       guard host.utf8.contains(UInt8(ascii: ":")),
         host.utf8.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
         )
-      else { throw .address("only an address of IPv6 can be in [ ]") }
+      else { throw EtcdError.address("only an address of IPv6 can be in [ ]") }
     } else {
       if let colon = text.firstIndex(of: ":") {
         host = text[..<colon]
         port = text[text.index(after: colon)...]
       }
       guard !host.isEmpty, host.utf8.allSatisfy({ $0.isHostCharacter }) else {
-        throw .address("a host must be a name, an address, or an address of IPv6 in [ ]")
+        throw EtcdError.address("a host must be a name, an address, or an address of IPv6 in [ ]")
       }
     }
     self.init(host: String(host), port: try Self.port(port))
   }
 
-  private static func port(_ text: Substring?) throws(EtcdError) -> Int {
+  private static func port(_ text: Substring?) throws -> Int {
     guard let text else { return 2379 }
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(text),
       (1...65535).contains(port)
-    else { throw .address("a port must be a number from 1 to 65535") }
+    else { throw EtcdError.address("a port must be a number from 1 to 65535") }
     return port
   }
 
@@ -275,9 +273,9 @@ package final class EtcdCancellation: Sendable {
 
   /// Runs code that `wake` ends early; it must be possible to call it at any time, and it must not
   /// wait.
-  func waking<Result, Failure: Error>(
-    by wake: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  func waking<Result>(
+    by wake: @escaping @Sendable () -> Void, _ body: () throws -> Result
+  ) rethrows -> Result {
     let number = state.withLock { state in
       state.number += 1
       state.wakes[state.number] = wake
@@ -290,8 +288,8 @@ package final class EtcdCancellation: Sendable {
 }
 
 extension EtcdCancellation? {
-  func check() throws(EtcdError) {
-    if let self, self.isCancelled { throw .cancelled }
+  func check() throws {
+    if let self, self.isCancelled { throw EtcdError.cancelled }
   }
 }
 

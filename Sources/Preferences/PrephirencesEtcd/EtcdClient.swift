@@ -42,7 +42,7 @@ package final class EtcdClient: Sendable {
   package func range(
     _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0,
     deadline: Deadline, cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) -> EtcdRangeAnswer {
+  ) throws -> EtcdRangeAnswer {
     try gateway.range(keys, deadline, cancellation) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
@@ -52,29 +52,27 @@ package final class EtcdClient: Sendable {
   package func put(
     _ key: [UInt8], _ value: [UInt8], lease: Int64 = 0, deadline: Deadline,
     cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) -> EtcdHeader {
+  ) throws -> EtcdHeader {
     let body = JSONWriter.object { $0.put(key, value, lease: lease) }
-    return try gateway.call("/v3/kv/put", body, .change, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.header()
-    }
+    return try gateway.call("/v3/kv/put", body, .change, deadline, cancellation) { try $0.header() }
   }
 
   package func delete(
     _ keys: EtcdKeys, deadline: Deadline, cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) -> (header: EtcdHeader, count: Int64) {
+  ) throws -> (header: EtcdHeader, count: Int64) {
     let body = JSONWriter.object { $0.keys(keys) }
     return try gateway.call("/v3/kv/deleterange", body, .change, deadline, cancellation) {
-      answer throws(EtcdError) in (try answer.header(), try answer.number("deleted"))
+      (try $0.header(), try $0.number("deleted"))
     }
   }
 
   package func perform(
     _ transaction: EtcdTransaction, deadline: Deadline, cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) -> EtcdTransactionAnswer {
+  ) throws -> EtcdTransactionAnswer {
     let body = JSONWriter.object { $0.transaction(transaction) }
     let effect: GatewayClient.Effect = transaction.isReadOnly ? .none : .change
     return try gateway.call("/v3/kv/txn", body, effect, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.answer(to: transaction)
+      try $0.answer(to: transaction)
     }
   }
 }
@@ -117,12 +115,11 @@ extension EtcdClient {
   private func pageOrNone(
     _ keys: EtcdKeys, _ revision: Int64, _ limit: Int64, _ deadline: Deadline,
     _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) -> EtcdRangeAnswer? {
-    do throws(EtcdError) {
+  ) throws -> EtcdRangeAnswer? {
+    do {
       return try range(
         keys, revision: revision, limit: limit, deadline: deadline, cancellation: cancellation)
-    } catch {
-      guard error.code == .tooLarge, limit > 1 else { throw error }
+    } catch let error as EtcdError where error.code == .tooLarge && limit > 1 {
       return nil
     }
   }
@@ -134,7 +131,7 @@ extension EtcdClient {
   /// The row comes without its value. The cluster reads the whole range for it.
   package func newest(
     _ keys: EtcdKeys, revision: Int64, deadline: Deadline
-  ) throws(EtcdError) -> EtcdRangeAnswer {
+  ) throws -> EtcdRangeAnswer {
     try gateway.range(keys, deadline, nil) { request in
       request.integer("revision", revision)
       request.integer("limit", 1)
@@ -147,7 +144,7 @@ extension EtcdClient {
   /// Returns the rows that a revision has changed, and how many rows there are.
   package func changed(
     _ keys: EtcdKeys, in revision: Int64, deadline: Deadline
-  ) throws(EtcdError) -> EtcdRangeAnswer {
+  ) throws -> EtcdRangeAnswer {
     try gateway.range(keys, deadline, nil) { request in
       request.integer("revision", revision)
       request.integer("min_mod_revision", revision)
@@ -158,7 +155,7 @@ extension EtcdClient {
   /// Returns the rows as of a revision, without their values, and how many there are.
   package func names(
     _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
-  ) throws(EtcdError) -> EtcdRangeAnswer {
+  ) throws -> EtcdRangeAnswer {
     try gateway.range(keys, deadline, nil) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
@@ -197,12 +194,12 @@ extension EtcdClient {
   /// The lease's number.
   package func grantLease(
     seconds: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) -> Int64 {
+  ) throws -> Int64 {
     let body = JSONWriter.object { $0.integer("TTL", seconds) }
     return try gateway.call("/v3/lease/grant", body, .change, deadline, cancellation) {
-      answer throws(EtcdError) in
+      answer in
       let lease: Int64 = try answer.number("ID")
-      guard lease != 0 else { throw .malformed }
+      guard lease != 0 else { throw EtcdError.malformed }
       return lease
     }
   }

@@ -23,30 +23,24 @@ final class TransferPool: Sendable {
   /// After an answer that isn't etcd's, nobody knows what comes next on the connection.
   func with<Result>(
     _ deadline: Deadline, _ cancellation: EtcdCancellation?,
-    _ body: (Transfer) throws(EtcdError) -> Result
-  ) throws(EtcdError) -> Result {
-    do throws(EtcdError) {
+    _ body: (Transfer) throws -> Result
+  ) throws -> Result {
+    try EtcdError.mapping(\.ofTransport) {
       // Before the lock, which a fork may have left locked.
       try ForkMark.etcd.check(EtcdError.forked)
       try awaitTurn(deadline, cancellation)
-    } catch { throw error.ofTransport }
+    }
     var used: Transfer?
     defer { endTurn(used) }
-    let transfer: Transfer
-    do throws(EtcdError) { transfer = try take() } catch { throw error.ofTransport }
+    let transfer = try EtcdError.mapping(\.ofTransport) {
+      try state.withLock { $0.idle.popLast() } ?? Transfer()
+    }
     let result = try body(transfer)
     used = transfer
     return result
   }
 
-  private func take() throws(EtcdError) -> Transfer {
-    if let kept = state.withLock({ $0.idle.popLast() }) { return kept }
-    return try Transfer()
-  }
-
-  private func awaitTurn(
-    _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws(EtcdError) {
+  private func awaitTurn(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws {
     let waiting: Latch? = state.withLock { state in
       guard state.turns == Self.greatestCount else {
         state.turns += 1
@@ -57,7 +51,7 @@ final class TransferPool: Sendable {
       return waiting
     }
     guard let waiting else { return }
-    do throws(EtcdError) {
+    do {
       guard try waiting.wait(deadline, cancellation) else { throw EtcdError.timedOut }
     } catch {
       let hasTurn = state.withLock { state in
@@ -113,9 +107,9 @@ final class ExitGate: Sendable {
 
   /// Runs code that uses libcurl.
   func pass<Result>(
-    wakingBy wake: (@Sendable () -> Void)? = nil, _ body: () throws(EtcdError) -> Result
-  ) throws(EtcdError) -> Result {
-    guard let number = enter(wake) else { throw .cancelled }
+    wakingBy wake: (@Sendable () -> Void)? = nil, _ body: () throws -> Result
+  ) throws -> Result {
+    guard let number = enter(wake) else { throw EtcdError.cancelled }
     defer { leave(number) }
     return try body()
   }
@@ -162,7 +156,7 @@ final class Latch: Sendable {
   func end() { semaphore.signal() }
 
   /// Waits until ``end()``, at most until the deadline.
-  func wait(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws(EtcdError) -> Bool {
+  func wait(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws -> Bool {
     func wait() -> Bool { semaphore.wait(timeout: .now() + deadline.seconds) == .success }
     let isEnded =
       if let cancellation { cancellation.waking(by: { self.end() }, wait) } else { wait() }

@@ -1,3 +1,5 @@
+internal import PrephirencesSystem
+
 /// Reads one JSON value (RFC 8259), whose texts it doesn't check.
 struct JSONReader {
   /// The depth that is read; etcd's answers have 6 at most.
@@ -8,10 +10,10 @@ struct JSONReader {
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  static func read(_ bytes: [UInt8]) throws(EtcdError) -> JSONValue {
+  static func read(_ bytes: [UInt8]) throws -> JSONValue {
     var reader = Self(bytes)
     let value = try reader.value(depth: 0)
-    guard reader.next() == nil else { throw .malformed }
+    guard reader.next() == nil else { throw EtcdError.malformed }
     return value
   }
 
@@ -26,8 +28,8 @@ struct JSONReader {
     return nil
   }
 
-  private mutating func value(depth: Int) throws(EtcdError) -> JSONValue {
-    guard depth < Self.greatestDepth, let first = next() else { throw .malformed }
+  private mutating func value(depth: Int) throws -> JSONValue {
+    guard depth < Self.greatestDepth, let first = next() else { throw EtcdError.malformed }
     switch first {
     case UInt8(ascii: "{"): return try object(depth: depth)
     case UInt8(ascii: "["): return try array(depth: depth)
@@ -39,7 +41,7 @@ struct JSONReader {
     }
   }
 
-  private mutating func object(depth: Int) throws(EtcdError) -> JSONValue {
+  private mutating func object(depth: Int) throws -> JSONValue {
     var fields: [(name: ArraySlice<UInt8>, value: JSONValue)] = []
     position += 1
     if next() == UInt8(ascii: "}") {
@@ -47,16 +49,16 @@ struct JSONReader {
       return .object(fields)
     }
     while true {
-      guard next() == UInt8(ascii: "\"") else { throw .malformed }
+      guard next() == UInt8(ascii: "\"") else { throw EtcdError.malformed }
       let name = try text()
-      guard next() == UInt8(ascii: ":") else { throw .malformed }
+      guard next() == UInt8(ascii: ":") else { throw EtcdError.malformed }
       position += 1
       fields.append((name, try value(depth: depth + 1)))
       if try ends(with: UInt8(ascii: "}")) { return .object(fields) }
     }
   }
 
-  private mutating func array(depth: Int) throws(EtcdError) -> JSONValue {
+  private mutating func array(depth: Int) throws -> JSONValue {
     var elements: [JSONValue] = []
     position += 1
     if next() == UInt8(ascii: "]") {
@@ -70,14 +72,14 @@ struct JSONReader {
   }
 
   /// Reads what follows an element: a comma, or the end.
-  private mutating func ends(with end: UInt8) throws(EtcdError) -> Bool {
+  private mutating func ends(with end: UInt8) throws -> Bool {
     let byte = next()
-    guard byte == end || byte == UInt8(ascii: ",") else { throw .malformed }
+    guard byte == end || byte == UInt8(ascii: ",") else { throw EtcdError.malformed }
     position += 1
     return byte == end
   }
 
-  private mutating func text() throws(EtcdError) -> ArraySlice<UInt8> {
+  private mutating func text() throws -> ArraySlice<UInt8> {
     position += 1
     let start = position
     while position < bytes.count {
@@ -89,25 +91,23 @@ struct JSONReader {
       default: position += 1
       }
     }
-    throw .malformed
+    throw EtcdError.malformed
   }
 
-  private mutating func number() throws(EtcdError) -> JSONValue {
+  private mutating func number() throws -> JSONValue {
     let start = position
     while position < bytes.count, "+-.0123456789Ee".utf8.contains(bytes[position]) {
       position += 1
     }
-    guard position > start else { throw .malformed }
+    guard position > start else { throw EtcdError.malformed }
     return .number(bytes[start..<position])
   }
 
-  private mutating func word(
-    _ word: StaticString, _ value: JSONValue
-  ) throws(EtcdError) -> JSONValue {
+  private mutating func word(_ word: StaticString, _ value: JSONValue) throws -> JSONValue {
     let end = position + word.utf8CodeUnitCount
     guard end <= bytes.count,
       word.withUTF8Buffer({ unsafe bytes[position..<end].elementsEqual($0) })
-    else { throw .malformed }
+    else { throw EtcdError.malformed }
     position = end
     return value
   }
@@ -138,43 +138,43 @@ enum JSONValue {
   }
 
   /// A whole number; the gateway writes those of 64 bits as texts.
-  func integer<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(EtcdError) -> Number
+  func integer<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws -> Number
   {
     switch self {
     case .number(let bytes), .text(let bytes):
-      guard let number = Number(String(decoding: bytes, as: UTF8.self)) else { throw .malformed }
+      guard let number = Number(String(decoding: bytes, as: UTF8.self)) else { throw EtcdError.malformed }
       return number
-    default: throw .malformed
+    default: throw EtcdError.malformed
     }
   }
 
   /// The bytes that a text stands for.
-  func bytes() throws(EtcdError) -> [UInt8] {
-    guard case .text(let text) = self else { throw .malformed }
+  func bytes() throws -> [UInt8] {
+    guard case .text(let text) = self else { throw EtcdError.malformed }
     // JSON may escape the slash, and the characters that have a meaning in HTML.
     let plain = text.contains(UInt8(ascii: "\\")) ? try Self.unescaped(text)[...] : text
-    guard let bytes = Base64.decode(plain) else { throw .malformed }
+    guard let bytes = [UInt8](base64: plain) else { throw EtcdError.malformed }
     return bytes
   }
 
-  func string() throws(EtcdError) -> String {
+  func string() throws -> String {
     guard case .text(let text) = self,
       let string = String(validating: try Self.unescaped(text), as: UTF8.self)
-    else { throw .malformed }
+    else { throw EtcdError.malformed }
     return string
   }
 
-  func array() throws(EtcdError) -> [JSONValue] {
-    guard case .array(let elements) = self else { throw .malformed }
+  func array() throws -> [JSONValue] {
+    guard case .array(let elements) = self else { throw EtcdError.malformed }
     return elements
   }
 
-  func isTrue() throws(EtcdError) -> Bool {
-    guard case .boolean(let value) = self else { throw .malformed }
+  func isTrue() throws -> Bool {
+    guard case .boolean(let value) = self else { throw EtcdError.malformed }
     return value
   }
 
-  private static func unescaped(_ text: ArraySlice<UInt8>) throws(EtcdError) -> [UInt8] {
+  private static func unescaped(_ text: ArraySlice<UInt8>) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = text
     var units: [UInt16] = []
@@ -188,7 +188,7 @@ enum JSONValue {
         let digits = String(decoding: rest.prefix(4), as: UTF8.self)
         guard digits.utf8.count == 4, digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
           let unit = UInt16(digits, radix: 16)
-        else { throw .malformed }
+        else { throw EtcdError.malformed }
         rest.removeFirst(4)
         units.append(unit)
         // The first half of a pair waits for the second.
@@ -201,7 +201,7 @@ enum JSONValue {
       case UInt8(ascii: "r"): bytes.append(0x0D)
       case UInt8(ascii: "t"): bytes.append(0x09)
       case let other?: bytes.append(other)
-      case nil: throw .malformed
+      case nil: throw EtcdError.malformed
       }
     }
     return bytes

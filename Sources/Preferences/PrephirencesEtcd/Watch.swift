@@ -58,13 +58,12 @@ struct Watch {
     }
   }
 
-  private func arrived() throws(EtcdError) -> [WatchSubscription.Item] {
-    do throws(EtcdError) {
+  private func arrived() throws -> [WatchSubscription.Item] {
+    do {
       return try subscription.take(Deadline(after: timing.checking), cancellation)
-    } catch {
-      guard error.code == .permissionDenied else { throw error }
+    } catch let error as EtcdError where error.code == .permissionDenied {
       // etcd 3.5 says the same of a token that it has forgotten; a call gets another one.
-      _ = try asking { () throws(EtcdError) in
+      _ = try asking {
         try gateway.look(subscription.keys, timeout, cancellation)
       }
       throw EtcdError(.unreachable, "etcd ended the watch")
@@ -75,9 +74,9 @@ struct Watch {
   ///
   /// It would leave out revisions that a restored cluster issues again. A member that is behind the
   /// others only looks like that.
-  private func accept(_ header: EtcdHeader) throws(EtcdError) {
+  private func accept(_ header: EtcdHeader) throws {
     guard header.revision < next - 1 else { return }
-    let revision = try asking { () throws(EtcdError) in
+    let revision = try asking {
       try gateway.look(subscription.keys, timeout, cancellation)
     }
     guard revision < next - 1 else { return }
@@ -89,22 +88,22 @@ struct Watch {
   ///
   /// One whose role was taken away, or whose connection swallows changes, only goes silent. With a new
   /// token, the connection is renewed.
-  private mutating func check() throws(EtcdError) {
+  private mutating func check() throws {
     if let missed, missed.revision >= next, missed.deadline.hasPassed {
       gateway.skipEndpoint()
       throw EtcdError(.unreachable, "etcd has changes that the watch does not deliver")
     }
-    let change = try asking { () throws(EtcdError) in
+    let change = try asking {
       try gateway.change(of: subscription.keys, from: next, timeout, cancellation)
     }
     if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, timeout) } }
     hub.renew(with: try gateway.token(timeout, cancellation))
   }
 
-  private func asking<Result>(_ body: () throws(EtcdError) -> Result) throws(EtcdError) -> Result {
-    do throws(EtcdError) { return try body() } catch {
-      // A watch has no deadline: what does not answer in time isn't there.
-      throw error.code == .timedOut ? EtcdError(.unreachable, error.message) : error
+  private func asking<Result>(_ body: () throws -> Result) throws -> Result {
+    // A watch has no deadline: what does not answer in time isn't there.
+    try EtcdError.mapping { $0.code == .timedOut ? EtcdError(.unreachable, $0.message) : $0 } of: {
+      try body()
     }
   }
 }
@@ -121,26 +120,26 @@ struct WatchAnswer {
   let end: EtcdError?
   private let result: JSONValue
 
-  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(EtcdError) {
-    do throws(EtcdError) {
+  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws {
+    do {
       let value = try JSONReader.read(line)
       if let error = value["error"] {
-        throw EtcdError(error, endpoint)?.helped(by: .none) ?? .malformed
+        throw EtcdError(error, endpoint)?.helped(by: .none) ?? EtcdError.malformed
       }
-      guard let result = value["result"] else { throw .malformed }
+      guard let result = value["result"] else { throw EtcdError.malformed }
       self.result = result
       number = try result.number("watch_id")
       header = try result.header()
       isCreated = try result.flag("created")
       isFragment = try result.flag("fragment")
       end = try result.flag("canceled") ? try Self.end(result, endpoint) : nil
-    } catch {
+    } catch let error as EtcdError {
       throw error.happening(false)
     }
   }
 
   /// The changes of the keys, none in a progress notice.
-  func events(of keys: EtcdKeys) throws(EtcdError) -> EtcdEvents {
+  func events(of keys: EtcdKeys) throws -> EtcdEvents {
     var events: [EtcdEvents.Event] = []
     for event in try result.listed("events") { events.append(try event.event(of: keys)) }
     return EtcdEvents(header: header, events: events)
@@ -149,7 +148,7 @@ struct WatchAnswer {
   /// Why a watch was cancelled.
   private static func end(
     _ result: JSONValue, _ endpoint: EtcdConfiguration.Endpoint
-  ) throws(EtcdError) -> EtcdError {
+  ) throws -> EtcdError {
     let reason = try result["cancel_reason"]?.string() ?? ""
     let compacted: Int64 = try result.number("compact_revision")
     if compacted > 0 || reason.contains("compacted") {
@@ -172,7 +171,7 @@ struct WatchLines {
   private var searched = 0
 
   /// Adds bytes, and returns the lines that are complete.
-  mutating func add(_ data: [UInt8]) throws(EtcdError) -> [[UInt8]] {
+  mutating func add(_ data: [UInt8]) throws -> [[UInt8]] {
     var lines: [[UInt8]] = []
     bytes += data
     var start = 0
@@ -183,7 +182,7 @@ struct WatchLines {
     }
     bytes.removeFirst(start)
     searched = bytes.count
-    guard bytes.count <= Self.limit else { throw .malformed }
+    guard bytes.count <= Self.limit else { throw EtcdError.malformed }
     return lines
   }
 
