@@ -172,12 +172,8 @@ extension SharingConfiguration {
     return authority.contains("@")
   }
 
-  static func address(_ text: String) throws(PreferencesError) -> EtcdAddress {
-    do throws(EtcdError) {
-      return try EtcdAddress(text)
-    } catch {
-      throw PreferencesError(error)
-    }
+  package static func address(_ text: String) throws(PreferencesError) -> EtcdAddress {
+    try PreferencesShared.reporting { try EtcdAddress(text) }
   }
 }
 
@@ -208,7 +204,7 @@ struct PasswordFile {
   private static let greatestSize = 65_536
 
   /// Reads the password, without the end of its line.
-  func contents() throws(EtcdError) -> [UInt8] {
+  func contents() throws -> [UInt8] {
     var bytes: [UInt8]
     do throws(FileError) {
       bytes = try read()
@@ -258,7 +254,7 @@ final class PasswordReferences: Sendable {
 
   func read(with reader: @escaping Reader) { self.reader.withLock { $0 = reader } }
 
-  func password(at reference: String) throws(EtcdError) -> [UInt8] {
+  func password(at reference: String) throws -> [UInt8] {
     guard let reader = reader.withLock({ $0 }) else {
       throw EtcdError(
         .passwordUnavailable,

@@ -97,12 +97,11 @@ struct WriteRights {
   }
 
   private func checkReading() throws {
-    do throws(EtcdError) {
+    do {
       _ = try session.client.range(
         .one(session.layout.identity), deadline: Deadline(after: .seconds(15)),
         cancellation: session.cancellation)
-    } catch {
-      guard error.code == .permissionDenied else { throw error }
+    } catch let error as EtcdError where error.code == .permissionDenied {
       throw session.problem(error)
     }
   }
@@ -114,13 +113,12 @@ struct WriteRights {
 
   private func isAllowed(_ key: [UInt8]) throws -> Bool {
     session.signals.advance()
-    do throws(EtcdError) {
+    do {
       try session.client.requireRights(
         toPut: [key], session.layout, deadline: Deadline(after: .seconds(15)),
         cancellation: session.cancellation)
       return true
-    } catch {
-      guard error.code == .permissionDenied else { throw error }
+    } catch let error as EtcdError where error.code == .permissionDenied {
       return false
     }
   }
@@ -133,12 +131,24 @@ extension EtcdClient {
   func requireRights(
     toPut keys: [[UInt8]], _ layout: StoreLayout, deadline: Deadline,
     cancellation: EtcdCancellation? = nil
-  ) throws(EtcdError) {
+  ) throws {
     if isWithoutAuthentication == true { return }
     let transaction = EtcdTransaction(
       compares: [.version(.one(layout.identity), .less, 0)],
       success: keys.map { .put(key: $0, value: []) })
     _ = try perform(transaction, deadline: deadline, cancellation: cancellation)
+  }
+
+  /// Gives a store an identity, unless another machine does so first; reading shows which it has.
+  func createIdentity(
+    of layout: StoreLayout, deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws {
+    let transaction = EtcdTransaction(
+      compares: [.absent(layout.identity)],
+      success: [.put(key: layout.identity, value: StoreRow.newIdentity())])
+    do {
+      _ = try perform(transaction, deadline: deadline, cancellation: cancellation)
+    } catch let error as EtcdError where error.mayHaveHappened && !deadline.hasPassed {}
   }
 }
 
@@ -169,7 +179,7 @@ struct RemovalCollection {
       else { return }
       // The file forgets them when the receiver has them.
       let isKnown = session.signals.wait(.seconds(10)) {
-        $0.isEnding || $0.isStopping || !$0.isInStep || $0.received >= revision
+        $0.isOver || !$0.isInStep || $0.received >= revision
       }
       guard isKnown, session.signals.read({ $0.isInStep }) else { return }
     }
@@ -189,18 +199,16 @@ struct RemovalCollection {
       ] + rows.map { .value(.one(layout.key($0.key)), .equal, $0.bytes) },
       success: [.put(key: layout.floor, value: StoreRow.floor(floor))]
         + rows.map { .delete(.one(layout.key($0.key))) })
-    let answer: EtcdTransactionAnswer
-    do throws(EtcdError) {
-      answer = try session.client.perform(
+    do {
+      let answer = try session.client.perform(
         transaction, deadline: Deadline(after: .seconds(15)), cancellation: session.cancellation)
-    } catch {
+      guard answer.succeeded else { return nil }
+      session.floorRow = StoreRow.floor(floor)
+      return answer.header.revision
+    } catch let error as EtcdError where error.mayHaveHappened || error.code == .permissionDenied {
       // The receiver sees whether it has happened.
-      guard !error.mayHaveHappened, error.code != .permissionDenied else { return nil }
-      throw error
+      return nil
     }
-    guard answer.succeeded else { return nil }
-    session.floorRow = StoreRow.floor(floor)
-    return answer.header.revision
   }
 }
 

@@ -29,14 +29,7 @@ package final class DirectStore: Sendable {
   }
 
   /// Whether somebody has begun to use the store.
-  package func exists() throws(PreferencesError) -> Bool {
-    try identity() != nil
-  }
-
-  /// Returns the row `id`; `nil` if nobody has begun to use the store.
-  package func identity() throws(PreferencesError) -> [UInt8]? {
-    try identity(Deadline(after: timeout))
-  }
+  package func exists() throws(PreferencesError) -> Bool { try identity() != nil }
 
   /// Returns the value of a key, in one round trip; `nil` if there is none.
   package func fetchObject(
@@ -132,8 +125,10 @@ package final class DirectStore: Sendable {
   }
 
   /// Returns the row `id`; `nil` if nobody has begun to use the store.
-  func identity(_ deadline: Deadline) throws(PreferencesError) -> [UInt8]? {
-    try reporting { try client.range(.one(layout.identity), deadline: deadline) }.rows.first?.value
+  package func identity(_ deadline: Deadline? = nil) throws(PreferencesError) -> [UInt8]? {
+    let deadline = deadline ?? Deadline(after: timeout)
+    return try reporting { try client.range(.one(layout.identity), deadline: deadline) }
+      .rows.first?.value
   }
 
   /// Returns the row of a key.

@@ -178,10 +178,12 @@ final class DirectCommit {
     // The rights for a piece are those for all, unless a role opens single keys.
     let keys =
       [layout.writer(writer)] + changes.prefix(SharedBatch.greatestKeys).map { layout.key($0.key) }
-    do throws(EtcdError) {
-      try client.requireRights(toPut: keys, layout, deadline: deadline)
+    do {
+      try store.reporting(ofChange: true) {
+        try client.requireRights(toPut: keys, layout, deadline: deadline)
+      }
     } catch {
-      throw unchanged(store.described(error, ofChange: true))
+      throw unchanged(error)
     }
   }
 

@@ -32,17 +32,13 @@ final class FolderWatch: Sendable {
   private let process = getpid()
   private let state = PosixMutex(State())
 
-  private struct Entry {
-    weak var watch: FolderWatch?
-  }
-
   /// A forked child has none of its parent's threads.
   private struct Place: Hashable {
     let folder: FilePath
     let process: pid_t
   }
 
-  private static let all = PosixMutex<[Place: Entry]>([:])
+  private static let all = WeakRegistry<Place, FolderWatch>()
 
   private init(_ folder: FilePath) { self.folder = folder }
 
@@ -53,14 +49,7 @@ final class FolderWatch: Sendable {
     var folder = FilePath(path)
     let name = folder.lastComponent?.string ?? ""
     folder.removeLastComponent()
-    let place = Place(folder: folder, process: getpid())
-    let watch = all.withLock { all in
-      if let watch = all[place]?.watch { return watch }
-      all = all.filter { $1.watch != nil }
-      let watch = FolderWatch(folder)
-      all[place] = Entry(watch: watch)
-      return watch
-    }
+    let watch = all.object(for: Place(folder: folder, process: getpid())) { FolderWatch(folder) }
     let (number, needsThread) = watch.state.withLock { state in
       state.lastNumber += 1
       state.handlers[name, default: [:]][state.lastNumber] = handler

@@ -54,7 +54,7 @@ struct Receiver {
       let changes = signals.read { $0.fileChanges }
       guard (try? replica.state().identity) == known else { return }
       signals.wait(ContinuousClock.now.duration(to: end)) {
-        $0.isEnding || $0.isStopping || $0.wakes != wakes || $0.fileChanges != changes
+        $0.isOver || $0.wakes != wakes || $0.fileChanges != changes
       }
     }
   }
@@ -100,16 +100,8 @@ struct Receiver {
   /// Gives a store that is not there yet an identity.
   private func createIdentity(_ contents: StoreContents, _ connection: EtcdCancellation) throws {
     guard try replica.state().identity == nil, contents.isEmpty else { throw SyncProblem.foreign }
-    let key = session.layout.identity
-    let transaction = EtcdTransaction(
-      compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
-    do throws(EtcdError) {
-      _ = try session.client.perform(
-        transaction, deadline: Deadline(after: .seconds(15)), cancellation: connection)
-    } catch {
-      // Whether it happened is seen when everything is read again.
-      guard error.mayHaveHappened else { throw error }
-    }
+    try session.client.createIdentity(
+      of: session.layout, deadline: Deadline(after: .seconds(15)), cancellation: connection)
   }
 
   // MARK: - Watching
@@ -195,7 +187,7 @@ struct StoreAdoption {
           // Whoever sends waits for this.
           return SenderLock.requestRetry(besides: try core.replica.filePath())
         }
-        try createIdentity(deadline)
+        try core.client.createIdentity(of: core.layout, deadline: deadline)
       }
     } catch let error as EtcdError {
       throw PreferencesError(error)
@@ -214,19 +206,6 @@ struct StoreAdoption {
         "the identity of the engine's store is damaged, or was written by a newer release")
     }
     return row.value
-  }
-
-  /// Gives the store an identity, unless another machine does so first.
-  private func createIdentity(_ deadline: Deadline) throws {
-    let key = core.layout.identity
-    let transaction = EtcdTransaction(
-      compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
-    do throws(EtcdError) {
-      _ = try core.client.perform(transaction, deadline: deadline)
-    } catch {
-      // Whether it happened is seen by the next look, unless the deadline has passed.
-      guard error.mayHaveHappened, !deadline.hasPassed else { throw error }
-    }
   }
 }
 

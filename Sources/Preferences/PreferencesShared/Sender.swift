@@ -37,7 +37,7 @@ struct Sender {
     try? replica.retrySetAside(nil)
     while !session.isEnding {
       signals.wait(nil) {
-        $0.isEnding || $0.isStopping || $0.isInStep || $0.fileChanges != looks
+        $0.isOver || $0.isInStep || $0.fileChanges != looks
       }
       let state = signals.read { $0 }
       looks = state.fileChanges
@@ -94,7 +94,7 @@ struct Sender {
     orUntil isMet: (SyncSignals.State) -> Bool
   ) {
     signals.wait(duration) {
-      $0.isEnding || $0.isStopping || !$0.isInStep || $0.wakes != state.wakes || isMet($0)
+      $0.isOver || !$0.isInStep || $0.wakes != state.wakes || isMet($0)
     }
   }
 
@@ -116,13 +116,12 @@ struct Sender {
     let request = BatchTransaction(layout: session.layout, identity: identity, batch: batch)
     let answer: EtcdTransactionAnswer
     hasSent = true
-    do throws(EtcdError) {
+    do {
       answer = try session.client.perform(
         request.transaction, deadline: Deadline(after: .seconds(15)),
         cancellation: session.cancellation)
-    } catch {
+    } catch let error as EtcdError where !error.mayHaveHappened {
       // What may have happened is sent again, unchanged, until the answer is definite.
-      guard !error.mayHaveHappened else { throw error }
       return try didFail(batch, error)
     }
     switch request.outcome(of: answer) {
@@ -149,7 +148,7 @@ struct Sender {
     var isKnown = false
     if let revision, refusals < 3 {
       isKnown = signals.wait(.seconds(5)) {
-        $0.isEnding || $0.isStopping || !$0.isInStep || $0.received >= revision
+        $0.isOver || !$0.isInStep || $0.received >= revision
       }
       guard signals.read({ $0.isInStep }) else { return }
     }
@@ -166,7 +165,7 @@ struct Sender {
   private mutating func reread() -> Bool {
     session.pause(backoff.delay())
     let number = session.requestReading()
-    return signals.wait(.seconds(60)) { $0.isEnding || $0.isStopping || $0.lastReading >= number }
+    return signals.wait(.seconds(60)) { $0.isOver || $0.lastReading >= number }
       && !session.isEnding
   }
 
@@ -220,9 +219,12 @@ struct Flush {
       unsent = try replica.unsent(upTo: mark)
       guard !unsent.keys.isEmpty else { return try checkLosses(keys, after: lastEntry) }
       if unsent.areWaiting {
-        // A closure may be about to decide, in whichever process.
-        let mayBeDecided = try replica.conflicts().contains { $0.message == nil }
-        guard mayBeDecided, !deadline.hasPassed else { throw waiting(unsent) }
+        let (present, conflicts) = try replica.unsentWithConflicts(upTo: mark)
+        // A closure has decided meanwhile, or may be about to, in whichever process.
+        guard present.areWaiting else { continue }
+        guard conflicts.contains(where: { $0.message == nil }), !deadline.hasPassed else {
+          throw waiting(present)
+        }
       }
       guard !deadline.hasPassed else { throw timedOut(unsent) }
       if endsWhenRefused { try checkRefusal(refusal) }

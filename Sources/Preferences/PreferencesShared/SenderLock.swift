@@ -1,5 +1,6 @@
 internal import Glibc
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesSystem
 internal import SystemPackage
 
@@ -32,10 +33,8 @@ final class SenderLock: @unchecked Sendable {
     if (try? PrivateFile.look(path))??.identity != identity { release() }
     if file == nil { try open() }
     guard let descriptor = file?.descriptor else { return false }
-    do throws(Errno) {
-      guard try FileLock.tryLock(descriptor, .exclusive) else { return false }
-    } catch {
-      throw .system(error, "lock", path)
+    guard try performing("lock", path, { try FileLock.tryLock(descriptor, .exclusive) }) else {
+      return false
     }
     // Without its number the process is not named by the status, and nothing else.
     _ = try? descriptor.writeAll(toAbsoluteOffset: 0, Self.text(getpid()))
@@ -64,7 +63,7 @@ final class SenderLock: @unchecked Sendable {
     } catch {
       release()
       if let error = error as? FileError { throw PreferencesError(error) }
-      throw .system(error as? Errno ?? .ioError, "open", path)
+      throw PreferencesError(.failed(error as? Errno ?? .ioError, "open", path))
     }
   }
 
@@ -143,11 +142,5 @@ final class SenderLock: @unchecked Sendable {
       (try? descriptor.read(fromAbsoluteOffset: offset, into: $0)) ?? 0
     }
     return Array(bytes.prefix(read))
-  }
-}
-
-extension PreferencesError {
-  static func system(_ error: Errno, _ action: String, _ path: String) -> Self {
-    Self(FileError(.failed(action: action, error), path))
   }
 }

@@ -243,17 +243,11 @@ extension PreferencesError.Code {
     self =
       switch error.code {
       case _ where error.mayHaveHappened: .outcomeUnknown
-      case .invalidAddress: .invalidAddress
-      case .noLibrary, .unreachable: .unreachable
-      case .certificate: .certificate
       case .timedOut, .cancelled: .timedOut
-      case .wrongPassword: .wrongPassword
-      case .passwordUnavailable: .locked
-      case .permissionDenied: .accessDenied
-      case .noSpace, .tooLarge: .overQuota
+      case .tooLarge: .overQuota
       case .compacted: .conflict
-      case .notFound, .protocolViolation: .damaged
       case .forked: .forked
+      default: Self(SyncProblem(error).code)
       }
   }
 }

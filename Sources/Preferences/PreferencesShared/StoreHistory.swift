@@ -95,19 +95,19 @@ package struct StoreHistory {
     return then.rows.isEmpty ? nil : try transaction(last, then.rows)
   }
 
-  private func newestRevision() throws(EtcdError) -> Int64 {
+  private func newestRevision() throws -> Int64 {
     try store.client.range(.one(store.layout.identity), deadline: deadline).header.revision
   }
 
   // MARK: - Deletions, which leave no row
 
-  private func count(_ revision: Int64) throws(EtcdError) -> Int64 {
+  private func count(_ revision: Int64) throws -> Int64 {
     try store.client.names(store.layout.values, revision: revision, limit: 1, deadline: deadline)
       .count
   }
 
   /// Finds when the store was there, of which nothing is left.
-  private func lastRevisionWithRows(before end: Int64) throws(EtcdError) -> Int64? {
+  private func lastRevisionWithRows(before end: Int64) throws -> Int64? {
     var distance: Int64 = 1
     while distance < end {
       if try count(end - distance) > 0 { return end - distance }
@@ -223,7 +223,7 @@ package struct StoreHistory {
   }
 
   /// Returns the first row of each range, by one call.
-  private func ranges(_ ranges: [EtcdOperation]) throws(EtcdError) -> [EtcdRow?] {
+  private func ranges(_ ranges: [EtcdOperation]) throws -> [EtcdRow?] {
     let answer = try store.client.perform(EtcdTransaction(success: ranges), deadline: deadline)
     guard answer.succeeded else {
       throw EtcdError(.protocolViolation, "an answer lacks what was asked for")

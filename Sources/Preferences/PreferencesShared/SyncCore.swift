@@ -152,11 +152,7 @@ extension SyncCore {
       state.isInStep = false
       state.received = 0
     }
-    let session = SyncSession(
-      replica.during(sharing), client, layout, options, signals, reports
-    ) {
-      lock.announce()
-    }
+    let session = SyncSession(self, replica.during(sharing)) { lock.announce() }
     reports.keepFailures(with: { lock.keep(failure: $0?.message) })
     defer { reports.keepFailures(with: nil) }
     ends.withLock { $0.session = session }
@@ -232,12 +228,13 @@ private struct Requests {
 ///
 /// The receiver and the sender have a thread each. Either ends the session for both.
 final class SyncSession: Sendable {
+  private let core: SyncCore
   let replica: SharedReplica
-  let client: EtcdClient
-  let layout: StoreLayout
-  let options: SyncOptions
-  let signals: SyncSignals
-  let reports: SyncReports
+  var client: EtcdClient { core.client }
+  var layout: StoreLayout { core.layout }
+  var options: SyncOptions { core.options }
+  var signals: SyncSignals { core.signals }
+  var reports: SyncReports { core.reports }
 
   /// Tells all processes that the server has taken changes.
   let announce: @Sendable () -> Void
@@ -259,20 +256,13 @@ final class SyncSession: Sendable {
   private let connection = PosixMutex(Connection())
   private let lostFile = PosixMutex(false)
 
-  init(
-    _ replica: SharedReplica, _ client: EtcdClient, _ layout: StoreLayout, _ options: SyncOptions,
-    _ signals: SyncSignals, _ reports: SyncReports, announce: @escaping @Sendable () -> Void
-  ) {
+  init(_ core: SyncCore, _ replica: SharedReplica, announce: @escaping @Sendable () -> Void) {
+    self.core = core
     self.replica = replica
-    self.client = client
-    self.layout = layout
-    self.options = options
-    self.signals = signals
-    self.reports = reports
     self.announce = announce
   }
 
-  var isEnding: Bool { signals.read { $0.isEnding || $0.isStopping } }
+  var isEnding: Bool { signals.read { $0.isOver } }
 
   func end() {
     signals.change { $0.isEnding = true }
@@ -300,7 +290,7 @@ final class SyncSession: Sendable {
   /// Waits for the next attempt, or until somebody asks for one.
   func pause(_ duration: Duration) {
     let wakes = signals.read { $0.wakes }
-    signals.wait(duration) { $0.isEnding || $0.isStopping || $0.wakes != wakes }
+    signals.wait(duration) { $0.isOver || $0.wakes != wakes }
   }
 
   // MARK: - Connection

@@ -93,9 +93,10 @@ final class SyncReports: Sendable {
 /// Why a file is not in step with the server.
 struct SyncProblem: Error, Hashable {
   /// A word for programs; released ones are never changed.
-  enum Code: String {
+  enum Code: String, CaseIterable {
+    // Of those that are one code of preferences, the first is the usual one.
     case unreachable, certificate, wrongPassword, passwordUnavailable, permissionDenied, readOnly
-    case noSpace, foreignStore, newerForm, damaged, protocolViolation, noLibrary, invalidAddress
+    case noSpace, foreignStore, newerForm, protocolViolation, damaged, noLibrary, invalidAddress
     case file
   }
 

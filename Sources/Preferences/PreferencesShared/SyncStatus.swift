@@ -75,26 +75,17 @@ extension SharedPreferences {
 }
 
 extension SharedPreferences.Status {
-  fileprivate init(failure: PreferencesError?) {
-    isShared = false
-    isReadOnly = false
-    unsentKeys = 0
-    oldestUnsent = nil
-    lastContact = nil
-    self.failure = failure
-    waiting = []
-  }
-
+  /// `state` is `nil` if the suite is not shared.
   fileprivate init(
-    _ state: SharingState, _ conflicts: [ReplicaConflict], failure: PreferencesError?
+    _ state: SharingState? = nil, _ conflicts: [ReplicaConflict] = [], failure: PreferencesError?
   ) {
-    isShared = true
-    isReadOnly = state.isReadOnly
-    unsentKeys = state.unsentKeys
-    oldestUnsent = state.oldestUnsent
-    lastContact = state.report?.lastContact
-    self.failure = failure ?? state.report.flatMap(PreferencesError.init)
-    waiting = SharedPreferences.Waiting.all(state, conflicts)
+    isShared = state != nil
+    isReadOnly = state?.isReadOnly ?? false
+    unsentKeys = state?.unsentKeys ?? 0
+    oldestUnsent = state?.oldestUnsent
+    lastContact = state?.report?.lastContact
+    self.failure = failure ?? state?.report.flatMap(PreferencesError.init)
+    waiting = state.map { SharedPreferences.Waiting.all($0, conflicts) } ?? []
   }
 }
 
@@ -149,18 +140,13 @@ extension SyncProblem.Code {
   /// The word of a failure; `nil` if the server did not say it.
   fileprivate init?(_ code: PreferencesError.Code) {
     switch code {
-    case .unreachable, .timedOut, .outcomeUnknown: self = .unreachable
-    case .certificate: self = .certificate
-    case .overQuota: self = .noSpace
-    case .unsupportedFormat: self = .newerForm
-    case .wrongPassword: self = .wrongPassword
-    case .locked: self = .passwordUnavailable
-    case .accessDenied: self = .permissionDenied
-    case .readOnly: self = .readOnly
-    case .foreignStore: self = .foreignStore
-    case .invalidAddress: self = .invalidAddress
-    case .damaged: self = .protocolViolation
-    default: return nil
+    case .timedOut, .outcomeUnknown: self = .unreachable
+    case .inputOutput: return nil
+    default:
+      guard let word = Self.allCases.first(where: { PreferencesError.Code($0) == code }) else {
+        return nil
+      }
+      self = word
     }
   }
 }
@@ -169,20 +155,23 @@ extension PreferencesError {
   /// What the server said last, unless all is well.
   init?(_ report: SharingReport) {
     guard let word = report.code else { return nil }
-    self.init(Code(word), report.message ?? "the shared store: \(word)")
+    // A newer release may have other words.
+    self.init(
+      Code(SyncProblem.Code(rawValue: word) ?? .unreachable),
+      report.message ?? "the shared store: \(word)")
   }
 }
 
 extension PreferencesError {
-  init(_ problem: SyncProblem) { self.init(Code(problem.code.rawValue), problem.message) }
+  init(_ problem: SyncProblem) { self.init(Code(problem.code), problem.message) }
 }
 
 extension PreferencesError.Code {
-  /// The code of a report's word; a newer release may have others.
-  fileprivate init(_ word: String) {
+  /// The code of a problem: the one table, from which the others follow.
+  init(_ problem: SyncProblem.Code) {
     self =
-      switch SyncProblem.Code(rawValue: word) {
-      case .unreachable, .noLibrary, nil: .unreachable
+      switch problem {
+      case .unreachable, .noLibrary: .unreachable
       case .certificate: .certificate
       case .wrongPassword: .wrongPassword
       case .passwordUnavailable: .locked
@@ -191,7 +180,7 @@ extension PreferencesError.Code {
       case .noSpace: .overQuota
       case .foreignStore: .foreignStore
       case .newerForm: .unsupportedFormat
-      case .damaged, .protocolViolation: .damaged
+      case .protocolViolation, .damaged: .damaged
       case .invalidAddress: .invalidAddress
       case .file: .inputOutput
       }

@@ -93,6 +93,7 @@ final class SyncSignals: Sendable {
 
     /// Whether the session with the server ends.
     var isEnding = false
+    var isOver: Bool { isEnding || isStopping }
     var sessionThreads = 0
     /// The revision that the receiver has applied.
     var received: Int64 = 0

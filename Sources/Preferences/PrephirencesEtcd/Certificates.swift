@@ -90,19 +90,12 @@ struct CertificateDates: Hashable {
 
   /// Returns the time of seconds since 1970.
   static func time(_ seconds: Int) -> Int {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400)
-    // The calendar repeats itself after 400 years; a year begins in March, after the leap day.
-    let day = days + 719_468
-    let inEra = day % 146_097
-    let year = (inEra - inEra / 1460 + inEra / 36_524 - inEra / 146_096) / 365
-    let inYear = inEra - (365 * year + year / 4 - year / 100)
-    let march = (5 * inYear + 2) / 153
-    let month = march < 10 ? march + 3 : march - 9
-    let date = (
-      day / 146_097 * 400 + year + (month < 3 ? 1 : 0), inYear - (153 * march + 2) / 5 + 1
-    )
-    return (date.0 * 10_000 + month * 100 + date.1) * 1_000_000
-      + rest / 3600 * 10_000 + rest / 60 % 60 * 100 + rest % 60
+    var (seconds, date) = unsafe (seconds, tm())
+    unsafe gmtime_r(&seconds, &date)
+    let day =
+      unsafe (Int(date.tm_year) + 1900) * 10_000 + (Int(date.tm_mon) + 1) * 100 + Int(date.tm_mday)
+    return unsafe day * 1_000_000
+      + Int(date.tm_hour) * 10_000 + Int(date.tm_min) * 100 + Int(date.tm_sec)
   }
 
   /// Writes a time for people.

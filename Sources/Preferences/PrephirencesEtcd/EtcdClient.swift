@@ -21,20 +21,10 @@ package final class EtcdClient: Sendable {
   /// connections and the watch.
   package static func shared(_ configuration: EtcdConfiguration) -> EtcdClient {
     guard let identity = configuration.identity else { return EtcdClient(configuration) }
-    return clients.withLock { clients in
-      if let client = clients[identity]?.client { return client }
-      clients = clients.filter { $1.client != nil }
-      let client = EtcdClient(configuration)
-      clients[identity] = Entry(client: client)
-      return client
-    }
+    return clients.object(for: identity) { EtcdClient(configuration) }
   }
 
-  private struct Entry {
-    weak var client: EtcdClient?
-  }
-
-  private static let clients = PosixMutex<[EtcdConfiguration.Identity: Entry]>([:])
+  private static let clients = WeakRegistry<EtcdConfiguration.Identity, EtcdClient>()
 
   /// Whether the cluster lets everybody in, as known from the last call; `nil` before.
   package var isWithoutAuthentication: Bool? { gateway.login.isWithoutAuthentication }

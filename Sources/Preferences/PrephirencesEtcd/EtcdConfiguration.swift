@@ -84,7 +84,9 @@ package struct EtcdAddress: Hashable, Sendable {
   package init(_ text: String) throws {
     guard let (scheme, rest) = Self.divided(text, at: "://"),
       scheme == "etcd+https" || scheme == "etcd+http"
-    else { throw EtcdError.address("it must begin with etcd+https://, or on loopback with etcd+http://") }
+    else {
+      throw EtcdError.address("it must begin with etcd+https://, or on loopback with etcd+http://")
+    }
     let (authority, path) = Self.divided(rest, at: "/") ?? (rest, "")
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
       throw EtcdError.address(
@@ -131,7 +133,9 @@ extension EtcdConfiguration.Endpoint {
     var host = text[...]
     var port: Substring?
     if text.utf8.first == UInt8(ascii: "[") {
-      guard let end = text.firstIndex(of: "]") else { throw EtcdError.address("the ] after a [ is missing") }
+      guard let end = text.firstIndex(of: "]") else {
+        throw EtcdError.address("the ] after a [ is missing")
+      }
       host = text[text.index(after: text.startIndex)..<end]
       let rest = text[text.index(after: end)...]
       guard rest.isEmpty || rest.first == ":" else {

@@ -2,22 +2,10 @@
 package struct EtcdRow: Hashable, Sendable {
   package var key: [UInt8]
   package var value: [UInt8]
-  package var createRevision: Int64
-  package var modRevision: Int64
-  package var version: Int64
-  package var lease: Int64
-
-  package init(
-    key: [UInt8], value: [UInt8], createRevision: Int64 = 0, modRevision: Int64 = 0,
-    version: Int64 = 0, lease: Int64 = 0
-  ) {
-    self.key = key
-    self.value = value
-    self.createRevision = createRevision
-    self.modRevision = modRevision
-    self.version = version
-    self.lease = lease
-  }
+  package var createRevision: Int64 = 0
+  package var modRevision: Int64 = 0
+  package var version: Int64 = 0
+  package var lease: Int64 = 0
 }
 
 /// One key, or the keys from `key` to before `end`.
@@ -46,14 +34,9 @@ package struct EtcdKeys: Hashable, Sendable {
 
 /// What every answer says of the cluster.
 package struct EtcdHeader: Hashable, Sendable {
-  package var clusterID: UInt64
-  package var memberID: UInt64
-  package var revision: Int64
-  package init(clusterID: UInt64 = 0, memberID: UInt64 = 0, revision: Int64 = 0) {
-    self.clusterID = clusterID
-    self.memberID = memberID
-    self.revision = revision
-  }
+  package var clusterID: UInt64 = 0
+  package var memberID: UInt64 = 0
+  package var revision: Int64 = 0
 }
 
 package struct EtcdRangeAnswer: Sendable {
@@ -117,11 +100,6 @@ package struct EtcdTransactionAnswer: Sendable {
   package var succeeded: Bool
   /// One for each operation of the branch that was performed.
   package var responses: [Response]
-  package init(header: EtcdHeader, succeeded: Bool, responses: [Response]) {
-    self.header = header
-    self.succeeded = succeeded
-    self.responses = responses
-  }
 }
 
 /// The changes of one answer of a watch: those of a revision are never divided between two.

@@ -65,8 +65,10 @@ final class GatewayClient: Sendable {
       try transfer.call(request, configuration, deadline, cancellation)
     }
     guard answer.status == 200 else { throw EtcdError(answer, request.endpoint) }
-    return try EtcdError.mapping { $0.happening(true).helped(by: .otherEndpoint) } of: {
-      try read(JSONReader.read(answer.body))
+    return try EtcdError.mapping {
+      $0.happening(true).helped(by: .otherEndpoint)
+    } of: {
+      try read(JSONValue(reading: answer.body))
     }
   }
 
@@ -99,7 +101,9 @@ final class GatewayClient: Sendable {
       endpoint: try endpoint(), path: "/v3/auth/authenticate", body: try credentials(user),
       answerLimit: 65536)
     defer { request.body.wipe() }
-    var answer = try EtcdError.mapping { $0.happening(false).ofTransport } of: {
+    var answer = try EtcdError.mapping {
+      $0.happening(false).ofTransport
+    } of: {
       try Transfer().call(request, configuration, deadline, cancellation)
     }
     defer { answer.body.wipe() }
@@ -110,8 +114,12 @@ final class GatewayClient: Sendable {
       login.isWithoutAuthentication = true
       return nil
     }
-    return try EtcdError.mapping { $0.helped(by: .otherEndpoint) } of: {
-      guard let text = try JSONReader.read(answer.body)["token"] else { throw EtcdError.malformed }
+    return try EtcdError.mapping {
+      $0.helped(by: .otherEndpoint)
+    } of: {
+      guard let text = try JSONValue(reading: answer.body)["token"] else {
+        throw EtcdError.malformed
+      }
       let token = try Token(Array(text.string().utf8))
       login.isWithoutAuthentication = false
       return token

@@ -148,7 +148,9 @@ extension JSONValue {
   }
 
   func event(of keys: EtcdKeys) throws -> EtcdEvents.Event {
-    guard let row = try self["kv"]?.storedRow(), keys.contains(row.key) else { throw EtcdError.malformed }
+    guard let row = try self["kv"]?.storedRow(), keys.contains(row.key) else {
+      throw EtcdError.malformed
+    }
     let isRemoval: Bool
     switch self["type"] {
     case nil: isRemoval = false

@@ -125,7 +125,7 @@ extension EtcdError {
 extension EtcdError {
   /// Reads an answer with another status than 200.
   init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
-    guard let body = try? JSONReader.read(answer.body), let refusal = EtcdError(body, endpoint)
+    guard let body = try? JSONValue(reading: answer.body), let refusal = EtcdError(body, endpoint)
     else {
       self = Self.plain(answer, endpoint)
       return

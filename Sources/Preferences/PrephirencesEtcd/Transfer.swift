@@ -93,7 +93,9 @@ final class Transfer: @unchecked Sendable {
     options.secure(configuration, isHandshake: request.isHandshake)
     unsafe options.exchange(headers: headers, body: body, answer: answer, error: errorText)
     guard options.result == CLIBCURL_OK else { throw EtcdError.option(options.result, library) }
-    guard unsafe library.functions.curl_multi_add_handle(multi, easy) == 0 else { throw EtcdError.noMemory }
+    guard unsafe library.functions.curl_multi_add_handle(multi, easy) == 0 else {
+      throw EtcdError.noMemory
+    }
     isActive = true
   }
 
@@ -207,7 +209,9 @@ extension Transfer {
   ) throws -> HTTPAnswer {
     try begin(request, configuration)
     defer { finish() }
-    let result = try EtcdError.mapping { $0.happening(hasSentAll) } of: {
+    let result = try EtcdError.mapping {
+      $0.happening(hasSentAll)
+    } of: {
       try end(request, configuration, deadline, cancellation)
     }
     guard result == CLIBCURL_OK else {

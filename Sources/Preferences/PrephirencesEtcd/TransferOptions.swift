@@ -124,7 +124,9 @@ final class Token: @unchecked Sendable {
   private let header: UnsafeMutableBufferPointer<CChar>
 
   init(_ token: [UInt8]) throws {
-    guard !token.isEmpty, token.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw EtcdError.malformed }
+    guard !token.isEmpty, token.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw EtcdError.malformed
+    }
     let name = "Authorization: ".utf8
     let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: name.count + token.count + 1)
     unsafe buffer.initialize(repeating: 0)

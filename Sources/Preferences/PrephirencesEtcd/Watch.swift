@@ -102,7 +102,9 @@ struct Watch {
 
   private func asking<Result>(_ body: () throws -> Result) throws -> Result {
     // A watch has no deadline: what does not answer in time isn't there.
-    try EtcdError.mapping { $0.code == .timedOut ? EtcdError(.unreachable, $0.message) : $0 } of: {
+    try EtcdError.mapping {
+      $0.code == .timedOut ? EtcdError(.unreachable, $0.message) : $0
+    } of: {
       try body()
     }
   }
@@ -122,7 +124,7 @@ struct WatchAnswer {
 
   init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws {
     do {
-      let value = try JSONReader.read(line)
+      let value = try JSONValue(reading: line)
       if let error = value["error"] {
         throw EtcdError(error, endpoint)?.helped(by: .none) ?? EtcdError.malformed
       }

@@ -2,7 +2,7 @@ import EtcdTesting
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesEtcd
+@testable import PrephirencesEtcd
 import PrephirencesShared
 import PrephirencesSystem
 import Testing

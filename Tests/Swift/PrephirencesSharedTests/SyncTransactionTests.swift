@@ -1,7 +1,7 @@
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesEtcd
+@testable import PrephirencesEtcd
 import PrephirencesShared
 import Testing
 

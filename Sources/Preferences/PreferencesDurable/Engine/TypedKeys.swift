@@ -238,20 +238,14 @@ extension DurablePreferencesType {
     with value: PreferenceObject?
   ) throws(PreferencesError) -> Bool {
     try durable.typed {
-      let (expected, new) = (try stored(expected, key), try stored(value, key))
+      let expected = try ValueEncoder.stored(expected, forKey: key)
+      let new = try ValueEncoder.stored(value, forKey: key)
       return try durable.engine().write(asOne: false) { transaction in
         guard try transaction.stored(KeyBytes(key)) == expected else { return false }
         try transaction.store(new, for: KeyBytes(key))
         return true
       }
     }
-  }
-
-  private func stored(
-    _ value: PreferenceObject?, _ key: PreferenceKey
-  ) throws(PreferencesError) -> StoredValue? {
-    guard let value = unwrapped(value) else { return nil }
-    return try ValueEncoder.encode(value, forKey: key)
   }
 
   /// Whether the stored value of a key equals the value that another one stores.

@@ -13,6 +13,14 @@ struct ValueEncoder {
 
   private var bytes: [UInt8] = []
 
+  /// Returns the stored form of a value; `nil` for none, which removes the key.
+  static func stored(
+    _ value: PreferenceObject?, forKey key: PreferenceKey
+  ) throws(PreferencesError) -> StoredValue? {
+    guard let value = unwrapped(value) else { return nil }
+    return try encode(value, forKey: key)
+  }
+
   /// Returns the stored form of a value.
   static func encode(
     _ value: Any, forKey key: PreferenceKey

@@ -92,7 +92,8 @@ extension DurablePreferencesType {
     _ body: (DurablePreferences.Transaction) throws -> Result
   ) throws -> Result {
     let engine = try durable.engine()
-    return try engine.write(isBatch: true) { _ in try body(DurablePreferences.Transaction(durable))
+    return try engine.write(isBatch: true) { _ in
+      try body(DurablePreferences.Transaction(durable))
     }
   }
 }
@@ -115,9 +116,7 @@ extension DurablePreferences {
   private func encoded(
     _ values: [(PreferenceKey, PreferenceObject?)]
   ) throws -> [(key: KeyBytes, value: StoredValue?)] {
-    try values.map { key, value in
-      (KeyBytes(key), try unwrapped(value).map { try ValueEncoder.encode($0, forKey: key) })
-    }
+    try values.map { key, value in (KeyBytes(key), try ValueEncoder.stored(value, forKey: key)) }
   }
 
   func store(_ values: [(PreferenceKey, PreferenceObject?)]) throws {
