@@ -108,12 +108,12 @@ package final class DirectTransaction {
   }
 
   /// Returns what differs from the store, with the rows that it replaces.
-  func changes() throws(PreferencesError) -> [Change] {
+  func changes() throws -> [Change] {
     var changes: [Change] = []
     for bytes in order {
       guard let (key, value) = changed[bytes] else { continue }
       let base = try row(key)
-      if case .newer = base?.content { throw .newerRow(key) }
+      if case .newer = base?.content { throw PreferencesError.newerRow(key) }
       if value == nil, base == nil { continue }
       if value == nil, case .removal = base?.content { continue }
       changes.append(Change(key: key, value: value, base: base))
@@ -155,9 +155,7 @@ final class DirectCommit {
   }
 
   /// Sends changes, in pieces unless they must be one transaction.
-  func perform(
-    _ changes: [DirectTransaction.Change], asOne: Bool
-  ) throws(PreferencesError) -> Bool {
+  func perform(_ changes: [DirectTransaction.Change], asOne: Bool) throws -> Bool {
     try check(changes, asOne: asOne)
     let identity = try identity()
     var rest = changes[...]
@@ -170,7 +168,7 @@ final class DirectCommit {
   }
 
   /// Fails as changes would, without making them.
-  func rehearse(_ changes: [DirectTransaction.Change], asOne: Bool) throws(PreferencesError) {
+  func rehearse(_ changes: [DirectTransaction.Change], asOne: Bool) throws {
     guard !changes.isEmpty else { return }
     try check(changes, asOne: asOne)
     _ = try knownIdentity()
@@ -179,17 +177,15 @@ final class DirectCommit {
     let keys =
       [layout.writer(writer)] + changes.prefix(SharedBatch.greatestKeys).map { layout.key($0.key) }
     do {
-      try store.reporting(ofChange: true) {
-        try client.requireRights(toPut: keys, layout, deadline: deadline)
-      }
-    } catch {
-      throw unchanged(error)
+      try client.requireRights(toPut: keys, layout, deadline: deadline)
+    } catch let error as EtcdError {
+      throw unchanged(store.described(error, ofChange: true))
     }
   }
 
   // MARK: - Pieces
 
-  private func check(_ changes: [DirectTransaction.Change], asOne: Bool) throws(PreferencesError) {
+  private func check(_ changes: [DirectTransaction.Change], asOne: Bool) throws {
     for change in changes { try check(change) }
     guard !asOne || changes.count <= SharedBatch.greatestKeys else {
       throw PreferencesError(
@@ -199,7 +195,7 @@ final class DirectCommit {
     }
   }
 
-  private func check(_ change: DirectTransaction.Change) throws(PreferencesError) {
+  private func check(_ change: DirectTransaction.Change) throws {
     guard change.value != nil else { return }
     guard change.key.utf8.count <= quota.keyBytes else {
       throw PreferencesError(
@@ -213,14 +209,14 @@ final class DirectCommit {
     }
   }
 
-  private func row(of change: DirectTransaction.Change) throws(PreferencesError) -> SharedRow {
+  private func row(of change: DirectTransaction.Change) throws -> SharedRow {
     try SharedRow(key: change.key, value: change.value, writer: writer, number: number + 1)
   }
 
   /// Returns the first changes, as many as one transaction takes, or all of them.
   private func piece(
     of changes: ArraySlice<DirectTransaction.Change>, isWhole: Bool
-  ) throws(PreferencesError) -> [SharedBatch.Change] {
+  ) throws -> [SharedBatch.Change] {
     var piece: [SharedBatch.Change] = []
     var bytes = 0
     for change in isWhole ? changes : changes.prefix(Self.greatestKeys) {
@@ -232,9 +228,7 @@ final class DirectCommit {
     return piece
   }
 
-  private func send(
-    _ changes: [SharedBatch.Change], _ identity: [UInt8]
-  ) throws(PreferencesError) -> Bool {
+  private func send(_ changes: [SharedBatch.Change], _ identity: [UInt8]) throws -> Bool {
     let newRow = WriterRow.new(number: number + 1)
     let batch = BatchTransaction(
       layout: store.layout, identity: identity,
@@ -249,11 +243,10 @@ final class DirectCommit {
         .put(key: store.layout.machine(writer), value: machine, lease: try grantedLease()))
     }
     let answer: EtcdTransactionAnswer
-    do throws(PreferencesError) {
+    do {
       answer = try settled { try store.client.perform(transaction, deadline: $0) }
-    } catch {
+    } catch let error as PreferencesError where error.code == .accessDenied && namesMachine {
       // The user may be allowed to change some keys only.
-      guard error.code == .accessDenied, namesMachine else { throw error }
       namesMachine = false
       return try send(changes, identity)
     }
@@ -273,7 +266,7 @@ final class DirectCommit {
   // MARK: - The store and the writer
 
   /// Returns the row `id`; `nil` if there is no store yet.
-  private func knownIdentity() throws(PreferencesError) -> [UInt8]? {
+  private func knownIdentity() throws -> [UInt8]? {
     if let identity = try store.identity(deadline) { return identity }
     let values = try store.reporting {
       try store.client.range(store.layout.values, limit: 1, deadline: deadline)
@@ -283,7 +276,7 @@ final class DirectCommit {
   }
 
   /// Returns the row `id`, which the first writer of a store makes.
-  private func identity() throws(PreferencesError) -> [UInt8] {
+  private func identity() throws -> [UInt8] {
     if let identity = try knownIdentity() { return identity }
     let (client, layout) = (store.client, store.layout)
     let made = StoreRow.newIdentity()
@@ -299,7 +292,7 @@ final class DirectCommit {
     return row.value
   }
 
-  private func grantedLease() throws(PreferencesError) -> Int64 {
+  private func grantedLease() throws -> Int64 {
     if let lease { return lease }
     // A lease too many ends by itself.
     let granted = try settled { deadline in
@@ -325,9 +318,7 @@ final class DirectCommit {
   /// Repeats a call until its outcome is known.
   ///
   /// The same transaction never has two effects: it compares the row of its writer, and changes it.
-  private func settled<Answer>(
-    _ body: (Deadline) throws -> Answer
-  ) throws(PreferencesError) -> Answer {
+  private func settled<Answer>(_ body: (Deadline) throws -> Answer) throws -> Answer {
     var mayHaveHappened = false
     while true {
       do {
@@ -337,10 +328,8 @@ final class DirectCommit {
         let isRepeatable = mayHaveHappened || error.code == .timedOut || error.code == .unreachable
         guard isRepeatable, !deadline.hasPassed else {
           throw mayHaveHappened
-            ? .unsettled(error) : unchanged(store.described(error, ofChange: true))
+            ? PreferencesError.unsettled(error) : unchanged(store.described(error, ofChange: true))
         }
-      } catch {
-        throw .converting(error, "the shared store cannot be used")
       }
       Deadline.pause(upTo: 100)
     }

@@ -1,7 +1,7 @@
-internal import PreferencesCore
+package import PreferencesCore
 internal import PreferencesDurable
 internal import PrephirencesEtcd
-internal import PrephirencesSystem
+package import PrephirencesSystem
 
 /// Brings what the server has into the file.
 struct Receiver {
@@ -174,12 +174,12 @@ extension SyncProblem {
       + "its identity is missing or another; adopt it if that is meant")
 }
 
-/// Takes the identity of the store that the server has.
-struct StoreAdoption {
-  let core: SyncCore
-
-  func perform(_ deadline: Deadline) throws(PreferencesError) {
-    do {
+extension SyncWorker {
+  /// Takes the identity of the store that the server has now, or gives it a new one.
+  ///
+  /// Any process can do that, also if another one sends.
+  package func adopt(_ deadline: Deadline) throws(PreferencesError) {
+    try reporting {
       while true {
         if let identity = try readIdentity(deadline) {
           guard try core.replica.state().identity != identity else { return }
@@ -189,11 +189,6 @@ struct StoreAdoption {
         }
         try core.client.createIdentity(of: core.layout, deadline: deadline)
       }
-    } catch let error as EtcdError {
-      throw PreferencesError(error)
-    } catch {
-      throw error as? PreferencesError
-        ?? PreferencesError(.inputOutput, "the store was not adopted: \(type(of: error))")
     }
   }
 

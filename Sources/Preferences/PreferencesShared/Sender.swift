@@ -198,7 +198,7 @@ struct Flush {
   /// Whether to end at once if the server refuses in a way that only a person can mend.
   var endsWhenRefused = false
 
-  func perform(_ deadline: Deadline) throws(PreferencesError) {
+  func perform(_ deadline: Deadline) throws {
     let replica = core.replica
     let refusal = RefusalCheck(replica)
     let lastEntry = try replica.lastFeedEntry()
@@ -237,8 +237,8 @@ struct Flush {
     }
   }
 
-  private func checkRefusal(_ refusal: RefusalCheck) throws(PreferencesError) {
-    do throws(PreferencesError) {
+  private func checkRefusal(_ refusal: RefusalCheck) throws {
+    do {
       try refusal.check(isUnsent: true)
     } catch {
       throw PreferencesError(
@@ -246,7 +246,7 @@ struct Flush {
     }
   }
 
-  private func checkLosses(_ keys: [PreferenceKey], after entry: Int64) throws(PreferencesError) {
+  private func checkLosses(_ keys: [PreferenceKey], after entry: Int64) throws {
     let lost = Set(try core.replica.losses(after: entry).map { Array($0.key.utf8) })
     var given: [PreferenceKey] = []
     for key in keys where lost.contains(Array(key.utf8)) && !given.contains(key) {

@@ -56,7 +56,7 @@ package final class SyncWorker: Sendable {
 
   /// Waits until everything that was set before is acknowledged, by whichever process sends.
   package func flush(_ deadline: Deadline, endsWhenRefused: Bool = false) throws(PreferencesError) {
-    try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline)
+    try reporting { try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline) }
   }
 
   /// Why this worker does not get on; `nil` if it does, or if another process sends.
@@ -67,13 +67,6 @@ package final class SyncWorker: Sendable {
   /// A thread that waits for the server, the file or another process does not.
   package func isHung(after limit: Duration) -> Bool {
     !core.isForked && core.signals.isHung(after: limit)
-  }
-
-  /// Takes the identity of the store that the server has now, or gives it a new one.
-  ///
-  /// Any process can do that, also if another one sends.
-  package func adopt(_ deadline: Deadline) throws(PreferencesError) {
-    try StoreAdoption(core: core).perform(deadline)
   }
 }
 

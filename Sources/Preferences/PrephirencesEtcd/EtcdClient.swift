@@ -33,7 +33,7 @@ package final class EtcdClient: Sendable {
     _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0,
     deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, deadline, cancellation) { request in
+    try gateway.range(keys, CallLimits(deadline, cancellation)) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
     }
@@ -44,14 +44,17 @@ package final class EtcdClient: Sendable {
     cancellation: EtcdCancellation? = nil
   ) throws -> EtcdHeader {
     let body = JSONWriter.object { $0.put(key, value, lease: lease) }
-    return try gateway.call("/v3/kv/put", body, .change, deadline, cancellation) { try $0.header() }
+    return try gateway.call("/v3/kv/put", body, .change, CallLimits(deadline, cancellation)) {
+      try $0.header()
+    }
   }
 
   package func delete(
     _ keys: EtcdKeys, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> (header: EtcdHeader, count: Int64) {
     let body = JSONWriter.object { $0.keys(keys) }
-    return try gateway.call("/v3/kv/deleterange", body, .change, deadline, cancellation) {
+    let limits = CallLimits(deadline, cancellation)
+    return try gateway.call("/v3/kv/deleterange", body, .change, limits) {
       (try $0.header(), try $0.number("deleted"))
     }
   }
@@ -61,7 +64,7 @@ package final class EtcdClient: Sendable {
   ) throws -> EtcdTransactionAnswer {
     let body = JSONWriter.object { $0.transaction(transaction) }
     let effect: GatewayClient.Effect = transaction.isReadOnly ? .none : .change
-    return try gateway.call("/v3/kv/txn", body, effect, deadline, cancellation) {
+    return try gateway.call("/v3/kv/txn", body, effect, CallLimits(deadline, cancellation)) {
       try $0.answer(to: transaction)
     }
   }
@@ -84,9 +87,12 @@ extension EtcdClient {
     var start = keys.key
     var limit = max(pageLimit, 1)
     while true {
-      let answer = try pageOrNone(
-        .from(start, to: end), header?.revision ?? 0, limit, deadline, cancellation)
-      guard let answer else {
+      let answer: EtcdRangeAnswer
+      do {
+        answer = try range(
+          .from(start, to: end), revision: header?.revision ?? 0, limit: limit, deadline: deadline,
+          cancellation: cancellation)
+      } catch let error as EtcdError where error.code == .tooLarge && limit > 1 {
         limit = max(limit / 4, 1)
         continue
       }
@@ -100,19 +106,6 @@ extension EtcdClient {
       start = last.key + [0]
     }
   }
-
-  /// Returns a page; `nil` if a smaller one should be read.
-  private func pageOrNone(
-    _ keys: EtcdKeys, _ revision: Int64, _ limit: Int64, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?
-  ) throws -> EtcdRangeAnswer? {
-    do {
-      return try range(
-        keys, revision: revision, limit: limit, deadline: deadline, cancellation: cancellation)
-    } catch let error as EtcdError where error.code == .tooLarge && limit > 1 {
-      return nil
-    }
-  }
 }
 
 extension EtcdClient {
@@ -122,7 +115,7 @@ extension EtcdClient {
   package func newest(
     _ keys: EtcdKeys, revision: Int64, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, deadline, nil) { request in
+    try gateway.range(keys, CallLimits(deadline)) { request in
       request.integer("revision", revision)
       request.integer("limit", 1)
       request.word("sort_order", "DESCEND")
@@ -135,7 +128,7 @@ extension EtcdClient {
   package func changed(
     _ keys: EtcdKeys, in revision: Int64, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, deadline, nil) { request in
+    try gateway.range(keys, CallLimits(deadline)) { request in
       request.integer("revision", revision)
       request.integer("min_mod_revision", revision)
       request.integer("max_mod_revision", revision)
@@ -146,7 +139,7 @@ extension EtcdClient {
   package func names(
     _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
   ) throws -> EtcdRangeAnswer {
-    try gateway.range(keys, deadline, nil) { request in
+    try gateway.range(keys, CallLimits(deadline)) { request in
       request.integer("revision", revision)
       request.integer("limit", limit)
       request.flag("keys_only", true)
@@ -186,7 +179,7 @@ extension EtcdClient {
     seconds: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
   ) throws -> Int64 {
     let body = JSONWriter.object { $0.integer("TTL", seconds) }
-    return try gateway.call("/v3/lease/grant", body, .change, deadline, cancellation) {
+    return try gateway.call("/v3/lease/grant", body, .change, CallLimits(deadline, cancellation)) {
       answer in
       let lease: Int64 = try answer.number("ID")
       guard lease != 0 else { throw EtcdError.malformed }

@@ -23,8 +23,8 @@ final class GatewayClient: Sendable {
 
   /// Sends a request until it is answered, or refused for good.
   func call<Answer>(
-    _ path: String, _ body: [UInt8], _ effect: Effect, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?, read: (JSONValue) throws -> Answer
+    _ path: String, _ body: [UInt8], _ effect: Effect, _ limits: CallLimits,
+    read: (JSONValue) throws -> Answer
   ) throws -> Answer {
     // Before any lock, which a fork may have left locked.
     try ForkMark.etcd.check(EtcdError.forked)
@@ -33,12 +33,12 @@ final class GatewayClient: Sendable {
       var token: Token?
       do {
         let endpoint = try endpoint()
-        token = try self.token(deadline, cancellation)
+        token = try self.token(limits)
         let request = HTTPRequest(
           endpoint: endpoint, path: path, token: token, body: body,
           answerLimit: configuration.answerLimit)
-        let answer = try pool.with(deadline, cancellation) { transfer in
-          try self.answer(to: request, on: transfer, deadline, cancellation, read)
+        let answer = try pool.with(limits) { transfer in
+          try self.answer(to: request, on: transfer, limits, read)
         }
         if token == nil { login.isWithoutAuthentication = true }
         login.confirm(token)
@@ -52,17 +52,17 @@ final class GatewayClient: Sendable {
         }
         if error.isSilence || attempts.endsRound(error) { login.doubt(token) }
         guard !failure.mayHaveHappened else { throw failure }
-        try attempts.allow(failure, deadline, cancellation)
+        try attempts.allow(failure, limits)
       }
     }
   }
 
   private func answer<Answer>(
-    to request: HTTPRequest, on transfer: Transfer, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?, _ read: (JSONValue) throws -> Answer
+    to request: HTTPRequest, on transfer: Transfer, _ limits: CallLimits,
+    _ read: (JSONValue) throws -> Answer
   ) throws -> Answer {
     let answer = try EtcdError.mapping(\.ofTransport) {
-      try transfer.call(request, configuration, deadline, cancellation)
+      try transfer.call(request, configuration, limits)
     }
     guard answer.status == 200 else { throw EtcdError(answer, request.endpoint) }
     return try EtcdError.mapping {
@@ -86,17 +86,15 @@ final class GatewayClient: Sendable {
   }
 
   /// Returns the token; `nil` if the cluster lets everybody in, or no name is known.
-  func token(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws -> Token? {
+  func token(_ limits: CallLimits) throws -> Token? {
     guard let user = configuration.user, configuration.password != nil else { return nil }
-    return try login.token(keptFor: configuration.timing.keepingToken, deadline, cancellation) {
-      try authenticate(user, deadline, cancellation)
+    return try login.token(keptFor: configuration.timing.keepingToken, limits) {
+      try authenticate(user, limits)
     }
   }
 
   /// Logs in, on a connection of its own, whose memory had the password.
-  private func authenticate(
-    _ user: String, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws -> Token? {
+  private func authenticate(_ user: String, _ limits: CallLimits) throws -> Token? {
     var request = HTTPRequest(
       endpoint: try endpoint(), path: "/v3/auth/authenticate", body: try credentials(user),
       answerLimit: 65536)
@@ -104,7 +102,7 @@ final class GatewayClient: Sendable {
     var answer = try EtcdError.mapping {
       $0.happening(false).ofTransport
     } of: {
-      try Transfer().call(request, configuration, deadline, cancellation)
+      try Transfer().call(request, configuration, limits)
     }
     defer { answer.body.wipe() }
     guard answer.status == 200 else {
@@ -148,40 +146,34 @@ final class GatewayClient: Sendable {
 extension GatewayClient {
   /// Reads a range.
   func range(
-    _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
+    _ keys: EtcdKeys, _ limits: CallLimits,
     _ options: (inout JSONWriter) -> Void
   ) throws -> EtcdRangeAnswer {
     let body = JSONWriter.object { request in
       request.keys(keys)
       options(&request)
     }
-    return try call("/v3/kv/range", body, .none, deadline, cancellation) {
+    return try call("/v3/kv/range", body, .none, limits) {
       try $0.rangeAnswer(of: keys)
     }
   }
 
   /// Reads as little as possible of some keys, to know whether they may be read.
-  func look(
-    _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws -> Int64 {
-    try look(keys, from: 0, deadline, cancellation).header.revision
+  func look(_ keys: EtcdKeys, _ limits: CallLimits) throws -> Int64 {
+    try look(keys, from: 0, limits).header.revision
   }
 
   /// Returns the revision of a key that was changed at a revision or later; `nil` if there is none.
-  func change(
-    of keys: EtcdKeys, from revision: Int64, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?
-  ) throws -> Int64? {
+  func change(of keys: EtcdKeys, from revision: Int64, _ limits: CallLimits) throws -> Int64? {
     // Such a search reads all rows in the cluster, so it is for changed ones only.
-    guard try look(keys, deadline, cancellation) >= revision else { return nil }
-    return try look(keys, from: revision, deadline, cancellation).rows.first?.modRevision
+    guard try look(keys, limits) >= revision else { return nil }
+    return try look(keys, from: revision, limits).rows.first?.modRevision
   }
 
   private func look(
-    _ keys: EtcdKeys, from revision: Int64, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?
+    _ keys: EtcdKeys, from revision: Int64, _ limits: CallLimits
   ) throws -> EtcdRangeAnswer {
-    try range(keys, deadline, cancellation) { request in
+    try range(keys, limits) { request in
       request.integer("limit", 1)
       request.integer("min_mod_revision", revision)
       request.flag("keys_only", true)
@@ -225,14 +217,14 @@ final class Login: Sendable {
 
   /// Returns the token, which `logIn` gets if there is none; `nil` if none is needed.
   func token(
-    keptFor duration: Duration, _ deadline: Deadline, _ cancellation: EtcdCancellation?,
+    keptFor duration: Duration, _ limits: CallLimits,
     logIn: () throws -> Token?
   ) throws -> Token? {
     while true {
       switch turn(keptFor: duration) {
       case .done(let token): return token
       case .others(let waiting):
-        guard try waiting.wait(deadline, cancellation) else { throw EtcdError.timedOut }
+        guard try waiting.wait(limits) else { throw EtcdError.timedOut }
       case .mine:
         var state = State.none
         defer { finish(state) }

@@ -11,14 +11,12 @@ struct RetryPolicy {
   init(_ endpoints: Int) { self.endpoints = max(endpoints, 1) }
 
   /// Returns if the request should be tried again, after a pause if all endpoints failed.
-  mutating func allow(
-    _ refusal: EtcdError, _ deadline: Deadline, _ cancellation: EtcdCancellation?
-  ) throws {
+  mutating func allow(_ refusal: EtcdError, _ limits: CallLimits) throws {
     switch refusal.remedy {
     case .none, .noLogin: throw refusal
     case .newLogin:
       logins += 1
-      guard logins == 1, !deadline.hasPassed else { throw refusal }
+      guard logins == 1, !limits.deadline.hasPassed else { throw refusal }
     case .otherEndpoint, .later:
       let isOver = endsRound(refusal)
       failures += 1
@@ -26,14 +24,14 @@ struct RetryPolicy {
       if refusal.code != .timedOut || round.isEmpty {
         round = (round + [refusal]).suffix(endpoints)
       }
-      guard !deadline.hasPassed, !isFinal(refusal) else { throw failure }
+      guard !limits.deadline.hasPassed, !isFinal(refusal) else { throw failure }
       guard isOver else { return }
       // With jitter, so that many machines don't ask at the same time.
       let milliseconds = min(1000, 25 << min(failures / endpoints, 8))
       let pause = Deadline(after: .milliseconds(Int.random(in: milliseconds / 2...milliseconds)))
-      _ = try Latch().wait(pause.limited(by: deadline), cancellation)
+      _ = try Latch().wait(limits.within(pause))
       // What is sent now, nobody would hear of.
-      guard !deadline.hasPassed else { throw failure }
+      guard !limits.deadline.hasPassed else { throw failure }
     }
   }
 

@@ -100,9 +100,9 @@ final class Transfer: @unchecked Sendable {
   }
 
   /// Waits for data of the answer, or for its end.
-  func next(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws -> Step {
+  func next(_ limits: CallLimits) throws -> Step {
     while true {
-      try cancellation.check()
+      try limits.cancellation.check()
       try ForkMark.etcd.check(EtcdError.forked)
       try ExitGate.shared.pass {
         var running: CInt = 0
@@ -116,9 +116,9 @@ final class Transfer: @unchecked Sendable {
       }
       var result: UInt32 = 0
       if unsafe clibcurl_ended(library.table, multi, &result) != 0 { return .ended(result: result) }
-      if deadline.hasPassed { return .timedOut }
+      if limits.deadline.hasPassed { return .timedOut }
       let failure = try ExitGate.shared.pass(wakingBy: { self.wake() }) {
-        unsafe library.functions.curl_multi_poll(multi, nil, 0, deadline.milliseconds, nil)
+        unsafe library.functions.curl_multi_poll(multi, nil, 0, limits.deadline.milliseconds, nil)
       }
       guard failure == 0 else { throw EtcdError.noMemory }
     }
@@ -204,22 +204,21 @@ extension EtcdError {
 extension Transfer {
   /// Sends a request and reads the complete answer.
   func call(
-    _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?
+    _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ limits: CallLimits
   ) throws -> HTTPAnswer {
     try begin(request, configuration)
     defer { finish() }
     let result = try EtcdError.mapping {
       $0.happening(hasSentAll)
     } of: {
-      try end(request, configuration, deadline, cancellation)
+      try end(request, configuration, limits)
     }
     guard result == CLIBCURL_OK else {
       let failure = failure(result, request.endpoint)
       // A certificate that is refused ends the handshake, before any request.
       guard failure.code != .certificate else { throw failure }
       let refusal =
-        isCut(result) ? handshakeRefusal(request.endpoint, deadline, cancellation) : nil
+        isCut(result) ? handshakeRefusal(request.endpoint, limits) : nil
       throw (refusal ?? failure).happening(hasSentAll)
     }
     hasWorked = true
@@ -228,25 +227,24 @@ extension Transfer {
   }
 
   private func end(
-    _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?
+    _ request: HTTPRequest, _ configuration: EtcdConfiguration, _ limits: CallLimits
   ) throws -> UInt32 {
     var progress = -1
-    var silence = deadline
-    return try waking(by: cancellation) {
+    var silence = limits.deadline
+    return try waking(by: limits.cancellation) {
       while true {
         if self.progress > progress {
           progress = self.progress
-          silence = Deadline(after: configuration.timing.silence).limited(by: deadline)
+          silence = Deadline(after: configuration.timing.silence).limited(by: limits.deadline)
         }
         // What is sent meanwhile ends no wait, so it is looked at now and then.
         let step = Deadline(after: .seconds(1)).limited(by: silence)
-        switch try next(step, cancellation) {
+        switch try next(limits.within(step)) {
         // An answer that never ends has no more time than others.
-        case .data where deadline.hasPassed: throw EtcdError.timedOut
+        case .data where limits.deadline.hasPassed: throw EtcdError.timedOut
         case .data: continue
         case .ended(let result): return result
-        case .timedOut where deadline.hasPassed: throw EtcdError.timedOut
+        case .timedOut where limits.deadline.hasPassed: throw EtcdError.timedOut
         case .timedOut where self.progress > progress || !silence.hasPassed: continue
         case .timedOut:
           throw EtcdError(.unreachable, "\(request.endpoint.authority) does not answer")
@@ -268,16 +266,15 @@ extension Transfer {
   /// In TLS 1.3, the handshake is over for the client when the member looks at its certificate, and
   /// the request that is on its way hides the reason. In TLS 1.2, the reason ends the handshake.
   private func handshakeRefusal(
-    _ endpoint: EtcdConfiguration.Endpoint, _ deadline: Deadline,
-    _ cancellation: EtcdCancellation?
+    _ endpoint: EtcdConfiguration.Endpoint, _ limits: CallLimits
   ) -> EtcdError? {
     guard let configuration, configuration.usesTLS, let other = try? Transfer() else { return nil }
     let request = HTTPRequest(
       endpoint: endpoint, path: "/", body: [], answerLimit: 0, isHandshake: true)
     guard (try? other.begin(request, configuration)) != nil else { return nil }
     defer { other.finish() }
-    let limit = Deadline(after: .seconds(2)).limited(by: deadline)
-    guard let result = try? other.end(request, configuration, limit, cancellation),
+    let limits = limits.within(Deadline(after: .seconds(2)))
+    guard let result = try? other.end(request, configuration, limits),
       result != CLIBCURL_OK
     else { return nil }
     let failure = other.failure(result, endpoint)

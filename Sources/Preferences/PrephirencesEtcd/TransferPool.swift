@@ -22,13 +22,13 @@ final class TransferPool: Sendable {
   ///
   /// After an answer that isn't etcd's, nobody knows what comes next on the connection.
   func with<Result>(
-    _ deadline: Deadline, _ cancellation: EtcdCancellation?,
+    _ limits: CallLimits,
     _ body: (Transfer) throws -> Result
   ) throws -> Result {
     try EtcdError.mapping(\.ofTransport) {
       // Before the lock, which a fork may have left locked.
       try ForkMark.etcd.check(EtcdError.forked)
-      try awaitTurn(deadline, cancellation)
+      try awaitTurn(limits)
     }
     var used: Transfer?
     defer { endTurn(used) }
@@ -40,7 +40,7 @@ final class TransferPool: Sendable {
     return result
   }
 
-  private func awaitTurn(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws {
+  private func awaitTurn(_ limits: CallLimits) throws {
     let waiting: Latch? = state.withLock { state in
       guard state.turns == Self.greatestCount else {
         state.turns += 1
@@ -52,7 +52,7 @@ final class TransferPool: Sendable {
     }
     guard let waiting else { return }
     do {
-      guard try waiting.wait(deadline, cancellation) else { throw EtcdError.timedOut }
+      guard try waiting.wait(limits) else { throw EtcdError.timedOut }
     } catch {
       let hasTurn = state.withLock { state in
         guard let index = state.waiting.firstIndex(where: { $0 === waiting }) else { return true }
@@ -145,7 +145,23 @@ final class ExitGate: Sendable {
       for wake in state.wakes.values { wake() }
       return state.inside > 0 ? deadline : nil
     }
-    if let deadline { _ = try? isEmpty.wait(deadline, nil) }
+    if let deadline { _ = try? isEmpty.wait(CallLimits(deadline)) }
+  }
+}
+
+/// How long a call may take, and what ends it before.
+struct CallLimits {
+  let deadline: Deadline
+  var cancellation: EtcdCancellation?
+
+  init(_ deadline: Deadline, _ cancellation: EtcdCancellation? = nil) {
+    self.deadline = deadline
+    self.cancellation = cancellation
+  }
+
+  /// The same with an earlier deadline.
+  func within(_ other: Deadline) -> CallLimits {
+    CallLimits(other.limited(by: deadline), cancellation)
   }
 }
 
@@ -156,11 +172,13 @@ final class Latch: Sendable {
   func end() { semaphore.signal() }
 
   /// Waits until ``end()``, at most until the deadline.
-  func wait(_ deadline: Deadline, _ cancellation: EtcdCancellation?) throws -> Bool {
-    func wait() -> Bool { semaphore.wait(timeout: .now() + deadline.seconds) == .success }
+  func wait(_ limits: CallLimits) throws -> Bool {
+    func wait() -> Bool { semaphore.wait(timeout: .now() + limits.deadline.seconds) == .success }
     let isEnded =
-      if let cancellation { cancellation.waking(by: { self.end() }, wait) } else { wait() }
-    try cancellation.check()
+      if let cancellation = limits.cancellation {
+        cancellation.waking(by: { self.end() }, wait)
+      } else { wait() }
+    try limits.cancellation.check()
     return isEnded
   }
 }

@@ -24,6 +24,7 @@ struct Watch {
 
   private var timing: EtcdConfiguration.Timing { gateway.configuration.timing }
   private var timeout: Deadline { Deadline(after: timing.silence) }
+  private var limits: CallLimits { CallLimits(timeout, cancellation) }
 
   /// Watches until it fails.
   mutating func run(
@@ -60,12 +61,10 @@ struct Watch {
 
   private func arrived() throws -> [WatchSubscription.Item] {
     do {
-      return try subscription.take(Deadline(after: timing.checking), cancellation)
+      return try subscription.take(CallLimits(Deadline(after: timing.checking), cancellation))
     } catch let error as EtcdError where error.code == .permissionDenied {
       // etcd 3.5 says the same of a token that it has forgotten; a call gets another one.
-      _ = try asking {
-        try gateway.look(subscription.keys, timeout, cancellation)
-      }
+      _ = try asking { try gateway.look(subscription.keys, limits) }
       throw EtcdError(.unreachable, "etcd ended the watch")
     }
   }
@@ -76,9 +75,7 @@ struct Watch {
   /// others only looks like that.
   private func accept(_ header: EtcdHeader) throws {
     guard header.revision < next - 1 else { return }
-    let revision = try asking {
-      try gateway.look(subscription.keys, timeout, cancellation)
-    }
+    let revision = try asking { try gateway.look(subscription.keys, limits) }
     guard revision < next - 1 else { return }
     throw EtcdError(
       .compacted, "the cluster is behind the revision to watch from; it was restored, perhaps")
@@ -94,10 +91,10 @@ struct Watch {
       throw EtcdError(.unreachable, "etcd has changes that the watch does not deliver")
     }
     let change = try asking {
-      try gateway.change(of: subscription.keys, from: next, timeout, cancellation)
+      try gateway.change(of: subscription.keys, from: next, limits)
     }
     if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, timeout) } }
-    hub.renew(with: try gateway.token(timeout, cancellation))
+    hub.renew(with: try gateway.token(limits))
   }
 
   private func asking<Result>(_ body: () throws -> Result) throws -> Result {

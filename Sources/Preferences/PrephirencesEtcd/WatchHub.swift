@@ -74,7 +74,7 @@ final class WatchHub: Sendable {
     var attempts = RetryPolicy(gateway.configuration.endpoints.count)
     var rest = Deadline(after: .zero)
     while next() != nil {
-      if !rest.hasPassed { _ = try? Latch().wait(rest, nil) }
+      if !rest.hasPassed { _ = try? Latch().wait(CallLimits(rest)) }
       // With those that have come meanwhile.
       guard let (watches, interruption) = next() else { return }
       rest = Deadline(after: Self.rest)
@@ -124,8 +124,8 @@ final class WatchHub: Sendable {
         // What was missed is known to their threads only.
         for watch in watches where watch.hasBegun { watch.end(error) }
       }
-      let timeout = Deadline(after: gateway.configuration.timing.silence)
-      do { try attempts.allow(error, timeout, interruption) } catch {
+      let limits = CallLimits(Deadline(after: gateway.configuration.timing.silence), interruption)
+      do { try attempts.allow(error, limits) } catch {
         guard !interruption.isCancelled else { return }
         let error = EtcdError(any: error)
         for watch in watches { watch.end(error) }
@@ -181,7 +181,7 @@ final class WatchSubscription: Sendable {
   // MARK: - The thread that watches
 
   /// Waits for what arrives, and takes all of it.
-  func take(_ deadline: Deadline, _ cancellation: EtcdCancellation) throws -> [Item] {
+  func take(_ limits: CallLimits) throws -> [Item] {
     while true {
       // Before the lock, which a fork may have left locked.
       try ForkMark.etcd.check(EtcdError.forked)
@@ -191,7 +191,7 @@ final class WatchSubscription: Sendable {
       }
       if !items.isEmpty { return items }
       if let end { throw end }
-      guard try arrival.wait(deadline, cancellation) else { return [] }
+      guard try arrival.wait(limits) else { return [] }
     }
   }
 
@@ -286,7 +286,7 @@ struct WatchConnection {
   /// Watches until the connection should be renewed.
   mutating func run(_ follow: (Token?) -> Bool) throws {
     let endpoint = try gateway.endpoint()
-    token = try gateway.token(timeout, interruption)
+    token = try gateway.token(CallLimits(timeout, interruption))
     let request = HTTPRequest(
       endpoint: endpoint, path: "/v3/watch", token: token, body: body,
       answerLimit: WatchLines.limit, endsConnection: true)
@@ -307,7 +307,7 @@ struct WatchConnection {
     while true {
       let isComplete = created == watches.count
       let wait = isComplete ? renewal : answering
-      let step = try refusing { try transfer.next(wait, interruption) }
+      let step = try refusing { try transfer.next(CallLimits(wait, interruption)) }
       if case .ended(let result) = step { throw end(transfer, result, endpoint, lines.rest) }
       if case .data = step {
         let complete = try refusing { try lines.add(transfer.takeData()) }
