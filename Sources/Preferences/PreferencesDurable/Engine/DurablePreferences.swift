@@ -210,6 +210,7 @@ extension DurablePreferences {
   }
 
   /// Returns the file with the values of the suite: its own, or else that of `UserDefaults`.
+  ///
   /// Returns `nil` if there is neither.
   package func storedPath() throws(PreferencesError) -> String? {
     let file = try suiteFile()

@@ -397,6 +397,7 @@ final class TransactionWaits: Sendable {
   private let waits = PosixMutex<[UInt: Engine]>([:])
 
   /// Calls a closure that waits for an engine, unless its transaction waits for one of the thread.
+  ///
   /// Returns `nil` if it was not called.
   func perform(_ thread: UInt, for engine: Engine, _ wait: () -> Bool) -> Bool? {
     let isEndless = waits.withLock { waits in
