@@ -40,21 +40,29 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   /// The preferences that have the values.
   public final let preferences: SharedPreferences
 
-  private let observation = ExternalObservation()
+  private let observation = PosixMutex<PreferenceObservation?>(nil)
 
   /// Creates a store over the preferences of the program, as ``default`` has them.
   public override init() {
     preferences = SharedPreferences(
       suiteName: ProcessInfo.processInfo.processName + ".ubiquitous")
     super.init()
-    observation.begin(of: self)
+    postExternalChanges()
   }
 
   /// Creates a store over shared preferences.
   public init(preferences: SharedPreferences) {
     self.preferences = preferences
     super.init()
-    observation.begin(of: self)
+    postExternalChanges()
+  }
+
+  /// Posts the changes of other machines as notifications, while the store exists.
+  private func postExternalChanges() {
+    let new = preferences.observeExternalChanges { [weak self] change in
+      self?.postChange(change.reason, change.keys)
+    }
+    observation.withLock { $0 = new }
   }
 
   // MARK: - Reading
@@ -323,15 +331,3 @@ public var NSUbiquitousKeyValueStoreQuotaViolationChange: Int { 2 }
 
 /// The reason that the store follows another shared store from now on.
 public var NSUbiquitousKeyValueStoreAccountChange: Int { 3 }
-
-/// Posts the changes of other machines as notifications of a store, while that exists.
-final class ExternalObservation: Sendable {
-  private let observation = PosixMutex<PreferenceObservation?>(nil)
-
-  func begin(of store: NSUbiquitousKeyValueStore) {
-    let new = store.preferences.observeExternalChanges { [weak store] change in
-      store?.postChange(change.reason, change.keys)
-    }
-    observation.withLock { $0 = new }
-  }
-}

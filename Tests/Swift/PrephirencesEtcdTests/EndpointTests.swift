@@ -8,8 +8,8 @@ import Testing
 @Suite struct EndpointTests {
   private static let password: @Sendable () throws -> [UInt8] = { Array("a password".utf8) }
 
-  private func failure(_ body: () throws(EtcdError) -> Void) -> EtcdError? {
-    do throws(EtcdError) { try body() } catch { return error }
+  private func failure(_ body: () throws -> Void) -> EtcdError? {
+    do { try body() } catch { return error as? EtcdError }
     return nil
   }
 
@@ -49,7 +49,7 @@ import Testing
     configuration.timing.silence = .milliseconds(50)
     for _ in 0..<10 {
       let client = EtcdClient(configuration)
-      _ = failure { () throws(EtcdError) in _ = try client.put([1], [2], deadline: .test) }
+      _ = failure { _ = try client.put([1], [2], deadline: .test) }
       let before = silent.requests
       #expect(try client.put([1], [2], deadline: .test).revision == 7)
       #expect(silent.requests == before)
@@ -67,7 +67,7 @@ import Testing
     configuration.timing.silence = .seconds(2)
     let client = EtcdClient(configuration)
     let begin = ContinuousClock.now
-    let error = failure { () throws(EtcdError) in _ = try client.put([1], [2], deadline: .test) }
+    let error = failure { _ = try client.put([1], [2], deadline: .test) }
     #expect(error?.code == .unreachable && silent.requests == 1)
     #expect(begin.duration(to: .now) < .milliseconds(3700))
   }
@@ -85,7 +85,7 @@ import Testing
     ]
     var told: Set<String> = []
     for _ in 0..<5 {
-      let error = failure { () throws(EtcdError) in
+      let error = failure {
         _ = try EtcdClient(configuration).range(.one([1]), deadline: .test)
       }
       #expect(error?.code == .protocolViolation)
@@ -146,7 +146,7 @@ import Testing
     // The first is answered, and then only those with a new login.
     let (server, client) = try silentServer(logins) { count in count == 1 || logins.value > 1 }
     _ = try client.put([1], [2], deadline: .test)
-    let error = failure { () throws(EtcdError) in _ = try client.put([1], [2], deadline: .test) }
+    let error = failure { _ = try client.put([1], [2], deadline: .test) }
     #expect(error?.mayHaveHappened == true)
     #expect(try client.put([1], [2], deadline: .test).revision == 7)
     #expect(server.requests == 3)
@@ -158,7 +158,7 @@ import Testing
     let (server, client) = try silentServer(logins) { count in count == 1 }
     _ = try client.put([1], [2], deadline: .test)
     for _ in 0..<5 {
-      let error = failure { () throws(EtcdError) in
+      let error = failure {
         _ = try client.range(.one([1]), deadline: .test)
       }
       #expect(error?.code == .unreachable)
@@ -179,7 +179,7 @@ import Testing
     configuration.user = "fleet"
     configuration.password = Self.password
     let client = EtcdClient(configuration)
-    let error = failure { () throws(EtcdError) in _ = try client.put([1], [2], deadline: .test) }
+    let error = failure { _ = try client.put([1], [2], deadline: .test) }
     #expect(error?.code == .unreachable && error?.mayHaveHappened == false)
   }
 }

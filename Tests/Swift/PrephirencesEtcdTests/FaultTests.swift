@@ -8,8 +8,8 @@ import Testing
 @Suite struct FaultTests {
   private let change = EtcdTransaction(success: [.put(key: [1], value: [2])])
 
-  private func failure(_ body: () throws(EtcdError) -> Void) -> EtcdError? {
-    do throws(EtcdError) { try body() } catch { return error }
+  private func failure(_ body: () throws -> Void) -> EtcdError? {
+    do { try body() } catch { return error as? EtcdError }
     return nil
   }
 
@@ -17,7 +17,7 @@ import Testing
     let port = try { try FakeServer { _, _ in }.port }()
     let client = EtcdClient(
       EtcdConfiguration(endpoints: [.init(host: "127.0.0.1", port: port)], usesTLS: false))
-    let error = failure { () throws(EtcdError) in _ = try client.perform(change, deadline: .test) }
+    let error = failure { _ = try client.perform(change, deadline: .test) }
     #expect(error?.code == .unreachable)
     #expect(error?.mayHaveHappened == false)
   }
@@ -33,11 +33,11 @@ import Testing
       connection.send(text)
     }
     let client = server.client
-    let error = failure { () throws(EtcdError) in _ = try client.perform(change, deadline: .test) }
+    let error = failure { _ = try client.perform(change, deadline: .test) }
     #expect(error?.mayHaveHappened == true)
     #expect(server.requests == 1)
     // A read tries again, and says that nothing can have happened.
-    let read = failure { () throws(EtcdError) in
+    let read = failure {
       _ = try client.range(.one([1]), deadline: .test)
     }
     #expect(read != nil && read?.mayHaveHappened == false)
@@ -55,7 +55,7 @@ import Testing
     }
     let client = server.client
     _ = try client.range(.one([1]), deadline: .test)
-    let error = failure { () throws(EtcdError) in _ = try client.perform(change, deadline: .test) }
+    let error = failure { _ = try client.perform(change, deadline: .test) }
     #expect(error?.mayHaveHappened == true)
     #expect(server.requests == 2)
   }
@@ -67,7 +67,7 @@ import Testing
       connection.waitForEnd()
     }
     let client = server.client
-    let error = failure { () throws(EtcdError) in
+    let error = failure {
       _ = try client.perform(change, deadline: Deadline(after: .milliseconds(100)))
     }
     #expect(error?.code == .timedOut && error?.mayHaveHappened == true)
@@ -80,7 +80,7 @@ import Testing
       while connection.send("1\r\n \r\n") {}
     }
     let client = server.client
-    let error = failure { () throws(EtcdError) in
+    let error = failure {
       _ = try client.range(.one([1]), deadline: Deadline(after: .milliseconds(100)))
     }
     #expect(error?.code == .timedOut || error?.code == .tooLarge)
@@ -111,11 +111,11 @@ import Testing
       reached.wait()
       cancellation.cancel()
     }
-    let error = failure { () throws(EtcdError) in
+    let error = failure {
       _ = try client.perform(change, deadline: .test, cancellation: cancellation)
     }
     #expect(error?.code == .cancelled && error?.mayHaveHappened == true)
-    let later = failure { () throws(EtcdError) in
+    let later = failure {
       _ = try client.perform(change, deadline: .test, cancellation: cancellation)
     }
     #expect(later?.code == .cancelled && later?.mayHaveHappened == false)
@@ -178,7 +178,7 @@ import Testing
       while connection.request() != nil { connection.answer(refusal.body, status: refusal.status) }
     }
     let client = server.client
-    let error = failure { () throws(EtcdError) in _ = try client.perform(change, deadline: .test) }
+    let error = failure { _ = try client.perform(change, deadline: .test) }
     #expect(error?.code == refusal.code)
     #expect(error?.mayHaveHappened == refusal.mayHaveHappened)
   }
@@ -196,7 +196,7 @@ import Testing
     }
     var configuration = first.configuration
     let alone = EtcdClient(configuration)
-    let error = failure { () throws(EtcdError) in
+    let error = failure {
       _ = try alone.put([1], [2], deadline: Deadline(after: .milliseconds(200)))
     }
     #expect(error?.code == .unreachable)

@@ -2,12 +2,12 @@ import EtcdTesting
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesEtcd
 import PrephirencesShared
 import PrephirencesSystem
 import Testing
 
 @testable import PreferencesShared
+@testable import PrephirencesEtcd
 
 /// Each test has an engine of its own, because it stops or changes that.
 @Suite("Recovery of machines and engines")

@@ -1,12 +1,12 @@
 import Foundation
 import Prephirences
 import PrephirencesDurable
-import PrephirencesEtcd
 import PrephirencesShared
 import Testing
 
 @testable import PreferencesDurable
 @testable import PreferencesShared
+@testable import PrephirencesEtcd
 
 @Suite("Transactions of units")
 struct SyncTransactionTests {

@@ -41,11 +41,7 @@ struct SharedAddress {
 
   /// - Throws: `PreferencesError`, if it is none.
   init(_ text: String) throws(PreferencesError) {
-    do throws(EtcdError) {
-      address = try EtcdAddress(text)
-    } catch {
-      throw PreferencesError(error)
-    }
+    address = try SharingConfiguration.address(text)
   }
 
   /// The prefix of all stores, without slashes around it.

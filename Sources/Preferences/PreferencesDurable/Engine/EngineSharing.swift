@@ -37,16 +37,10 @@ extension Engine {
           .conflict, "sharing cannot be changed within a transaction; do so after it")
       }
       if !creating { _ = try presentDatabase() }
-      let database = try lockedDatabase(Deadline(after: file.timeout))
-      defer { database.counter.unlock() }
-      try file.checkSidecars()
-      try database.connection.run("BEGIN IMMEDIATE")
-      do {
-        let state = try database.state()
-        try advance(to: state, database)
+      return try changing { database, state in
         let transaction = WriteTransaction(
           database, generation: state.generation + 1, isObserved: !observers.isEmpty)
-        let result = try withTransaction(transaction) { try body($0) }
+        let result = try withTransaction(transaction, body)
         try transaction.checkFailure()
         try transaction.endApplying()
         if transaction.isEmpty {
@@ -56,9 +50,6 @@ extension Engine {
           try commit(transaction)
         }
         return result
-      } catch {
-        database.connection.rollBack()
-        throw error
       }
     }
   }

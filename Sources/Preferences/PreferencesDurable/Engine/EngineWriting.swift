@@ -34,33 +34,47 @@ extension Engine {
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
     return try locked {
-      let database = try lockedDatabase(Deadline(after: file.timeout))
-      defer { database.counter.unlock() }
-      try file.checkSidecars()
-      try database.connection.run("BEGIN IMMEDIATE")
       do {
-        let state = try database.state()
-        try advance(to: state, database)
-        let transaction = WriteTransaction(
-          database, generation: state.generation + 1, isObserved: !observers.isEmpty,
-          keepsBatches: isBatch && state.sharing > 0)
-        if !state.isImported { try importPropertyList(into: transaction) }
-        let result = try withTransaction(transaction, body)
-        try transaction.checkFailure()
-        if transaction.isEmpty {
-          database.connection.rollBack()
-        } else {
-          if state.sharing > 0 { try admit(transaction, state) }
-          if isRehearsal { throw Rehearsed() }
-          try commit(transaction)
+        return try changing { database, state in
+          let transaction = WriteTransaction(
+            database, generation: state.generation + 1, isObserved: !observers.isEmpty,
+            keepsBatches: isBatch && state.sharing > 0)
+          if !state.isImported { try importPropertyList(into: transaction) }
+          let result = try withTransaction(transaction, body)
+          try transaction.checkFailure()
+          if transaction.isEmpty {
+            database.connection.rollBack()
+          } else {
+            if state.sharing > 0 { try admit(transaction, state) }
+            if isRehearsal { throw Rehearsed() }
+            try commit(transaction)
+          }
+          return result
         }
-        return result
       } catch {
-        database.connection.rollBack()
         // What was to be imported with it is imported with the next change.
         if importFailure == nil { hasTriedToImport = false }
         throw error
       }
+    }
+  }
+
+  /// Calls a closure, which ends the transaction, with the writers' lock; if it throws, the transaction
+  /// is taken back.
+  func changing<Result>(_ body: (OpenDatabase, OpenDatabase.State) throws -> Result) throws
+    -> Result
+  {
+    let database = try lockedDatabase(Deadline(after: file.timeout))
+    defer { database.counter.unlock() }
+    try file.checkSidecars()
+    try database.connection.run("BEGIN IMMEDIATE")
+    do {
+      let state = try database.state()
+      try advance(to: state, database)
+      return try body(database, state)
+    } catch {
+      database.connection.rollBack()
+      throw error
     }
   }
 

@@ -115,24 +115,17 @@ final class GenerationCounter: Sendable {
 
   /// Waits for the lock.
   func lock(_ deadline: Deadline) throws(PreferencesError) -> Bool {
-    let isLocked: Bool
-    do throws(Errno) {
-      isLocked = try FileLock.lock(descriptor, .exclusive, deadline)
-    } catch {
-      throw PreferencesError(.failed(error, "lock", path))
+    let isLocked = try performing("lock", path) {
+      try FileLock.lock(descriptor, .exclusive, deadline)
     }
-    guard isLocked else {
-      throw .timedOut(FileLock.holder(of: descriptor), path)
-    }
+    guard isLocked else { throw .timedOut(FileLock.holder(of: descriptor), path) }
     return try verify()
   }
 
   /// Takes the lock, unless another process has it.
   func tryLock() throws(PreferencesError) -> Bool {
-    do throws(Errno) {
-      guard try FileLock.tryLock(descriptor, .exclusive) else { return false }
-    } catch {
-      throw PreferencesError(.failed(error, "lock", path))
+    guard try performing("lock", path, { try FileLock.tryLock(descriptor, .exclusive) }) else {
+      return false
     }
     let isCurrent = try verify()
     if !isCurrent { unlock() }

@@ -114,11 +114,8 @@ struct SuiteFile: Hashable, Sendable {
           .insecure, "\(path), which belongs to the preferences, has a second name; move it away")
       }
     }
-    let namesOther: Bool
-    do throws(Errno) {
-      namesOther = try SQLiteJournal.namesOtherFile(journalPath)
-    } catch {
-      throw PreferencesError(.failed(error, "read", journalPath))
+    let namesOther = try performing("read", journalPath) {
+      try SQLiteJournal.namesOtherFile(journalPath)
     }
     guard !namesOther else {
       throw PreferencesError(
@@ -300,4 +297,15 @@ func translated<Result: ~Copyable>(
   _ result: @autoclosure () throws(FileError) -> Result
 ) throws(PreferencesError) -> Result {
   do { return try result() } catch { throw PreferencesError(error) }
+}
+
+/// Performs an action on a file, and names both if it fails.
+package func performing<Result>(
+  _ action: String, _ path: String, _ body: () throws -> Result
+) throws(PreferencesError) -> Result {
+  do {
+    return try body()
+  } catch {
+    throw PreferencesError(.failed(error as? Errno ?? .ioError, action, path))
+  }
 }

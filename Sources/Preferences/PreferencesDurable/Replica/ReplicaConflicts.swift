@@ -139,9 +139,7 @@ struct DependentChanges {
 
 extension ReplicaTransaction {
   /// Returns the changes of a batch, and of all that are based on it.
-  func dependents(of batch: Int64, _ key: KeyBytes? = nil) throws
-    -> DependentChanges
-  {
+  func dependents(of batch: Int64, _ key: KeyBytes? = nil) throws -> DependentChanges {
     var found = DependentChanges()
     var batches: Set<Int64> = []
     var unbatchedKeys: Set<KeyBytes> = []

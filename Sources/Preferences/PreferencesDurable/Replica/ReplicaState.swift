@@ -58,6 +58,19 @@ package struct UnsentChanges: Sendable {
   package var mayHaveHappened: Bool
   /// Whether all of them wait for a decision, or were set aside.
   package var areWaiting: Bool
+
+  init(_ connection: SQLiteConnection, upTo mark: Int64) throws {
+    (keys, mayHaveHappened, areWaiting) = ([], false, true)
+    var seen: Set<KeyBytes> = []
+    for batch in try UnsentBatch.all(connection) {
+      for change in batch.changes where change.generation <= mark {
+        if seen.insert(change.key).inserted { keys.append(change.key.text) }
+        if batch.isInFlight { mayHaveHappened = true }
+        if !batch.waits { areWaiting = false }
+      }
+    }
+    areWaiting = areWaiting && !keys.isEmpty
+  }
 }
 
 /// What is unsent of a key, for lists of changes.

@@ -19,10 +19,7 @@ extension SharedReplica {
     var decided: [KeyBytes: StoredValue?] = [:]
     if case .set(let values) = decision {
       for (key, value) in values {
-        let stored = try unwrapped(value).map { value throws(PreferencesError) in
-          try ValueEncoder.encode(value, forKey: key)
-        }
-        decided[KeyBytes(key)] = .some(stored)
+        decided[KeyBytes(key)] = .some(try ValueEncoder.stored(value, forKey: key))
       }
     }
     return try change { transaction in
@@ -182,18 +179,16 @@ extension SharedReplica {
 
   /// What the outbox still has of the changes that it had when its mark was taken.
   package func unsent(upTo mark: Int64) throws(PreferencesError) -> UnsentChanges {
-    try inspect { database in
-      var (keys, seen): ([PreferenceKey], Set<KeyBytes>) = ([], [])
-      var (mayHaveHappened, areWaiting) = (false, true)
-      for batch in try UnsentBatch.all(database.connection) {
-        for change in batch.changes where change.generation <= mark {
-          if seen.insert(change.key).inserted { keys.append(change.key.text) }
-          if batch.isInFlight { mayHaveHappened = true }
-          if !batch.waits { areWaiting = false }
-        }
-      }
-      return UnsentChanges(
-        keys: keys, mayHaveHappened: mayHaveHappened, areWaiting: areWaiting && !keys.isEmpty)
+    try inspect { try UnsentChanges($0.connection, upTo: mark) }
+  }
+
+  /// The same with the conflicts at that time: a decision between two looks would seem a refusal.
+  package func unsentWithConflicts(
+    upTo mark: Int64
+  ) throws(PreferencesError) -> (UnsentChanges, [ReplicaConflict]) {
+    try change { transaction in
+      let conflicts = try transaction.conflicts().map { try ReplicaConflict($0) }
+      return (try UnsentChanges(transaction.connection, upTo: mark), conflicts)
     }
   }
 

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import PreferencesCore
+internal import PrephirencesSystem
 
 /// A writer of shared preferences: a store file, until it is found to be a copy of another.
 package struct WriterTag: Hashable, Sendable {
@@ -11,22 +12,16 @@ package struct WriterTag: Hashable, Sendable {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads 32 hexadecimal digits.
+  /// Reads 32 hexadecimal digits, with small letters.
   package init?(hexadecimal text: some Collection<UInt8>) {
-    guard text.count == 32 else { return nil }
-    let values = text.compactMap { Self.digits.firstIndex(of: $0).map(UInt8.init) }
-    guard values.count == 32 else { return nil }
-    self.init((0..<16).map { values[2 * $0] << 4 | values[2 * $0 + 1] })
+    guard text.count == 32, let bytes = [UInt8](hexadecimal: text),
+      bytes.hexadecimal.utf8.elementsEqual(text)
+    else { return nil }
+    self.init(bytes)
   }
 
   /// The bytes in hexadecimal digits.
-  package var hexadecimal: String {
-    String(
-      decoding: bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] },
-      as: UTF8.self)
-  }
-
-  private static let digits = Array("0123456789abcdef".utf8)
+  package var hexadecimal: String { bytes.hexadecimal }
 
   /// Makes the tag of a file.
   package static func random() -> Self { Self([.random(in: 1...255)] + randomBytes()) }
@@ -63,9 +58,7 @@ package struct SharedRow: Hashable, Sendable {
   package init(
     key: PreferenceKey, value: PreferenceObject?, writer: WriterTag, number: Int64
   ) throws(PreferencesError) {
-    let stored = try unwrapped(value).map { value throws(PreferencesError) in
-      try ValueEncoder.encode(value, forKey: key)
-    }
+    let stored = try ValueEncoder.stored(value, forKey: key)
     self.init(key: key, stored: stored, writer: writer, number: number)
   }
 

@@ -121,3 +121,27 @@ package final class PosixCondition<Value>: @unchecked Sendable {
     return true
   }
 }
+
+/// Objects that others keep alive, one for each key.
+package final class WeakRegistry<Key: Hashable & Sendable, Object: AnyObject & Sendable>: Sendable {
+  private struct Entry {
+    weak var object: Object?
+  }
+
+  private let entries = PosixMutex<[Key: Entry]>([:])
+
+  package init() {}
+
+  /// Returns the object of a key; a new one if nobody has it.
+  package func object(for key: Key, _ make: () -> Object) -> Object {
+    entries.withLock { entries in
+      if let object = entries[key]?.object { return object }
+      entries = entries.filter { $1.object != nil }
+      let object = make()
+      entries[key] = Entry(object: object)
+      return object
+    }
+  }
+
+  package var all: [Object] { entries.withLock { $0.values.compactMap(\.object) } }
+}

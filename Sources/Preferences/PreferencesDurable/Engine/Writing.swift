@@ -1,0 +1,197 @@
+public import PreferencesCore
+
+extension DurablePreferencesType {
+  /// Sets the value of a key; `nil` removes it.
+  ///
+  /// If it fails, the old value stays, and ``DurablePreferences/lastError`` has the reason.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - key: The key.
+  public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+    durable.recorded { try durable.store([(key, value)]) }
+  }
+
+  /// Removes a key and its value.
+  ///
+  /// - Parameter key: The key; it may have no value.
+  public func removeObject(forKey key: PreferenceKey) {
+    durable.recorded { try durable.store([(key, nil)]) }
+  }
+
+  /// Sets the values of several keys: of all, or if it fails, of none.
+  ///
+  /// If they are shared, they are sent one by one; for one transaction, call ``transaction(_:)``.
+  ///
+  /// - Parameter dictionary: The values by their keys; JSON's null values are left out.
+  public func set(dictionary: PreferencesDictionary) {
+    durable.recorded { try durable.store(withoutNulls(dictionary).map { ($0, $1) }) }
+  }
+
+  /// Removes all keys and their values; if it fails, none.
+  public func clearAll() { durable.recorded { try durable.removeAll() } }
+
+  /// Sets the value of a key.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key.
+  ///   - key: The key.
+  /// - Throws: ``PreferencesError``; the old value then stays. If the preferences are shared, with
+  ///   ``PreferencesError/Code/overQuota`` if there would be too many keys or bytes, and with
+  ///   ``PreferencesError/Code/readOnly`` if this machine may only read the store.
+  public func storeObject(
+    _ value: PreferenceObject?, forKey key: PreferenceKey
+  ) throws(PreferencesError) {
+    try durable.typed { try durable.store([(key, value)]) }
+  }
+
+  /// Sets the values of several keys: of all, or if it fails, of none.
+  ///
+  /// If they are shared, they are sent one by one; for one transaction, call ``transaction(_:)``.
+  ///
+  /// - Parameter dictionary: The values by their keys; JSON's null values are left out.
+  /// - Throws: ``PreferencesError``.
+  public func storeObjects(_ dictionary: PreferencesDictionary) throws(PreferencesError) {
+    try durable.typed { try durable.store(withoutNulls(dictionary).map { ($0, $1) }) }
+  }
+
+  /// Sets or removes the values of several keys: of all, or if it fails, of none.
+  ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
+  /// - Throws: ``PreferencesError``.
+  public func storeObjects(
+    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
+  ) throws(PreferencesError) {
+    try durable.typed { try durable.store(values.map { ($0.key, $0.value) }) }
+  }
+
+  /// Removes all keys and their values: all, or if it fails, none.
+  ///
+  /// - Throws: ``PreferencesError``.
+  public func removeAllObjects() throws(PreferencesError) {
+    try durable.typed { try durable.removeAll() }
+  }
+
+  /// Performs several reads and changes as one: all changes, or none.
+  ///
+  /// Calls on these preferences within the closure, on its thread, are a part of the transaction;
+  /// other threads and processes see its changes after it. They wait to write, so the closure must
+  /// not take long. Observers are notified afterwards.
+  ///
+  /// The changes of shared preferences are sent as one, at most 120 keys and 1 MiB, and other machines
+  /// apply them as one; a conflict of one key is one of all.
+  ///
+  /// A transaction within the closure is a part of this one: if it throws, and the closure catches
+  /// that, only its own changes are undone.
+  ///
+  /// - Parameter body: Reads and changes values. If it throws, nothing is changed.
+  /// - Returns: What the closure returns.
+  /// - Throws: What the closure throws, or ``PreferencesError``.
+  @discardableResult
+  public func transaction<Result>(
+    _ body: (DurablePreferences.Transaction) throws -> Result
+  ) throws -> Result {
+    let engine = try durable.engine()
+    return try engine.write(isBatch: true) { _ in
+      try body(DurablePreferences.Transaction(durable))
+    }
+  }
+}
+
+extension DurablePreferences {
+  /// Removes what has a key that is not text, which no call can name.
+  package func removeDamagedKeys() throws(PreferencesError) {
+    try typed { try engine().write(asOne: false) { try $0.removeDamagedKeys() } }
+  }
+
+  /// Fails as changes would, without making them, and without creating a file.
+  package func rehearse(
+    _ values: [(key: PreferenceKey, value: PreferenceObject?)], inPieces: Bool
+  ) throws(PreferencesError) {
+    try typed {
+      try engine().rehearse(encoded(values.map { ($0.key, $0.value) }), isBatch: !inPieces)
+    }
+  }
+
+  private func encoded(
+    _ values: [(PreferenceKey, PreferenceObject?)]
+  ) throws -> [(key: KeyBytes, value: StoredValue?)] {
+    try values.map { key, value in (KeyBytes(key), try ValueEncoder.stored(value, forKey: key)) }
+  }
+
+  func store(_ values: [(PreferenceKey, PreferenceObject?)]) throws {
+    // Encoded first, so that a value that cannot be stored changes nothing.
+    let encoded = try encoded(values)
+    let engine = try engine()
+    if encoded.allSatisfy({ $0.1 == nil }), try engine.isWithout(encoded.map(\.0)) { return }
+    try engine.write(asOne: encoded.count > 1) { transaction in
+      for (key, value) in encoded { try transaction.store(value, for: key) }
+    }
+  }
+
+  func removeAll() throws {
+    let engine = try engine()
+    if try engine.isWithout(nil) { return }
+    try engine.write(asOne: false) { try $0.removeAll() }
+  }
+
+  /// Performs several reads and changes as one on this machine, as ``transaction(_:)`` does; if the
+  /// file is shared, they are sent as single changes.
+  ///
+  /// So they may be any number, and a conflict of one key is not one of all.
+  @discardableResult
+  package func transactionInPieces<Result>(
+    _ body: (Transaction) throws -> Result
+  ) throws -> Result {
+    try engine().write { _ in try body(Transaction(self)) }
+  }
+
+  /// Several reads and changes of preferences that are performed as one.
+  public struct Transaction {
+    private let preferences: DurablePreferences
+
+    init(_ preferences: DurablePreferences) { self.preferences = preferences }
+
+    /// Returns the value of a key, as the transaction has it.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value, or `nil` if there is none.
+    /// - Throws: ``PreferencesError``.
+    public func object(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
+      try preferences.fetchObject(forKey: key)
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// - Parameters:
+    ///   - value: The value; `nil` removes the key.
+    ///   - key: The key.
+    /// - Throws: ``PreferencesError``.
+    public func set(
+      _ value: PreferenceObject?, forKey key: PreferenceKey
+    ) throws(PreferencesError) {
+      try preferences.storeObject(value, forKey: key)
+    }
+
+    /// Removes a key and its value.
+    ///
+    /// - Parameter key: The key; it may have no value.
+    /// - Throws: ``PreferencesError``.
+    public func removeObject(forKey key: PreferenceKey) throws(PreferencesError) {
+      try preferences.storeObject(nil, forKey: key)
+    }
+
+    /// Removes all keys and their values.
+    ///
+    /// - Throws: ``PreferencesError``.
+    public func removeAll() throws(PreferencesError) { try preferences.removeAllObjects() }
+
+    /// Returns all values, as the transaction has them.
+    ///
+    /// - Returns: The values by their keys.
+    /// - Throws: ``PreferencesError``.
+    public func dictionary() throws(PreferencesError) -> PreferencesDictionary {
+      try preferences.fetchAllObjects()
+    }
+  }
+}

@@ -1,0 +1,146 @@
+internal import Glibc
+internal import PreferencesCore
+internal import PreferencesDurable
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// The lock of the process that sends and receives for a file.
+///
+/// It is taken on the file `SUITE.preferences-sync`, which has
+///
+/// - the number of the process that took it last,
+/// - a number that others change to ask for a retry at once,
+/// - a number that changes when the server has taken changes,
+/// - and why that process cannot record how the file stands. That needs no space on a full disk, since
+///   these bytes are there already.
+///
+/// Unchecked because one thread takes and releases it, and others only read the descriptor between.
+final class SenderLock: @unchecked Sendable {
+  static let suffix = "-sync"
+
+  private let path: String
+
+  /// Kept open between attempts: closing it would wake the others that wait.
+  private var file: FileLock?
+  private var identity: FileIdentity?
+
+  init(besides path: String) { self.path = path + Self.suffix }
+
+  deinit { release() }
+
+  /// Takes the lock, unless another has it.
+  func tryTake() throws(PreferencesError) -> Bool {
+    if (try? PrivateFile.look(path))??.identity != identity { release() }
+    if file == nil { try open() }
+    guard let descriptor = file?.descriptor else { return false }
+    guard try performing("lock", path, { try FileLock.tryLock(descriptor, .exclusive) }) else {
+      return false
+    }
+    // Without its number the process is not named by the status, and nothing else.
+    _ = try? descriptor.writeAll(toAbsoluteOffset: 0, Self.text(getpid()))
+    // Later, the file would become longer, which looks like a request.
+    announce()
+    keep(failure: nil)
+    return true
+  }
+
+  func release() {
+    if let descriptor = file?.descriptor { UninheritedFiles.forget(descriptor) }
+    file = nil
+    identity = nil
+  }
+
+  private func open() throws(PreferencesError) {
+    do {
+      // A forked child would keep the lock, and send nothing.
+      let descriptor = try UninheritedFiles.open { () throws(Errno) in
+        try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
+      }
+      file = FileLock(descriptor)
+      let stat = try Stat(descriptor)
+      try PrivateFile.check(stat, path)
+      identity = stat.identity
+    } catch {
+      release()
+      if let error = error as? FileError { throw PreferencesError(error) }
+      throw PreferencesError(.failed(error as? Errno ?? .ioError, "open", path))
+    }
+  }
+
+  // MARK: - Other processes
+
+  /// What ``requestRetry(besides:)`` changes.
+  static func retryRequest(besides path: String) -> [UInt8] {
+    let descriptor = try? PrivateFile.open(path + suffix)
+    defer { try? descriptor?.close() }
+    let request = read(descriptor, at: requestOffset, 8)
+    // A file that is new, or too short still, has none.
+    return request.count == 8 ? request : Array(repeating: 0, count: 8)
+  }
+
+  /// Tells those who wait for it that the server has taken changes.
+  ///
+  /// The file of preferences does not change with that.
+  func announce() {
+    let number = withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
+    _ = try? file?.descriptor.writeAll(toAbsoluteOffset: Self.announcementOffset, number)
+  }
+
+  /// Keeps why nothing can be recorded, for other processes; `nil` if it can.
+  func keep(failure: String?) {
+    var bytes = Array((failure ?? "").utf8.prefix(Self.failureCount))
+    bytes += Array(repeating: 0, count: Self.failureCount - bytes.count)
+    guard let descriptor = file?.descriptor,
+      Self.read(descriptor, at: Self.failureOffset, Self.failureCount) != bytes
+    else { return }
+    _ = try? descriptor.writeAll(toAbsoluteOffset: Self.failureOffset, bytes)
+  }
+
+  /// Why the process that has the lock can record nothing; `nil` if it can.
+  static func failure(besides path: String) -> String? {
+    guard let descriptor = try? PrivateFile.open(path + suffix) else { return nil }
+    defer { try? descriptor.close() }
+    let bytes = read(descriptor, at: failureOffset, failureCount).prefix { $0 != 0 }
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Lets the process that sends, and those that wait for a password, try again at once.
+  static func requestRetry(besides path: String) {
+    guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return }
+    defer { try? descriptor.close() }
+    let number = withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
+    _ = try? descriptor.writeAll(toAbsoluteOffset: requestOffset, number)
+  }
+
+  /// The process that has the lock; `nil` if none has it.
+  static func holder(besides path: String) -> Int32? {
+    // For writing: when it is closed, those who wait look again, in case this took the lock.
+    guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return nil }
+    let lock = FileLock(descriptor)
+    guard (try? FileLock.tryLock(lock.descriptor, .shared)) == false else { return nil }
+    let text = read(lock.descriptor, at: 0, numberCount).prefix { $0 != UInt8(ascii: " ") }
+    return Int32(String(decoding: text, as: UTF8.self))
+  }
+
+  private static let numberCount = 15
+  private static let requestOffset: Int64 = 16
+  private static let announcementOffset: Int64 = 24
+  private static let failureOffset: Int64 = 32
+  private static let failureCount = 256
+
+  private static func text(_ process: pid_t) -> [UInt8] {
+    let digits = Array(String(process).utf8)
+    return digits + Array(repeating: UInt8(ascii: " "), count: numberCount - digits.count)
+      + Array("\n".utf8)
+  }
+
+  private static func read(_ descriptor: FileDescriptor?, at offset: Int64, _ count: Int) -> [UInt8]
+  {
+    guard let descriptor else { return [] }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = bytes.withUnsafeMutableBytes {
+      (try? descriptor.read(fromAbsoluteOffset: offset, into: $0)) ?? 0
+    }
+    return Array(bytes.prefix(read))
+  }
+}

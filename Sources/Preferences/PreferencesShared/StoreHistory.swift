@@ -1,0 +1,240 @@
+package import PreferencesCore
+internal import PreferencesDurable
+internal import PrephirencesEtcd
+internal import PrephirencesSystem
+
+/// Goes back through the changes of a store, as far as the server keeps them.
+///
+/// A change takes about four calls, and nothing is kept in memory between two. Those of a key follow
+/// its own row, until that was made.
+package struct StoreHistory {
+  /// How many changes are looked at to find the last one of a key that has no row.
+  package static let greatestSearch = 1000
+
+  private let store: DirectStore
+  private let key: PreferenceKey?
+
+  /// What is looked at next; `nil` before the first look, and 0 at the end.
+  private var revision: Int64?
+  private var hasFound = false
+
+  /// Whether older changes were not looked at.
+  package private(set) var isCut = false
+
+  /// Whether the server has compacted what came before the last change that was returned.
+  package private(set) var isCompacted = false
+
+  /// `key` is `nil` for all.
+  package init(_ store: DirectStore, key: PreferenceKey? = nil) {
+    self.store = store
+    self.key = key
+  }
+
+  private var deadline: Deadline { Deadline(after: store.timeout) }
+
+  /// Returns the change before the last one that was returned, beginning with the newest; `nil` if
+  /// there is none, or the server has compacted it.
+  package mutating func next() throws(PreferencesError) -> StoreTransaction? {
+    do {
+      var rest = Self.greatestSearch
+      while revision != 0, rest > 0 {
+        guard let change = try step() else { continue }
+        if !change.hasOld { (isCompacted, revision) = (true, 0) }
+        rest -= 1
+        guard change.changes.contains(where: isMeant) else { continue }
+        hasFound = true
+        return change
+      }
+      isCut = revision != 0
+      return nil
+    } catch let error as EtcdError where error.code == .compacted {
+      (isCompacted, revision) = (true, 0)
+      return nil
+    } catch {
+      return try store.reporting { throw error }
+    }
+  }
+
+  /// Who collects removals changes no value.
+  private func isMeant(_ change: StoreTransaction.Change) -> Bool {
+    (change.new != nil || change.old?.isRemoval != true)
+      && key?.utf8.elementsEqual(change.key.utf8) ?? true
+  }
+
+  /// Goes back to the last change before a revision.
+  ///
+  /// Returns `nil` if there is none, or if it has no values.
+  private mutating func step() throws -> StoreTransaction? {
+    let now = try revision ?? newestRevision()
+    revision = now
+    guard let key else { return try stepOfAll(now) }
+    let row = EtcdKeys.one(store.layout.key(key))
+    let newest = try store.client.newest(row, revision: now, deadline: deadline)
+    guard let last = newest.rows.first?.modRevision else {
+      if hasFound { revision = 0 }
+      return hasFound ? nil : try stepOfAll(now)
+    }
+    revision = last - 1
+    return try transaction(
+      last, try store.client.changed(row, in: last, deadline: deadline).rows)
+  }
+
+  private mutating func stepOfAll(_ now: Int64) throws -> StoreTransaction? {
+    // With the rows of writers: they are still there if a value was set, and then deleted by others.
+    let newest = try store.client.newest(store.layout.all, revision: now, deadline: deadline)
+    let found = try newest.rows.first?.modRevision ?? lastRevisionWithRows(before: now)
+    guard let last = found else {
+      revision = 0
+      return nil
+    }
+    // Nothing was put since, so that rows can only have been deleted.
+    let then = try store.client.changed(store.layout.values, in: last, deadline: deadline)
+    let left = try last == now ? then.count : count(now)
+    if then.count > left { return try deletion(between: last, and: now, left) }
+    revision = last - 1
+    return then.rows.isEmpty ? nil : try transaction(last, then.rows)
+  }
+
+  private func newestRevision() throws -> Int64 {
+    try store.client.range(.one(store.layout.identity), deadline: deadline).header.revision
+  }
+
+  // MARK: - Deletions, which leave no row
+
+  private func count(_ revision: Int64) throws -> Int64 {
+    try store.client.names(store.layout.values, revision: revision, limit: 1, deadline: deadline)
+      .count
+  }
+
+  /// Finds when the store was there, of which nothing is left.
+  private func lastRevisionWithRows(before end: Int64) throws -> Int64? {
+    var distance: Int64 = 1
+    while distance < end {
+      if try count(end - distance) > 0 { return end - distance }
+      distance *= 2
+    }
+    return nil
+  }
+
+  /// Finds the last deletion between a revision that has more rows, and one that has so many.
+  private mutating func deletion(
+    between first: Int64, and last: Int64, _ least: Int64
+  ) throws -> StoreTransaction? {
+    var (before, after) = (first, last)
+    while after - before > 1 {
+      let middle = before + (after - before) / 2
+      if try count(middle) == least { after = middle } else { before = middle }
+    }
+    revision = before
+    return try deletion(after)
+  }
+
+  private func deletion(_ revision: Int64) throws -> StoreTransaction {
+    StoreTransaction(revision: revision, changes: try deleted(revision), hasOld: true)
+  }
+
+  /// Returns what a revision has deleted.
+  private func deleted(_ revision: Int64) throws -> [StoreTransaction.Change] {
+    let before = try store.client.names(
+      store.layout.values, revision: revision - 1, deadline: deadline)
+    let after = try store.client.names(store.layout.values, revision: revision, deadline: deadline)
+    let left = Set(after.rows.map(\.key))
+    let keys = before.rows.filter { !left.contains($0.key) }.compactMap { store.sharedRow($0)?.key }
+    return try zip(keys, old(keys, revision)).map { .init(key: $0, old: $1, new: nil) }
+  }
+
+  // MARK: - Transactions
+
+  /// Returns what a revision has changed in a store; `nil` if nothing.
+  package static func transaction(
+    _ revision: Int64, of store: DirectStore
+  ) throws(PreferencesError) -> StoreTransaction? {
+    let history = StoreHistory(store)
+    do {
+      // The first revision is that of an empty engine; and asked for 0, it answers as of now.
+      guard try revision > 1 && revision <= history.newestRevision() else { return nil }
+      let rows = try store.client.changed(
+        store.layout.values, in: revision, deadline: history.deadline
+      )
+      .rows
+      let found =
+        try rows.isEmpty ? history.deletion(revision) : history.transaction(revision, rows)
+      return found.changes.contains(where: history.isMeant) ? found : nil
+    } catch let error as EtcdError where error.code == .compacted {
+      throw PreferencesError(
+        .notFound, "etcd has compacted revision \(revision), and what was there before it")
+    } catch {
+      return try store.reporting { throw error }
+    }
+  }
+
+  private func transaction(_ revision: Int64, _ rows: [EtcdRow]) throws -> StoreTransaction {
+    let new = rows.compactMap(store.sharedRow)
+    var old: [SharedRow?] = []
+    var hasOld = true
+    do {
+      old = try self.old(new.map(\.key), revision)
+    } catch let error as EtcdError where error.code == .compacted {
+      hasOld = false
+    }
+    var transaction = StoreTransaction(
+      revision: revision,
+      changes: new.indices.map { index in
+        .init(key: new[index].key, old: hasOld ? old[index] : nil, new: new[index])
+      }, hasOld: hasOld)
+    guard let found = try writer(of: new, revision) else {
+      // Only other tools delete rows and put others as one.
+      if hasOld { transaction.changes += try deleted(revision) }
+      return transaction
+    }
+    transaction.writer = found.tag
+    transaction.date = WriterRow.date(found.row)
+    transaction.machine = found.machine.flatMap { MachineRow($0)?.name }
+    return transaction
+  }
+
+  /// Returns who has put rows, with the row of the writer and that of its machine; `nil` if another tool
+  /// has.
+  private func writer(
+    of rows: [SharedRow], _ revision: Int64
+  ) throws -> (tag: WriterTag, row: [UInt8], machine: [UInt8]?)? {
+    guard let writer = rows.lazy.compactMap(\.writer).first else { return nil }
+    let layout = store.layout
+    let found = try ranges([
+      .range(.one(layout.writer(writer)), revision: revision),
+      .range(.one(layout.machine(writer)), revision: revision),
+      .range(.one(layout.machine(writer))),
+    ])
+    // Who copies a row with another tool is not its writer.
+    guard let row = found[0], row.modRevision == revision else { return nil }
+    return (writer, row.value, (found[1] ?? found[2])?.value)
+  }
+
+  /// Returns the rows of keys before a revision, by as few calls as etcd allows.
+  private func old(_ keys: [PreferenceKey], _ revision: Int64) throws -> [SharedRow?] {
+    var found: [SharedRow?] = []
+    while found.count < keys.count {
+      let piece = keys.dropFirst(found.count).prefix(SharedBatch.greatestKeys)
+      found += try ranges(
+        piece.map { .range(.one(store.layout.key($0)), revision: revision - 1) }
+      ).map { row in row.flatMap(store.sharedRow) }
+    }
+    return found
+  }
+
+  /// Returns the first row of each range, by one call.
+  private func ranges(_ ranges: [EtcdOperation]) throws -> [EtcdRow?] {
+    let answer = try store.client.perform(EtcdTransaction(success: ranges), deadline: deadline)
+    guard answer.succeeded else {
+      throw EtcdError(.protocolViolation, "an answer lacks what was asked for")
+    }
+    return answer.responses.map { response in
+      if case .range(let rows) = response { rows.first } else { nil }
+    }
+  }
+}
+
+extension SharedRow {
+  /// Whether the row says that the key was removed.
+  fileprivate var isRemoval: Bool { if case .removal = content { true } else { false } }
+}

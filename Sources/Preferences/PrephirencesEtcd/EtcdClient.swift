@@ -1,0 +1,189 @@
+package import PrephirencesSystem
+
+/// A client of etcd's JSON gateway.
+///
+/// Its calls block: call them on threads of your own, never on those of Swift's tasks. It is safe to
+/// use from several threads. A call tries the endpoints in turn. It retries what cannot have
+/// happened; a change whose outcome is unknown is reported, by ``EtcdError/mayHaveHappened``, for the
+/// gateway to settle. The first call loads libcurl.
+package final class EtcdClient: Sendable {
+  let gateway: GatewayClient
+  let hub: WatchHub
+
+  package var configuration: EtcdConfiguration { gateway.configuration }
+
+  package init(_ configuration: EtcdConfiguration) {
+    gateway = GatewayClient(configuration)
+    hub = WatchHub(gateway)
+  }
+
+  /// Returns the client of this process for a configuration: equal ones share the login, the
+  /// connections and the watch.
+  package static func shared(_ configuration: EtcdConfiguration) -> EtcdClient {
+    guard let identity = configuration.identity else { return EtcdClient(configuration) }
+    return clients.object(for: identity) { EtcdClient(configuration) }
+  }
+
+  private static let clients = WeakRegistry<EtcdConfiguration.Identity, EtcdClient>()
+
+  /// Whether the cluster lets everybody in, as known from the last call; `nil` before.
+  package var isWithoutAuthentication: Bool? { gateway.login.isWithoutAuthentication }
+
+  package func range(
+    _ keys: EtcdKeys, revision: Int64 = 0, limit: Int64 = 0,
+    deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws -> EtcdRangeAnswer {
+    try gateway.range(keys, CallLimits(deadline, cancellation)) { request in
+      request.integer("revision", revision)
+      request.integer("limit", limit)
+    }
+  }
+
+  package func put(
+    _ key: [UInt8], _ value: [UInt8], lease: Int64 = 0, deadline: Deadline,
+    cancellation: EtcdCancellation? = nil
+  ) throws -> EtcdHeader {
+    let body = JSONWriter.object { $0.put(key, value, lease: lease) }
+    return try gateway.call("/v3/kv/put", body, .change, CallLimits(deadline, cancellation)) {
+      try $0.header()
+    }
+  }
+
+  package func delete(
+    _ keys: EtcdKeys, deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws -> (header: EtcdHeader, count: Int64) {
+    let body = JSONWriter.object { $0.keys(keys) }
+    let limits = CallLimits(deadline, cancellation)
+    return try gateway.call("/v3/kv/deleterange", body, .change, limits) {
+      (try $0.header(), try $0.number("deleted"))
+    }
+  }
+
+  package func perform(
+    _ transaction: EtcdTransaction, deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws -> EtcdTransactionAnswer {
+    let body = JSONWriter.object { $0.transaction(transaction) }
+    let effect: GatewayClient.Effect = transaction.isReadOnly ? .none : .change
+    return try gateway.call("/v3/kv/txn", body, effect, CallLimits(deadline, cancellation)) {
+      try $0.answer(to: transaction)
+    }
+  }
+}
+
+extension EtcdClient {
+  /// Reads a range of any length in pages, all at the revision of the first.
+  ///
+  /// Pages that are too large are read in smaller ones.
+  package func snapshot(
+    _ keys: EtcdKeys, pageLimit: Int64 = 256, deadline: Deadline,
+    cancellation: EtcdCancellation? = nil, page: ([EtcdRow]) throws -> Void
+  ) throws -> EtcdHeader {
+    guard let end = keys.end else {
+      let answer = try range(keys, deadline: deadline, cancellation: cancellation)
+      try page(answer.rows)
+      return answer.header
+    }
+    var header: EtcdHeader?
+    var start = keys.key
+    var limit = max(pageLimit, 1)
+    while true {
+      let answer: EtcdRangeAnswer
+      do {
+        answer = try range(
+          .from(start, to: end), revision: header?.revision ?? 0, limit: limit, deadline: deadline,
+          cancellation: cancellation)
+      } catch let error as EtcdError where error.code == .tooLarge && limit > 1 {
+        limit = max(limit / 4, 1)
+        continue
+      }
+      let first = header ?? answer.header
+      header = first
+      try page(answer.rows)
+      guard answer.hasMore else { return first }
+      guard let last = answer.rows.last, !last.key.lexicographicallyPrecedes(start) else {
+        throw EtcdError.malformed
+      }
+      start = last.key + [0]
+    }
+  }
+}
+
+extension EtcdClient {
+  /// Returns the row of a range that was changed last, as of a revision, and how many rows there are.
+  ///
+  /// The row comes without its value. The cluster reads the whole range for it.
+  package func newest(
+    _ keys: EtcdKeys, revision: Int64, deadline: Deadline
+  ) throws -> EtcdRangeAnswer {
+    try gateway.range(keys, CallLimits(deadline)) { request in
+      request.integer("revision", revision)
+      request.integer("limit", 1)
+      request.word("sort_order", "DESCEND")
+      request.word("sort_target", "MOD")
+      request.flag("keys_only", true)
+    }
+  }
+
+  /// Returns the rows that a revision has changed, and how many rows there are.
+  package func changed(
+    _ keys: EtcdKeys, in revision: Int64, deadline: Deadline
+  ) throws -> EtcdRangeAnswer {
+    try gateway.range(keys, CallLimits(deadline)) { request in
+      request.integer("revision", revision)
+      request.integer("min_mod_revision", revision)
+      request.integer("max_mod_revision", revision)
+    }
+  }
+
+  /// Returns the rows as of a revision, without their values, and how many there are.
+  package func names(
+    _ keys: EtcdKeys, revision: Int64, limit: Int64 = 0, deadline: Deadline
+  ) throws -> EtcdRangeAnswer {
+    try gateway.range(keys, CallLimits(deadline)) { request in
+      request.integer("revision", revision)
+      request.integer("limit", limit)
+      request.flag("keys_only", true)
+    }
+  }
+}
+
+extension EtcdClient {
+  /// Watches keys from a revision on, until the closure throws, the watch fails, or it is cancelled.
+  ///
+  /// All watches of a client share one connection, which one thread reads. It never returns without a
+  /// throw. It ends with
+  ///
+  /// - ``EtcdError/Code/compacted`` if the revision was compacted or is in the future, or if `handler`
+  ///   takes so long that too many changes wait for it;
+  /// - ``EtcdError/Code/unreachable`` if the connection ends, the member has no leader, or does not
+  ///   answer any more;
+  /// - ``EtcdError/Code/permissionDenied`` if the user may not read any more. An open watch only goes
+  ///   silent then, so it asks if nothing changes for ``EtcdConfiguration/Timing/checking``.
+  ///
+  /// The connection is renewed without a gap when the token is another one, and now and then.
+  ///
+  /// `began` is called once, when the server has accepted the watch, and `handler` with each answer,
+  /// and without events after each check that has found nothing new, both on this thread.
+  package func watch(
+    _ keys: EtcdKeys, from revision: Int64, cancellation: EtcdCancellation,
+    began: (EtcdHeader) throws -> Void = { _ in }, handler: (EtcdEvents) throws -> Void
+  ) throws -> Never {
+    var watch = Watch(gateway, hub, keys, from: revision, cancellation)
+    try watch.run(began, handler)
+  }
+}
+
+extension EtcdClient {
+  /// The lease's number.
+  package func grantLease(
+    seconds: Int64, deadline: Deadline, cancellation: EtcdCancellation? = nil
+  ) throws -> Int64 {
+    let body = JSONWriter.object { $0.integer("TTL", seconds) }
+    return try gateway.call("/v3/lease/grant", body, .change, CallLimits(deadline, cancellation)) {
+      answer in
+      let lease: Int64 = try answer.number("ID")
+      guard lease != 0 else { throw EtcdError.malformed }
+      return lease
+    }
+  }
+}

@@ -1,0 +1,314 @@
+internal import PrephirencesSystem
+
+/// How a cluster is reached.
+package struct EtcdConfiguration: Sendable {
+  package struct Endpoint: Hashable, Sendable {
+    package var host: String
+    package var port: Int
+    package init(host: String, port: Int) {
+      self.host = host
+      self.port = port
+    }
+  }
+
+  /// How long the client waits, beside the deadlines of its calls.
+  package struct Timing: Hashable, Sendable {
+    /// The time for a connection to an endpoint.
+    package var connecting = Duration.seconds(3)
+    /// The time without any byte after which a call is given up; etcd answers within 7 s, if only
+    /// that it has no leader.
+    package var silence = Duration.seconds(10)
+    /// The time without a change after which a watch checks that it still may read.
+    package var checking = Duration.seconds(30)
+    /// The time after which a watch is replaced by a new one.
+    package var renewing = Duration.seconds(600)
+    /// The time after which a token isn't used any more; etcd forgets unused ones after 300 s.
+    package var keepingToken = Duration.seconds(240)
+
+    package init() {}
+  }
+
+  package var endpoints: [Endpoint]
+  /// `false` on loopback alone.
+  package var usesTLS: Bool
+  /// Paths of PEM files; `nil` for the authorities of the system, and for no client certificate.
+  package var certificateAuthority: String?
+  package var certificate: String?
+  package var key: String?
+  package var user: String?
+  /// Reads the password each time it is needed; the bytes are wiped by the client after use.
+  package var password: (@Sendable () throws -> [UInt8])?
+  /// What names the same password in other configurations; `nil` if nothing does.
+  package var passwordSource: [String]?
+  /// The proxy to use, if one is named; those of the environment are ignored.
+  package var proxy: String?
+  package var timing = Timing()
+  /// The greatest answer that is read, in bytes; a snapshot reads smaller pages then.
+  package var answerLimit = 16 << 20
+
+  package init(endpoints: [Endpoint], usesTLS: Bool) {
+    self.endpoints = endpoints
+    self.usesTLS = usesTLS
+  }
+}
+
+extension EtcdConfiguration {
+  /// What equal configurations have in common.
+  struct Identity: Hashable {
+    let endpoints: [Endpoint]
+    let usesTLS: Bool
+    let names: [String?]
+    let passwordSource: [String]?
+    let timing: Timing
+    let answerLimit: Int
+  }
+
+  /// `nil` if it is unknown where the password comes from: then no other configuration is equal.
+  var identity: Identity? {
+    guard password == nil || passwordSource != nil else { return nil }
+    return Identity(
+      endpoints: endpoints, usesTLS: usesTLS,
+      names: [certificateAuthority, certificate, key, user, proxy], passwordSource: passwordSource,
+      timing: timing, answerLimit: answerLimit)
+  }
+}
+
+/// An address such as `etcd+https://a:2379,b:2379/prefix`.
+package struct EtcdAddress: Hashable, Sendable {
+  /// Empty in `etcd+https:///prefix`, which something else completes.
+  package let endpoints: [EtcdConfiguration.Endpoint]
+  package let usesTLS: Bool
+  /// The path without its first slash.
+  package let prefix: String
+
+  package init(_ text: String) throws {
+    guard let (scheme, rest) = Self.divided(text, at: "://"),
+      scheme == "etcd+https" || scheme == "etcd+http"
+    else {
+      throw EtcdError.address("it must begin with etcd+https://, or on loopback with etcd+http://")
+    }
+    let (authority, path) = Self.divided(rest, at: "/") ?? (rest, "")
+    guard !authority.utf8.contains(UInt8(ascii: "@")) else {
+      throw EtcdError.address(
+        "it must not contain a user or a password; name the user with --user or in the configuration, "
+          + "and keep the password in a file or in the keychain")
+    }
+    guard !rest.utf8.contains(where: { "?#".utf8.contains($0) }) else {
+      throw EtcdError.address("it must not contain ? or #; write %3F and %23")
+    }
+    guard let prefix = path.percentDecoded, !prefix.utf8.contains(0) else {
+      throw EtcdError.address("the path must be UTF-8, percent-encoded")
+    }
+    usesTLS = scheme == "etcd+https"
+    endpoints = authority.isEmpty ? [] : try Self.endpoints(authority, usesTLS: usesTLS)
+    // One slash at the end says nothing.
+    self.prefix = prefix.utf8.last == UInt8(ascii: "/") ? String(prefix.dropLast()) : prefix
+  }
+
+  /// Reads `a:2379,b` as an address and `ETCDCTL_ENDPOINTS` have it.
+  static func endpoints(_ text: String, usesTLS: Bool) throws -> [EtcdConfiguration.Endpoint] {
+    var endpoints: [EtcdConfiguration.Endpoint] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let endpoint = try EtcdConfiguration.Endpoint(String(part))
+      guard usesTLS || endpoint.isLoopback else {
+        throw EtcdError.address("beyond this machine, TLS is needed: use etcd+https://")
+      }
+      endpoints.append(endpoint)
+    }
+    return endpoints
+  }
+
+  private static func divided(
+    _ text: String, at separator: String
+  ) -> (before: String, after: String)? {
+    text.utf8.firstRange(of: separator.utf8).map {
+      (String(text[..<$0.lowerBound]), String(text[$0.upperBound...]))
+    }
+  }
+}
+
+extension EtcdConfiguration.Endpoint {
+  /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`.
+  init(_ text: String) throws {
+    var host = text[...]
+    var port: Substring?
+    if text.utf8.first == UInt8(ascii: "[") {
+      guard let end = text.firstIndex(of: "]") else {
+        throw EtcdError.address("the ] after a [ is missing")
+      }
+      host = text[text.index(after: text.startIndex)..<end]
+      let rest = text[text.index(after: end)...]
+      guard rest.isEmpty || rest.first == ":" else {
+        throw EtcdError.address("after ], only a colon and a port may follow")
+      }
+      port = rest.isEmpty ? nil : rest.dropFirst()
+      guard host.utf8.contains(UInt8(ascii: ":")),
+        host.utf8.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+        )
+      else { throw EtcdError.address("only an address of IPv6 can be in [ ]") }
+    } else {
+      if let colon = text.firstIndex(of: ":") {
+        host = text[..<colon]
+        port = text[text.index(after: colon)...]
+      }
+      guard !host.isEmpty, host.utf8.allSatisfy({ $0.isHostCharacter }) else {
+        throw EtcdError.address("a host must be a name, an address, or an address of IPv6 in [ ]")
+      }
+    }
+    self.init(host: String(host), port: try Self.port(port))
+  }
+
+  private static func port(_ text: Substring?) throws -> Int {
+    guard let text else { return 2379 }
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(text),
+      (1...65535).contains(port)
+    else { throw EtcdError.address("a port must be a number from 1 to 65535") }
+    return port
+  }
+
+  /// Whether the host is this machine: `localhost`, `::1`, or `127.` with three numbers more.
+  package var isLoopback: Bool {
+    if host == "localhost" || host == "::1" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// As in a URL.
+  var authority: String {
+    host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+}
+
+extension UInt8 {
+  fileprivate var isHexDigit: Bool {
+    (0x30...0x39).contains(self) || (0x61...0x66).contains(self | 0x20)
+  }
+
+  fileprivate var isHostCharacter: Bool {
+    (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) || "-._".utf8.contains(self)
+  }
+}
+
+extension EtcdError {
+  static func address(_ rule: String) -> EtcdError {
+    EtcdError(.invalidAddress, "the address of the cluster cannot be used: \(rule)")
+  }
+}
+
+/// A failure of a call to etcd.
+package struct EtcdError: Error, Hashable, Sendable {
+  package enum Code: Hashable, Sendable {
+    /// The address, or a variable that completes it, cannot be used.
+    case invalidAddress
+    /// libcurl is not installed, or too old.
+    case noLibrary
+    /// No endpoint could be reached, or none has a leader.
+    case unreachable
+    /// The server's certificate, or the client's, is not accepted.
+    case certificate
+    /// The deadline has passed.
+    case timedOut
+    /// Name and password are not accepted.
+    case wrongPassword
+    /// The password cannot be read, for example because its file is missing.
+    case passwordUnavailable
+    /// The user may not read or change these keys.
+    case permissionDenied
+    /// The database of the cluster is full.
+    case noSpace
+    /// The request is larger than the cluster accepts.
+    case tooLarge
+    /// The revision was compacted, or is in the future, or changes were not taken in time.
+    case compacted
+    /// The call was ended by its ``EtcdCancellation``.
+    case cancelled
+    /// The lease is not there, or has ended.
+    case notFound
+    /// This process was forked from one that uses the client.
+    case forked
+    /// The answer is not one of etcd's, or the request was refused as malformed.
+    case protocolViolation
+  }
+
+  package let code: Code
+  /// What failed, without a capital letter or full stop, and without a value or password.
+  package let message: String
+  /// Whether a change may have happened nevertheless; always `false` for reads.
+  package let mayHaveHappened: Bool
+
+  /// What may help, for the client itself.
+  var remedy = Remedy.none
+
+  package init(_ code: Code, _ message: String, mayHaveHappened: Bool = false) {
+    self.code = code
+    self.message = message
+    self.mayHaveHappened = mayHaveHappened
+  }
+
+  /// The same failure, of a change that may or cannot have happened.
+  func happening(_ mayHaveHappened: Bool) -> EtcdError {
+    EtcdError(code, message, mayHaveHappened: mayHaveHappened, remedy: remedy)
+  }
+}
+
+/// Ends calls from another thread.
+package final class EtcdCancellation: Sendable {
+  private struct State {
+    var isCancelled = false
+    var number = 0
+    /// What wakes the calls that have this object.
+    var wakes: [Int: @Sendable () -> Void] = [:]
+  }
+
+  private let state = PosixMutex(State())
+
+  package init() {}
+
+  /// Makes the calls that have this object end with ``EtcdError/Code/cancelled``, now and later.
+  package func cancel() {
+    state.withLock { state in
+      state.isCancelled = true
+      // Under the lock, so that no call ends, and frees what it waits on, meanwhile.
+      for wake in state.wakes.values { wake() }
+    }
+  }
+
+  package var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// Runs code that `wake` ends early; it must be possible to call it at any time, and it must not
+  /// wait.
+  func waking<Result>(
+    by wake: @escaping @Sendable () -> Void, _ body: () throws -> Result
+  ) rethrows -> Result {
+    let number = state.withLock { state in
+      state.number += 1
+      state.wakes[state.number] = wake
+      if state.isCancelled { wake() }
+      return state.number
+    }
+    defer { state.withLock { $0.wakes[number] = nil } }
+    return try body()
+  }
+}
+
+extension EtcdCancellation? {
+  func check() throws {
+    if let self, self.isCancelled { throw EtcdError.cancelled }
+  }
+}
+
+extension EtcdError {
+  static let cancelled = EtcdError(.cancelled, "the call was cancelled")
+  static let timedOut = EtcdError(.timedOut, "etcd did not answer in time")
+}
+
+extension ForkMark {
+  /// A connection belongs to the parent.
+  static let etcd = ForkMark()
+}
+
+extension EtcdError {
+  static let forked = EtcdError(
+    .forked,
+    "this process was forked from one that uses etcd; use it in a process that was started by exec")
+}

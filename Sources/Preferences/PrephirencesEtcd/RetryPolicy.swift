@@ -1,0 +1,210 @@
+internal import PrephirencesSystem
+
+/// Decides whether a request is tried again.
+struct RetryPolicy {
+  private let endpoints: Int
+  private var failures = 0
+  private var logins = 0
+  /// What the endpoints said last, the newest at the end.
+  private var round: [EtcdError] = []
+
+  init(_ endpoints: Int) { self.endpoints = max(endpoints, 1) }
+
+  /// Returns if the request should be tried again, after a pause if all endpoints failed.
+  mutating func allow(_ refusal: EtcdError, _ limits: CallLimits) throws {
+    switch refusal.remedy {
+    case .none, .noLogin: throw refusal
+    case .newLogin:
+      logins += 1
+      guard logins == 1, !limits.deadline.hasPassed else { throw refusal }
+    case .otherEndpoint, .later:
+      let isOver = endsRound(refusal)
+      failures += 1
+      // That time is over says less than why the last attempt failed.
+      if refusal.code != .timedOut || round.isEmpty {
+        round = (round + [refusal]).suffix(endpoints)
+      }
+      guard !limits.deadline.hasPassed, !isFinal(refusal) else { throw failure }
+      guard isOver else { return }
+      // With jitter, so that many machines don't ask at the same time.
+      let milliseconds = min(1000, 25 << min(failures / endpoints, 8))
+      let pause = Deadline(after: .milliseconds(Int.random(in: milliseconds / 2...milliseconds)))
+      _ = try Latch().wait(limits.within(pause))
+      // What is sent now, nobody would hear of.
+      guard !limits.deadline.hasPassed else { throw failure }
+    }
+  }
+
+  /// Whether all endpoints have failed with this one.
+  func endsRound(_ refusal: EtcdError) -> Bool {
+    (refusal.remedy == .otherEndpoint || refusal.remedy == .later)
+      && (failures + 1) % endpoints == 0
+  }
+
+  /// Whether another round is of no use: a person must mend something, or it was the second.
+  private func isFinal(_ refusal: EtcdError) -> Bool {
+    guard refusal.remedy == .otherEndpoint else { return false }
+    let needsPerson =
+      round.contains { $0.code == .certificate }
+      && !round.contains { $0.remedy == .later }
+    return failures >= (needsPerson ? endpoints : 2 * endpoints)
+  }
+
+  /// What the endpoints said, of which a person can mend the first.
+  ///
+  /// The same failures give the same text, whichever endpoint was asked first.
+  private var failure: EtcdError {
+    var known: [EtcdError] = []
+    for refusal in round where !known.contains(where: { $0.message == refusal.message }) {
+      known.append(refusal)
+    }
+    known.sort { ($0.code.urgency, $0.message) < ($1.code.urgency, $1.message) }
+    guard let first = known.first, known.count > 1 else { return known.first ?? .timedOut }
+    var others = known.dropFirst().prefix(4).map { String($0.message.prefix(200)) }
+    if known.count > 5 { others.append("and \(known.count - 5) more") }
+    return EtcdError(
+      first.code, "\(first.message); other endpoints: \(others.joined(separator: "; "))",
+      mayHaveHappened: known.contains { $0.mayHaveHappened })
+  }
+}
+
+extension EtcdError.Code {
+  /// The least is reported first: what doesn't pass by itself.
+  fileprivate var urgency: Int {
+    switch self {
+    case .timedOut: 3
+    case .unreachable: 2
+    case .protocolViolation: 1
+    default: 0
+    }
+  }
+}
+
+extension EtcdError {
+  /// What may help, if the request certainly wasn't performed.
+  enum Remedy: Hashable {
+    case none
+    /// The token isn't valid any more.
+    case newLogin
+    /// The cluster lets everybody in.
+    case noLogin
+    /// Another endpoint, but not for long.
+    case otherEndpoint
+    /// Another endpoint, or the same later: the cluster elects a leader, or is busy.
+    case later
+  }
+
+  init(_ code: Code, _ message: String, mayHaveHappened: Bool = false, remedy: Remedy) {
+    self.init(code, message, mayHaveHappened: mayHaveHappened)
+    self.remedy = remedy
+  }
+
+  func helped(by remedy: Remedy) -> EtcdError {
+    EtcdError(code, message, mayHaveHappened: mayHaveHappened, remedy: remedy)
+  }
+
+  /// The failure of a request without an answer.
+  var ofTransport: EtcdError {
+    [.unreachable, .certificate, .timedOut].contains(code) ? helped(by: .otherEndpoint) : self
+  }
+
+  /// Runs code whose failures of etcd become others.
+  static func mapping<Result>(
+    _ change: (EtcdError) -> EtcdError, of body: () throws -> Result
+  ) throws -> Result {
+    do { return try body() } catch let error as EtcdError { throw change(error) }
+  }
+
+  /// Whether a member has got the request, and not answered it.
+  var isSilence: Bool { mayHaveHappened && (code == .unreachable || code == .timedOut) }
+}
+
+// What etcd, or something before it, says instead of an answer.
+extension EtcdError {
+  /// Reads an answer with another status than 200.
+  init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
+    guard let body = try? JSONValue(reading: answer.body), let refusal = EtcdError(body, endpoint)
+    else {
+      self = Self.plain(answer, endpoint)
+      return
+    }
+    self = refusal
+  }
+
+  /// Reads etcd's own words; `nil` if there are none.
+  init?(_ body: JSONValue, _ endpoint: EtcdConfiguration.Endpoint) {
+    guard let code: Int = try? (body["code"] ?? body["grpc_code"])?.integer(),
+      let text = try? (body["message"] ?? body["error"])?.string()
+    else { return nil }
+    self = Self.words(text.printable, code: code, endpoint.authority)
+  }
+
+  /// The words of gRPC's codes; etcd has several meanings for some.
+  private static func words(_ text: String, code: Int, _ place: String) -> EtcdError {
+    let said = "etcd says: \(text)"
+    switch code {
+    case 3 where text.contains("authentication failed"):
+      return EtcdError(.wrongPassword, "etcd does not accept the name and password")
+    case 3 where text.contains("user name is empty"):
+      return EtcdError(
+        .passwordUnavailable, "the cluster asks for a name and a password; name both",
+        remedy: .newLogin)
+    // The token isn't known any more, or users were changed since. A new one can be behind, too.
+    case 16,
+      3 where text.contains("auth store is old"):
+      return EtcdError(.unreachable, "\(place) does not accept its own login", remedy: .newLogin)
+    case 3 where text.contains("too large"), 3 where text.contains("too many operations"):
+      return EtcdError(.tooLarge, said)
+    case 8 where text.contains("database space exceeded"):
+      return EtcdError(
+        .noSpace, "the database of the cluster is full; its operator compacts and defragments it")
+    case 8 where text.contains("larger than max"): return EtcdError(.tooLarge, said)
+    case 8: return EtcdError(.unreachable, "\(place) is busy: \(text)", remedy: .later)
+    case 7: return EtcdError(.permissionDenied, said)
+    case 9 where text.contains("authentication is not enabled"):
+      return EtcdError(.protocolViolation, said, remedy: .noLogin)
+    case 5: return EtcdError(.notFound, said)
+    case 11: return EtcdError(.compacted, said)
+    // Only these two are reported before anything is done.
+    case 14 where text == "etcdserver: no leader":
+      return EtcdError(.unreachable, "the cluster has no leader", remedy: .later)
+    case 14 where text.contains("not supported for learner"):
+      return EtcdError(.unreachable, "\(place) is a learner", remedy: .otherEndpoint)
+    case 1, 2, 4, 10, 13, 14, 15:
+      return EtcdError(
+        .unreachable, "\(place) gave up: \(text)", mayHaveHappened: true, remedy: .otherEndpoint)
+    case 3, 6, 9, 12: return EtcdError(.protocolViolation, said)
+    // What a code means that is not known, nobody can say.
+    default:
+      return EtcdError(.protocolViolation, said, mayHaveHappened: true, remedy: .otherEndpoint)
+    }
+  }
+
+  /// An answer without etcd's words: of its gateway, or of something before it.
+  private static func plain(
+    _ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint
+  ) -> EtcdError {
+    let text = String(decoding: answer.body.prefix(400), as: UTF8.self).printable
+    let place = endpoint.authority
+    if answer.status == 400, text.contains("CommonName") {
+      return EtcdError(
+        .certificate,
+        "the gateway of etcd refuses client certificates with a common name (CN); "
+          + "use one without, together with a name and a password")
+    }
+    let error = EtcdError(
+      .unreachable, "\(place) answers with the HTTP status \(answer.status)", mayHaveHappened: true)
+    guard answer.status < 500 else { return error.helped(by: .otherEndpoint) }
+    return EtcdError(
+      .protocolViolation,
+      "\(place) answers with the HTTP status \(answer.status), as etcd does not; "
+        + "check the address and the proxy", mayHaveHappened: true, remedy: .otherEndpoint)
+  }
+}
+
+extension String {
+  /// The text without what could confuse a terminal, shortened.
+  fileprivate var printable: String {
+    String(decoding: utf8.prefix(300).filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
+  }
+}
