@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
@@ -64,12 +65,61 @@ enum CommandOutput {
     }
   }
 
-  /// Returns a value as JSON.
-  static func json(_ value: some Encodable) throws(KeychainError) -> String {
-    do throws(CommandLineError) {
-      return try JSONText.text(value)
-    } catch {
-      throw KeychainError(error)
-    }
+  /// Returns a value as JSON, with a newline at the end.
+  ///
+  /// Characters that control a terminal or are invisible are always escaped, because a file or a pipe may
+  /// be shown on a terminal later.
+  static func json(_ value: some JSONConvertible) -> String {
+    value.json.linesOfFoundation.visibleInJSON + "\n"
   }
+}
+
+/// What is printed as JSON.
+protocol JSONConvertible {
+  var json: JSONValue { get }
+}
+
+/// The members of an object of JSON; those without a value are left out.
+typealias JSONMembers = [(name: String, value: (any JSONConvertible)?)]
+
+extension JSONValue: JSONConvertible {
+  var json: JSONValue { self }
+
+  static func members(_ members: JSONMembers) -> JSONValue {
+    .object(
+      members.compactMap { name, value in
+        value.map { JSONValue.Member(name: name, value: $0.json) }
+      })
+  }
+}
+
+extension JSONConvertible where Self: BinaryInteger {
+  var json: JSONValue { .number(self) }
+}
+
+extension Int: JSONConvertible {}
+extension Int32: JSONConvertible {}
+extension Int64: JSONConvertible {}
+extension UInt16: JSONConvertible {}
+extension UInt32: JSONConvertible {}
+extension UInt64: JSONConvertible {}
+
+extension Bool: JSONConvertible {
+  var json: JSONValue { .bool(self) }
+}
+
+extension String: JSONConvertible {
+  var json: JSONValue { .string(self) }
+}
+
+extension Date: JSONConvertible {
+  var json: JSONValue { .string(DateText.text(self)) }
+}
+
+extension Array: JSONConvertible where Element: JSONConvertible {
+  var json: JSONValue { .array(map(\.json)) }
+}
+
+extension [String: Int]: JSONConvertible {
+  var json: JSONValue { .members(map { ($0.key, $0.value) }) }
 }

@@ -5,6 +5,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Reads a secret.
 struct GetCommand: KeychainSubcommand, QuickCommand {
@@ -88,9 +89,9 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     let stored = try storedSecret(in: session)
     guard allowExpired || !stored.credential.isExpired() else { throw .expired(stored.credential) }
     if json {
-      var answer = CredentialJSON(stored.credential)
-      stored.secret.withBytes { answer.reveal($0) }
-      return try CommandOutput.write(try CommandOutput.json(answer))
+      let secret = stored.secret.withBytes { SecretJSON.members($0) }
+      return try CommandOutput.write(
+        CommandOutput.json(JSONValue.members(stored.credential.members + secret)))
     }
     try destination.write(
       stored.secret, keeping: session.vaultPaths,
@@ -145,9 +146,8 @@ extension GetCommand {
         secret, keeping: session.vaultPaths,
         readers: session.vault.secretFileReaders(), within: common.deadline)
     }
-    var answer = UnlistedItemJSON(item)
-    secret.withBytes { answer.reveal($0) }
-    try CommandOutput.write(try CommandOutput.json(answer))
+    let members = secret.withBytes { SecretJSON.members($0) }
+    try CommandOutput.write(CommandOutput.json(JSONValue.members(item.members + members)))
   }
 }
 

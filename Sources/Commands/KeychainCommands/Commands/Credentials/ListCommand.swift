@@ -5,6 +5,7 @@ internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Lists credentials.
 struct ListCommand: KeychainSubcommand {
@@ -153,10 +154,7 @@ struct ListCommand: KeychainSubcommand {
     _ listed: [ListedCredential], _ unlisted: [UnlistedItem]
   ) throws(KeychainError) {
     if json {
-      let all =
-        listed.map { ListedJSON.credential(ListedCredentialJSON($0)) }
-        + unlisted.map { ListedJSON.unlisted(UnlistedItemJSON($0)) }
-      return try CommandOutput.write(try CommandOutput.json(all))
+      return try CommandOutput.write(CommandOutput.json(listed.map(\.json) + unlisted.map(\.json)))
     }
     let table = CredentialText.table(listed, forPrograms: !StandardOutput.isTerminal)
     if StandardOutput.isTerminal {
@@ -205,7 +203,7 @@ extension ListCommand {
 }
 
 /// A credential in a list, with its store.
-struct ListedCredential {
+struct ListedCredential: JSONConvertible {
   let credential: Credential
   let place: StorePlace?
 
@@ -222,71 +220,11 @@ struct ListedCredential {
     let isUsual = collection == nil || place == .secretService(.default)
     return place.name + (isUsual ? "" : ":\(collection ?? "")")
   }
-}
 
-/// A credential of a list in JSON.
-struct ListedCredentialJSON: Encodable {
-  private let credential: CredentialJSON
-  private let place: PlaceJSON
-
-  private struct PlaceJSON: Encodable {
-    let store: String?
-    let collection: String?
-  }
-
-  init(_ listed: ListedCredential) {
-    credential = CredentialJSON(listed.credential)
-    place = PlaceJSON(
-      store: listed.place?.name, collection: listed.place.flatMap(StoresJSON.collection))
-  }
-
-  /// Puts all into one object.
-  func encode(to encoder: any Encoder) throws {
-    try credential.encode(to: encoder)
-    try place.encode(to: encoder)
-  }
-}
-
-/// An item of another program in JSON; unknown values are omitted.
-struct UnlistedItemJSON: Encodable {
-  private let facts: Facts
-  private var revealed: RevealedSecretJSON?
-
-  private struct Facts: Encodable {
-    let kind = "otherProgram"
-    let store = StoreChoice.secretService.rawValue
-    let label: String
-    let attributes: AttributesJSON
-    let created: Date?
-    let modified: Date?
-  }
-
-  init(_ item: UnlistedItem) {
-    facts = Facts(
-      label: item.label, attributes: AttributesJSON(attributes: item.attributes),
-      created: item.created, modified: item.modified)
-  }
-
-  /// Puts all into one object.
-  func encode(to encoder: any Encoder) throws {
-    try facts.encode(to: encoder)
-    try revealed?.encode(to: encoder)
-  }
-
-  /// Adds the secret, as text if it is text.
-  mutating func reveal(_ bytes: RawSpan) { revealed = RevealedSecretJSON(bytes) }
-}
-
-/// An entry of a list: a credential, or an item of another program.
-enum ListedJSON: Encodable {
-  case credential(ListedCredentialJSON)
-  case unlisted(UnlistedItemJSON)
-
-  /// Encodes the entry.
-  func encode(to encoder: any Encoder) throws {
-    switch self {
-    case .credential(let credential): try credential.encode(to: encoder)
-    case .unlisted(let item): try item.encode(to: encoder)
-    }
+  var json: JSONValue {
+    .members(
+      credential.members + [
+        ("store", place?.name), ("collection", place.flatMap(StoresJSON.collection)),
+      ])
   }
 }

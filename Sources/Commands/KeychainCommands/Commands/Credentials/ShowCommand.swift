@@ -35,7 +35,7 @@ struct ShowCommand: KeychainSubcommand {
     }
     try CommandOutput.write(
       json
-        ? try CommandOutput.json(CredentialJSON(credential))
+        ? CommandOutput.json(credential)
         : CredentialText.description(of: credential))
   }
 }
@@ -90,7 +90,7 @@ struct RenameCommand: KeychainSubcommand {
     let renamed = try session.expecting(old) { () throws(KeychainError) in
       try session.store.rename(old, to: new, expectedVersion: expectedVersion)
     }
-    if json { try CommandOutput.write(try CommandOutput.json(CredentialJSON(renamed))) }
+    if json { try CommandOutput.write(CommandOutput.json(renamed)) }
   }
 }
 

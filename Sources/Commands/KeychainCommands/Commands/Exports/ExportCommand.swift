@@ -5,6 +5,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Writes credentials to a file for another vault.
 struct ExportCommand: KeychainSubcommand {
@@ -71,7 +72,7 @@ struct ExportCommand: KeychainSubcommand {
         : try session.vault.export(
           to: file, passphrase: passphrase, matching: queries, progress: progress)
     }
-    if json { try CommandOutput.write(try CommandOutput.json(ExportJSON(report, file: file))) }
+    if json { try CommandOutput.write(CommandOutput.json(ExportText.json(of: report, file: file))) }
     session.interface.say(ExportText.summary(of: report, file: isToOutput ? nil : file))
     if report.leftOutCount > 0 {
       session.interface.say(ExportText.stayBehind(report.leftOutCount))
@@ -196,38 +197,18 @@ extension KeychainError {
   }
 }
 
-/// The result of an export in JSON.
-struct ExportJSON: Encodable {
-  let file: String
-  let items: Int
-  let leftOut: Int
-
-  init(_ report: ExportReport, file: String) {
-    self.file = file
-    items = report.itemCount
-    leftOut = report.leftOutCount
+extension ExportText {
+  static func json(of report: ExportReport, file: String) -> JSONValue {
+    .members([("file", file), ("items", report.itemCount), ("leftOut", report.leftOutCount)])
   }
-}
 
-/// The result of an import in JSON.
-struct ImportJSON: Encodable {
-  let dryRun: Bool
-  let added: Int
-  let unchanged: Int
-  let overwritten: Int
-  let leftAlone: Int
-  let leftOut: Int
-
-  /// The existing credentials that differ.
-  let differing: [CredentialIdentityJSON]
-
-  init(_ report: ImportReport, isDryRun: Bool) {
-    dryRun = isDryRun
-    added = report.addedCount
-    unchanged = report.unchangedCount
-    overwritten = report.isOverwriting ? report.differing.count : 0
-    leftAlone = report.isOverwriting ? 0 : report.differing.count
-    leftOut = report.leftOutCount
-    differing = report.differing.map(CredentialIdentityJSON.init)
+  static func json(of report: ImportReport, isDryRun: Bool) -> JSONValue {
+    let (differing, isOverwriting) = (report.differing, report.isOverwriting)
+    return .members([
+      ("dryRun", isDryRun), ("added", report.addedCount), ("unchanged", report.unchangedCount),
+      ("overwritten", isOverwriting ? differing.count : 0),
+      ("leftAlone", isOverwriting ? 0 : differing.count), ("leftOut", report.leftOutCount),
+      ("differing", differing),
+    ])
   }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The identities with which several people or services open one vault.
 struct IdentityCommand: KeychainCommandGroup {
@@ -69,8 +70,7 @@ struct IdentityShowCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.vault.identity(at: try session.identityPath(file))
     try CommandOutput.write(
-      json ? try CommandOutput.json(IdentityJSON(identity)) : IdentityText.description(of: identity)
-    )
+      json ? CommandOutput.json(identity) : IdentityText.description(of: identity))
   }
 }
 
@@ -119,18 +119,12 @@ extension Session {
   }
 }
 
-/// An identity in JSON, without its secret.
-struct IdentityJSON: Encodable {
-  let file: String
-  let recipient: String
-  let fingerprint: String
-  let vaults: [String]
-
-  init(_ identity: IdentityDescription) {
-    file = identity.path
-    recipient = identity.recipient.description
-    fingerprint = identity.recipient.fingerprint
-    vaults = identity.pins.map(\.description)
+extension IdentityDescription: JSONConvertible {
+  var json: JSONValue {
+    .members([
+      ("file", path), ("recipient", recipient.description), ("fingerprint", recipient.fingerprint),
+      ("vaults", pins.map(\.description)),
+    ])
   }
 }
 

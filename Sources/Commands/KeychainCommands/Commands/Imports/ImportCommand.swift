@@ -94,7 +94,7 @@ struct ImportCommand: KeychainSubcommand {
         overwriting: overwrite, isDryRun: dryRun, progress)
     }
     if json {
-      try CommandOutput.write(try CommandOutput.json(ImportJSON(report, isDryRun: dryRun)))
+      try CommandOutput.write(CommandOutput.json(ExportText.json(of: report, isDryRun: dryRun)))
     }
     describe(report, session.interface)
   }

@@ -134,8 +134,7 @@ extension ImportCommand {
   ) throws(KeychainError) {
     guard json else { return }
     try CommandOutput.write(
-      try CommandOutput.json(
-        NetrcImportJSON(report, isDryRun: dryRun, removedCount: removedCount)))
+      CommandOutput.json(report.json(isDryRun: dryRun, removedCount: removedCount)))
   }
 }
 

@@ -6,7 +6,7 @@ internal import PrephirencesSystem
 /// The link of a helper in a folder.
 struct HelperLink {
   /// What is at the path of a link.
-  enum State: String, Encodable {
+  enum State: String {
     /// Nothing.
     case missing
 

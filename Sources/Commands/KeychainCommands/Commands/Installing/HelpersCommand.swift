@@ -114,7 +114,7 @@ struct HelpersListCommand: HelpersSubcommand {
       status.tryLink()
       return status
     }
-    if json { return try CommandOutput.write(CommandOutput.json(all.map(HelperStatusJSON.init))) }
+    if json { return try CommandOutput.write(CommandOutput.json(all)) }
     let table = TextTable(
       header: ["HELPER", "STATE", "LINK", "CONFIGURED BY"],
       rows: all.map { status in
@@ -130,25 +130,14 @@ struct HelpersListCommand: HelpersSubcommand {
   }
 }
 
-/// A helper in JSON.
-struct HelperStatusJSON: Encodable {
-  let helper: String
-  let state: HelperLink.State
-  let link: String?
-  let inPath: Bool
-  let configuredBy: [String]
-  let unusable: [String]?
-  let works: Bool?
-
-  init(_ status: HelperStatus) {
-    helper = status.helper.client
-    state = status.state
-    link = status.path
-    inPath = status.isInPath
-    configuredBy = status.configuredBy.map(\.name)
-    let faulty = status.configuredBy.filter { $0.fault != nil }.map(\.name)
-    unusable = faulty.isEmpty ? nil : faulty
-    works = status.works
+extension HelperStatus: JSONConvertible {
+  var json: JSONValue {
+    let faulty = configuredBy.filter { $0.fault != nil }.map(\.name)
+    return .members([
+      ("helper", helper.client), ("state", state.rawValue), ("link", path), ("inPath", isInPath),
+      ("configuredBy", configuredBy.map(\.name)), ("unusable", faulty.isEmpty ? nil : faulty),
+      ("works", works),
+    ])
   }
 }
 

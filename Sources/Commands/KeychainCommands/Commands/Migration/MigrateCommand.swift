@@ -115,8 +115,8 @@ struct MigrateCommand: KeychainSubcommand {
     let report = try report(of: migration, in: session)
     let isThereAlready = report.isEmpty ? try isInTarget(of: migration) : false
     if json {
-      let answer = MigrationJSON(report, from: from, to: to, isDryRun: dryRun)
-      try CommandOutput.write(try CommandOutput.json(answer))
+      try CommandOutput.write(
+        CommandOutput.json(report.json(from: from, to: to, isDryRun: dryRun)))
     }
     if isThereAlready {
       session.interface.say(MigrationText.hasMoved(named, to: to))

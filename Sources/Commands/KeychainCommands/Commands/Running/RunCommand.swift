@@ -154,7 +154,7 @@ extension RunCommand {
   /// Prints what would be set.
   func perform(in session: Session) throws(KeychainError) {
     let request = try RunRequest(self, defaultService: session.context.defaultService)
-    if json { return try CommandOutput.write(try CommandOutput.json(RunJSON(request))) }
+    if json { return try CommandOutput.write(CommandOutput.json(request)) }
     try CommandOutput.write(RunText.table(of: request).columns)
   }
 

@@ -41,35 +41,27 @@ extension EnvironmentPlan.Source {
   }
 }
 
-/// What `run --dry-run --json` prints.
-struct RunJSON: Encodable {
-  struct Variable: Encodable {
-    let name: String
-
-    /// Absent for plain text.
-    let reference: String?
-
-    /// `option`, `file` or `inherited`.
-    let source: String
-  }
-
-  struct File: Encodable {
-    let name: String
-    let reference: String
-  }
-
-  let variables: [Variable]
-  let files: [File]
-  let netrc: [String]
-
-  init(_ request: RunRequest) {
-    variables = request.variables.map { variable in
-      var reference: String?
-      if case .reference(let named) = variable.value { reference = named.description }
-      return Variable(name: variable.name, reference: reference, source: variable.source.rawValue)
-    }
-    files = request.files.map { File(name: $0.name, reference: $0.reference.description) }
-    netrc = request.netrc.map(\.description)
+extension RunRequest: JSONConvertible {
+  /// What `run --dry-run --json` prints; plain text has no reference.
+  var json: JSONValue {
+    .members([
+      (
+        "variables",
+        variables.map { variable in
+          var reference: String?
+          if case .reference(let named) = variable.value { reference = named.description }
+          return JSONValue.members([
+            ("name", variable.name), ("reference", reference), ("source", variable.source.rawValue),
+          ])
+        }
+      ),
+      (
+        "files",
+        files.map {
+          JSONValue.members([("name", $0.name), ("reference", $0.reference.description)])
+        }
+      ), ("netrc", netrc.map(\.description)),
+    ])
   }
 }
 

@@ -105,7 +105,7 @@ struct StatusCommand: KeychainSubcommand {
     let problem = session.vault.sourceProblem()
     try CommandOutput.write(
       json
-        ? try CommandOutput.json(StatusJSON(status, sourceProblem: problem))
+        ? CommandOutput.json(VaultText.json(of: status, sourceProblem: problem))
         : VaultText.description(of: status, sourceProblem: problem))
     session.hintAtMissingVault()
   }
@@ -135,11 +135,8 @@ struct VerifyCommand: KeychainSubcommand {
     let report = try session.withProgress { progress throws(KeychainError) in
       try session.vault.verify(progress: progress)
     }
-    if json {
-      try CommandOutput.write(try CommandOutput.json(VerificationJSON(report)))
-    } else {
-      try CommandOutput.write(VaultText.summary(of: report))
-    }
+    try CommandOutput.write(
+      json ? CommandOutput.json(report) : VaultText.summary(of: report))
     for remark in VaultText.remarks(on: report) { session.interface.say(remark) }
     for problem in report.problems { session.interface.error(problem) }
     guard report.isIntact else { throw .notIntact(report.problems.count) }
