@@ -22,8 +22,7 @@ extension Session {
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
     guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
-    return KeychainError(
-      failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
+    return KeychainError(failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
   }
 
   /// Returns a failure with its cause if the given vault does not exist.
@@ -35,19 +34,19 @@ extension Session {
 
   /// Calls `body` for a credential that must exist, and explains the error if it does not.
   func expecting<Result>(
-    _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    do throws(KeychainError) {
+    _ identity: CredentialIdentity, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
       return try body()
-    } catch {
+    } catch let error as KeychainError {
       throw error.code == .notFound ? notFound(identity) : error
     }
   }
 
   /// Reports that the given vault doesn't exist, if that is so.
-  func reportMissingVault() throws(KeychainError) {
+  func reportMissingVault() throws {
     guard let (absence, name) = missingNamedVault() else { return }
-    guard absence.hasFolder else { throw .noFolder(absence, named: name) }
+    guard absence.hasFolder else { throw KeychainError.noFolder(absence, named: name) }
     interface.say(AbsenceText.missing(absence))
     interface.hint(AbsenceText.checkPath(of: name))
   }

@@ -8,7 +8,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Lists credentials.
-struct ListCommand: KeychainSubcommand {
+struct ListCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List credentials, never their secrets",
@@ -67,8 +67,6 @@ struct ListCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
   func validate() throws {
     if allGroups && item.accessGroup != nil {
       throw ValidationError(UsageText.groupOrAll)
@@ -82,7 +80,7 @@ struct ListCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let query = query
     let found = try session.stores.locatedSearch(query)
     let result = found.result
@@ -108,12 +106,15 @@ struct ListCommand: KeychainSubcommand {
     if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else {
       let records = try session.stores.records.all().unreadable
-      guard result.damaged.allSatisfy(records.contains) else { throw .damagedItems(result.damaged) }
-      throw .damagedRecords(result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
+      guard result.damaged.allSatisfy(records.contains) else {
+        throw KeychainError.damagedItems(result.damaged)
+      }
+      throw KeychainError.damagedRecords(
+        result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
     }
     // It is not known which of them would be listed, so the list may not be empty.
     guard !isAllLocked else {
-      throw .allLocked(
+      throw KeychainError.allLocked(
         result.lockedCount, try session.stores.places(for: query), in: session.stores)
     }
   }
@@ -150,9 +151,7 @@ struct ListCommand: KeychainSubcommand {
       + "or --all-services is given."
   }
 
-  private func print(
-    _ listed: [ListedCredential], _ unlisted: [UnlistedItem]
-  ) throws(KeychainError) {
+  private func print(_ listed: [ListedCredential], _ unlisted: [UnlistedItem]) throws {
     if json {
       return try CommandOutput.write(CommandOutput.json(listed.map(\.json) + unlisted.map(\.json)))
     }
@@ -171,7 +170,7 @@ extension ListCommand {
   /// Returns the unlisted items of a search if they should be shown.
   func unlistedItems(
     of result: CredentialSearchResult, in session: Session
-  ) throws(KeychainError) -> [UnlistedItem] {
+  ) throws -> [UnlistedItem] {
     guard result.unlistedCount > 0, showsUnlisted, !filter.isActive else { return [] }
     return try session.stores.unlistedItems(matching: CredentialAttributes(attribute))
       .filter { pattern?.matches($0.label) ?? true }
@@ -192,7 +191,7 @@ extension ListCommand {
   }
 
   /// Prints unlisted items after the credentials.
-  func print(_ items: [UnlistedItem]) throws(KeychainError) {
+  func print(_ items: [UnlistedItem]) throws {
     guard !items.isEmpty else { return }
     try CommandOutput.write(
       StandardOutput.isTerminal

@@ -176,9 +176,7 @@ extension DiagnosisText {
     }
   }
 
-  private static func words(
-    for consequence: VaultLoss.Consequence, isOfDeviceKey: Bool
-  ) -> String {
+  private static func words(for consequence: VaultLoss.Consequence, isOfDeviceKey: Bool) -> String {
     switch consequence {
     case .everything: "everything is lost"
     case .everythingAsNothingElseOpens: "everything is lost, as nothing else opens the vault"

@@ -8,7 +8,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Explains the state of the keychain.
-struct DoctorCommand: KeychainSubcommand {
+struct DoctorCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
     abstract: "Explain which store is used, what protects it, and what to do next",
@@ -37,8 +37,6 @@ struct DoctorCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
   /// It looks at many things, each of which another process may hold up.
   var asking: Asking { Asking(deadline: Deadline(after: common.deadline ?? .seconds(10))) }
 
@@ -48,11 +46,11 @@ struct DoctorCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let name =
       service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
     // As if it were not set, a file that others can read would be passed over.
-    _ = try translated(EnvironmentVariables.process.value("NETRC"))
+    _ = try EnvironmentVariables.process.value("NETRC")
     let diagnosis = Diagnosis(session, service: name)
     try CommandOutput.write(
       json

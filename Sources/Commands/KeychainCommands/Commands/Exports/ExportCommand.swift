@@ -57,14 +57,14 @@ struct ExportCommand: KeychainSubcommand {
     try passphrase.requireOwnDescriptor([common.passphraseFd])
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     try checkTarget()
     let services = services
     try unlock(session, services)
     let queries = services?.map(\.query)
     let passphrase = try session.newPassphraseOfExport(passphrase)
     let isShort = passphrase.count < Self.usualLength
-    let report = try session.withProgress { progress throws(KeychainError) in
+    let report = try session.withProgress { progress in
       isToOutput
         ? try session.vault.export(
           toFileDescriptor: STDOUT_FILENO, passphrase: passphrase, matching: queries,
@@ -85,14 +85,16 @@ struct ExportCommand: KeychainSubcommand {
   private static let usualLength = 10
 
   /// Called first, so that nobody chooses a passphrase for an export that cannot be written.
-  private func checkTarget() throws(KeychainError) {
+  private func checkTarget() throws {
     guard isToOutput else {
       var status = stat()
-      guard lstat(file, &status) != 0 else { throw .fileExists(file) }
+      guard lstat(file, &status) != 0 else { throw KeychainError.fileExists(file) }
       return
     }
-    guard !StandardOutput.isTerminal else { throw .exportToTerminal }
-    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
+    guard !StandardOutput.isTerminal else { throw KeychainError.exportToTerminal }
+    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else {
+      throw CommandLineError.outputFailed(errno: EBADF)
+    }
   }
 
   /// The services and servers that are exported; `nil` for all.
@@ -104,11 +106,11 @@ struct ExportCommand: KeychainSubcommand {
 
   /// Unlocks before asking for the passphrase of the export, and checks that there is something to
   /// export.
-  private func unlock(_ session: Session, _ services: [ServiceName]?) throws(KeychainError) {
+  private func unlock(_ session: Session, _ services: [ServiceName]?) throws {
     for service in services ?? [] {
       guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
       throw (session.stores.recordedPlace(of: service) ?? .vault) != .vault
-        ? .exportOfKeyring(service) : .nothingToExport("\(service)")
+        ? KeychainError.exportOfKeyring(service) : .nothingToExport("\(service)")
     }
     let counts = try session.vault.itemCounts(matching: services?.map(\.query))
     try session.vault.ensureReadable(counts.requirementOfExport)

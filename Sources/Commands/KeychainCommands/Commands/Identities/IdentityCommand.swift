@@ -35,7 +35,7 @@ struct IdentityCreateCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.vault.createIdentity(at: try session.identityPath(file))
     session.interface.say(IdentityText.made(identity))
     session.interface.say(IdentityText.pins(of: identity))
@@ -67,7 +67,7 @@ struct IdentityShowCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.vault.identity(at: try session.identityPath(file))
     try CommandOutput.write(
       json ? CommandOutput.json(identity) : IdentityText.description(of: identity))
@@ -104,7 +104,7 @@ struct IdentityPinCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.vault.pinIdentity(
       at: try session.identityPath(file), to: check, replacing: replace)
     session.interface.say(IdentityText.pins(of: identity))
@@ -113,7 +113,7 @@ struct IdentityPinCommand: KeychainSubcommand {
 
 extension Session {
   /// Returns the identity file of a command: the given one, otherwise the user's.
-  fileprivate func identityPath(_ file: String?) throws(KeychainError) -> String {
+  fileprivate func identityPath(_ file: String?) throws -> String {
     if let file { return file }
     return try vault.defaultIdentityPath()
   }

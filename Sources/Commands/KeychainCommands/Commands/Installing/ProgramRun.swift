@@ -156,7 +156,7 @@ struct InstalledHost {
   let search: SearchPath
 
   /// Finds the program.
-  init(_ context: KeychainCommandContext, search: SearchPath = SearchPath()) throws(KeychainError) {
+  init(_ context: KeychainCommandContext, search: SearchPath = SearchPath()) throws {
     // After an update, the kernel says that the file was deleted; `FileIdentity` still reaches it.
     let link = "/proc/self/exe"
     guard let identity = FileIdentity(link), let file = PathText.target(ofLink: link) else {

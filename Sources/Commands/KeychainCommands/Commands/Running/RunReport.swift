@@ -132,14 +132,16 @@ struct ReferenceAssignment {
   let reference: CredentialReference
 
   /// Reads a pair; the first equals sign ends the name.
-  init(_ text: String, option: String) throws(KeychainError) {
+  init(_ text: String, option: String) throws {
     guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign != text.startIndex else {
-      throw .noAssignment(option)
+      throw KeychainError.noAssignment(option)
     }
     let name = String(text[..<sign])
     let value = String(text[text.utf8.index(after: sign)...])
-    guard CredentialReference.isReference(value) else { throw .noReference(name, option: option) }
-    do throws(KeychainError) {
+    guard CredentialReference.isReference(value) else {
+      throw KeychainError.noReference(name, option: option)
+    }
+    do {
       reference = try CredentialReference(value)
     } catch {
       throw KeychainError(
@@ -164,7 +166,7 @@ struct ChildFiles {
   /// Makes a file, with one or two names, and returns its path.
   mutating func add(
     _ name: String, _ contents: borrowing SecretBytes, alsoNamed other: String? = nil
-  ) throws(KeychainError) -> String {
+  ) throws -> String {
     let path = try makeFile(name, contents)
     paths.append(([name] + (other.map { [$0] } ?? []), path))
     return path
@@ -172,7 +174,7 @@ struct ChildFiles {
 
   private mutating func makeFile(
     _ name: String, _ contents: borrowing SecretBytes
-  ) throws(KeychainError) -> String {
+  ) throws -> String {
     if let folder { return try folder.add(name, contents) }
     let file = try InheritedFile(contents)
     inherited.append(file)
@@ -204,7 +206,7 @@ struct ChildFiles {
   }
 
   /// Leaves the files open in the command.
-  func letChildInherit() throws(KeychainError) {
+  func letChildInherit() throws {
     for file in inherited { try file.letChildrenInherit() }
     try folder?.letChildrenInherit()
   }

@@ -36,7 +36,7 @@ struct SlotsListCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let slots = try session.vault.slots()
     if json { return try CommandOutput.write(CommandOutput.json(slots)) }
     let status = try session.vault.status()

@@ -33,7 +33,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @Option(
     parsing: .unconditionalSingleValue,
     help: .init("Keep a slot of another list; may be repeated", valueName: "number"),
-    completion: .slots)
+    completion: .vaultSlots)
   var keepSlot: [UInt32] = []
 
   @Option(
@@ -46,7 +46,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     if let check { session.vault.trust(check) }
     var makesNewKeys = false
     let isAccepted = try session.vault.acceptRestored(
@@ -57,7 +57,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
         if let missing = keepSlot.first(where: { number in
           !differences.slots.contains { $0.number == number }
         }) {
-          throw .noSlot(missing)
+          throw KeychainError.noSlot(missing)
         }
         makesNewKeys = differences.makesNewKeys
         // Whoever gives the check has decided.

@@ -39,7 +39,7 @@ struct UnlockCommand: KeychainSubcommand {
       ? "the passphrase is asked for, or read with --passphrase-file" : nil
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     if let check { session.vault.trust(check) }
     try session.vault.unlock(timeout: timeout)
   }
@@ -64,10 +64,10 @@ struct LockCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let wasSeen = try session.vault.lockWhatWasSeen(all: all)
     let status: VaultStatus
-    do throws(KeychainError) {
+    do {
       status = try session.vault.status()
     } catch {
       throw wasSeen ? error.afterForgettingKeys : error
@@ -100,7 +100,7 @@ struct StatusCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let status = try session.vault.status()
     let problem = session.vault.sourceProblem()
     try CommandOutput.write(
@@ -131,15 +131,14 @@ struct VerifyCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
-    let report = try session.withProgress { progress throws(KeychainError) in
+  func perform(in session: Session) throws {
+    let report = try session.withProgress { progress in
       try session.vault.verify(progress: progress)
     }
-    try CommandOutput.write(
-      json ? CommandOutput.json(report) : VaultText.summary(of: report))
+    try CommandOutput.write(json ? CommandOutput.json(report) : VaultText.summary(of: report))
     for remark in VaultText.remarks(on: report) { session.interface.say(remark) }
     for problem in report.problems { session.interface.error(problem) }
-    guard report.isIntact else { throw .notIntact(report.problems.count) }
+    guard report.isIntact else { throw KeychainError.notIntact(report.problems.count) }
   }
 }
 
@@ -168,7 +167,7 @@ struct CompactCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     try session.vault.compact(dropping: drop)
   }
 }
@@ -201,8 +200,8 @@ struct BackupCommand: KeychainSubcommand {
     guard file != "-" else { throw ValidationError(UsageText.backupToOutput) }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
-    let report = try session.withProgress { progress throws(KeychainError) in
+  func perform(in session: Session) throws {
+    let report = try session.withProgress { progress in
       try session.vault.backup(to: file, replacing: replace, progress: progress)
     }
     session.interface.say(VaultText.summary(of: report, file: file))
@@ -246,10 +245,10 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     // Checked before asking for the present passphrase.
     guard newPassphrase.isGiven || session.prompt != nil else {
-      throw .nobodyToAsk(for: .newPassphrase)
+      throw KeychainError.nobodyToAsk(for: .newPassphrase)
     }
     let changed = try session.vault.changePassphrase(slot: slot) { _ throws(KeychainError) in
       try session.newPassphrase(newPassphrase)

@@ -7,9 +7,7 @@ internal import PrephirencesSystem
 /// The texts about the vault as a whole.
 enum VaultText {
   /// Returns the state of a vault in a few lines.
-  static func description(
-    of status: VaultStatus, sourceProblem: KeychainError? = nil
-  ) -> String {
+  static func description(of status: VaultStatus, sourceProblem: KeychainError? = nil) -> String {
     guard status.exists else {
       return FactLines.text([
         ("vault", status.path),
