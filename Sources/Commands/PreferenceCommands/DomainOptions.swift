@@ -170,7 +170,6 @@ struct ConnectionOptions: ParsableArguments {
     }
   }
 
-  /// Whether one is given.
   var isGiven: Bool {
     [cacert, cert, certificateKey, user, passwordFile, passwordRef, proxy].contains { $0 != nil }
   }

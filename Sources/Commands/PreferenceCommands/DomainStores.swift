@@ -313,7 +313,6 @@ final class SharedCopy {
     lost = LostChanges(suite.replica)
   }
 
-  /// Notes a key that the command changes.
   func willChange(_ key: String) { keys.insert(Array(key.utf8)) }
 
   /// Performs changes where the engine has the store, which alone can decide for all machines.

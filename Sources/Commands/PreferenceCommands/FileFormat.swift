@@ -2,7 +2,6 @@ internal import FoundationEssentials
 internal import PreferencesCore
 internal import PrephirencesSystem
 
-/// The formats of files with preferences.
 enum FileFormat {
   case json
   case propertyList

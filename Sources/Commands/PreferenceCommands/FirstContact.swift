@@ -119,7 +119,6 @@ struct CopyComparison {
   private let store: DirectStore
   private let known: [UInt8]?
 
-  /// The copy as it was.
   private let start: [[UInt8]: SharedRow]
   private var engine: DirectStore.Contents
   /// The keys that the copy has not had yet as the engine has them.

@@ -11,7 +11,6 @@ internal import PrephirencesSystem
 //   name is the type after a dollar sign, such as `{"$date": "2027-01-31T12:00:00Z"}`. A dictionary
 //   that looks like one is the member `$dict` of another.
 extension StoredValue {
-  /// The plain form.
   var plainJSON: JSONValue {
     switch self {
     case .array(let values): .array(values.map(\.plainJSON))
@@ -21,7 +20,6 @@ extension StoredValue {
     }
   }
 
-  /// The exact form.
   var exactJSON: JSONValue {
     switch self {
     case .array(let values): .array(values.map(\.exactJSON))
@@ -48,7 +46,6 @@ extension StoredValue {
     .object(members.map { JSONValue.Member(name: $0.key, value: $0.value) })
   }
 
-  /// The value in JSON if that has its type.
   private var simpleJSON: JSONValue? {
     switch self {
     case .string(let text): .string(text)

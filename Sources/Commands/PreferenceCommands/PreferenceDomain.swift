@@ -122,7 +122,6 @@ enum ChangeKind {
   case inPieces
 }
 
-/// Where the preferences of a domain are.
 protocol DomainStore {
   /// The file or address that has them; `nil` if there is none. Nothing is created.
   func storedPath() throws -> String?

@@ -4,7 +4,6 @@ internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesCommandLine
 
-/// A command that works with the preferences of a domain.
 protocol PreferenceSubcommand: PreferenceCommandPart {
   var options: DomainOptions { get }
 
@@ -86,7 +85,6 @@ struct PreferenceSession {
     }
   }
 
-  /// Returns the domain if it has preferences.
   func existingDomain() throws -> PreferenceDomain {
     let domain = try domain
     guard try domain.exists() else {

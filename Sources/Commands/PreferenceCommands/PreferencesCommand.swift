@@ -104,7 +104,6 @@ extension PreferenceCommandContext {
   }
 }
 
-/// The name of the group of all commands.
 enum PreferenceCommandGroupName {
   static let name = "preferences"
 }

@@ -109,7 +109,6 @@ struct ReadCommand: PreferenceSubcommand {
   }
 }
 
-/// Lists domains, or the preferences of one.
 struct PreferenceListCommand: PreferenceSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
@@ -186,17 +185,14 @@ struct PreferenceListCommand: PreferenceSubcommand {
 
   static func json(_ key: String, _ value: StoredValue) -> JSONValue {
     .object([
-      JSONValue.Member(name: "key", value: .string(key)),
-      JSONValue.Member(name: "type", value: .string(value.kind.rawValue)),
-      JSONValue.Member(name: "value", value: value.plainJSON),
+      ("key", .string(key)), ("type", .string(value.kind.rawValue)), ("value", value.plainJSON),
     ])
   }
 
   private static func json(_ name: String, _ count: Int?, _ path: String) -> JSONValue {
     .object([
-      JSONValue.Member(name: "domain", value: .string(name)),
-      JSONValue.Member(name: "keys", value: count.map { .number("\($0)") } ?? .null),
-      JSONValue.Member(name: "path", value: .string(path)),
+      ("domain", .string(name)), ("keys", count.map { .number($0) } ?? .null),
+      ("path", .string(path)),
     ])
   }
 }

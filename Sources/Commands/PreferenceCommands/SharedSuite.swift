@@ -50,7 +50,6 @@ struct SharedAddress {
   /// The prefix of all stores, without slashes around it.
   var prefix: [Substring] { address.prefix.split(separator: "/") }
 
-  /// Returns an address with the path of another one.
   static func address(_ text: String, withPathOf other: String) -> String {
     let start = pathStart(text)
     return String(text[..<start] + other[pathStart(other)...])
@@ -82,7 +81,6 @@ struct SharingSession {
   /// The words before the name of a command of `sync`.
   var path: String { context.commandPath + " sync" }
 
-  /// Returns a shared suite.
   func suite(_ name: String) throws -> SharedSuite {
     guard let configuration = try SharingConfiguration.load(suiteName: name) else {
       throw CommandLineError(
@@ -109,7 +107,6 @@ struct SharingSession {
   }
 }
 
-/// Waits for a suite to be in step.
 struct SyncWaiting {
   private let suite: SharedSuite
   private let shared: SharedPreferences

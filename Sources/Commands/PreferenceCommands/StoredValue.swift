@@ -20,7 +20,6 @@ indirect enum StoredValue {
   case array([StoredValue])
   case dictionary([String: StoredValue])
 
-  /// The maximum nesting depth, which is that of the stores.
   static let maximumDepth = PropertyListForm.maximumDepth
 
   /// Takes a value as a store returns it; `nil` if it has a type that stores don't return.
@@ -73,7 +72,6 @@ indirect enum StoredValue {
     Int64(exactly: number).map(StoredValue.integer) ?? .unsigned(number)
   }
 
-  /// The value as a store takes it.
   var object: Any {
     switch self {
     case .string(let text): text
@@ -267,7 +265,6 @@ extension StoredValue {
 }
 
 extension Data {
-  /// The bytes in hexadecimal digits.
   var hexadecimal: String {
     let digits = Array("0123456789abcdef".utf8)
     return String(

@@ -68,7 +68,6 @@ struct SyncCommonOptions: ParsableArguments {
 }
 
 extension CompletionKind {
-  /// The suites that are shared.
   static var sharedSuites: Self { .names { _ in SharedSuite.names() } }
 }
 

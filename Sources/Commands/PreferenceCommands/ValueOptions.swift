@@ -80,7 +80,6 @@ struct ValueOptions: ParsableArguments {
   /// Whether the elements are added to those that the value has.
   var adds: Bool { given.first?.adds ?? false }
 
-  /// Returns the words of the value.
   func words(_ arguments: [String]) -> [String] { given.first?.words ?? arguments }
 
   /// Returns whether there are more arguments than a key and its value.
@@ -130,7 +129,6 @@ struct ValueOptions: ParsableArguments {
   }
 }
 
-/// The options for the form in which values are printed.
 struct ReadFormOptions: ParsableArguments {
   @Flag(help: "Print JSON")
   var json = false
@@ -148,7 +146,6 @@ struct ReadFormOptions: ParsableArguments {
   }
 }
 
-/// The options for the format of a file.
 struct FileFormatOptions: ParsableArguments {
   @Flag(help: "The file is JSON")
   var json = false

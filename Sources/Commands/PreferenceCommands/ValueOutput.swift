@@ -5,7 +5,6 @@ internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Standard output for values.
 enum ValueOutput {
   /// Writes lines; on a terminal, characters that control it are escaped, except tabs.
   static func write(lines text: String) throws(CommandLineError) {
@@ -18,7 +17,6 @@ enum ValueOutput {
     try StandardOutput.write(json.lines.visibleInJSON + "\n")
   }
 
-  /// Writes bytes as they are.
   static func write(_ bytes: Data) throws(CommandLineError) {
     try StandardOutput.checkOpen()
     var rest = bytes[...]
@@ -75,10 +73,8 @@ extension String {
 
 /// The names that the shell offers; nothing is created for them.
 extension CompletionKind {
-  /// The domains that have preferences.
   static var domains: Self { .names { _ in PreferenceDomain.names() } }
 
-  /// The keys of the domain that the line names.
   static var keys: Self {
     .names { line in
       let named = line.value(of: "--domain", "-d")

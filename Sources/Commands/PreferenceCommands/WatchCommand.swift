@@ -108,14 +108,10 @@ struct WatchCommand: PreferenceSubcommand {
 
   private func line(_ key: String, _ value: StoredValue?) -> String {
     if json {
-      guard let value else {
-        let members = [
-          JSONValue.Member(name: "key", value: .string(key)),
-          JSONValue.Member(name: "removed", value: .bool(true)),
-        ]
-        return JSONValue.object(members).line.visibleInJSON + "\n"
-      }
-      return PreferenceListCommand.json(key, value).line.visibleInJSON + "\n"
+      let object =
+        value.map { PreferenceListCommand.json(key, $0) }
+        ?? .object([("key", .string(key)), ("removed", .bool(true))])
+      return object.line.visibleInJSON + "\n"
     }
     let fields = value.map { ["set", key, $0.kind.rawValue, $0.line] } ?? ["removed", key]
     return TextTable(header: [], rows: [fields]).lines

@@ -3,7 +3,6 @@ internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The form in which a value is written on a command line.
 enum WrittenForm: Equatable {
   case text(ValueKind)
   case json
@@ -112,7 +111,6 @@ enum ShownValue {
 
   init(_ value: StoredValue?) { self = value.map(ShownValue.value) ?? .absent }
 
-  /// Takes a value as a store returns it.
   init(object: PreferenceObject?) {
     self = object.map { StoredValue($0).map(ShownValue.value) ?? .unknown } ?? .absent
   }
@@ -133,17 +131,12 @@ enum ShownValue {
   }
 
   var json: JSONValue {
-    let members: [JSONValue.Member]? =
-      switch self {
-      case .absent: nil
-      case .value(let value):
-        [
-          .init(name: "type", value: .string(value.kind.rawValue)),
-          .init(name: "value", value: value.plainJSON),
-        ]
-      case .hidden(let reason): [.init(name: "type", value: .string(reason))]
-      }
-    return members.map(JSONValue.object) ?? .null
+    switch self {
+    case .absent: .null
+    case .value(let value):
+      .object([("type", .string(value.kind.rawValue)), ("value", value.plainJSON)])
+    case .hidden(let reason): .object([("type", .string(reason))])
+    }
   }
 }
 
@@ -183,8 +176,7 @@ struct ValueDifference {
 
   var json: JSONValue {
     .object([
-      .init(name: "key", value: .string(key)), .init(name: "old", value: old.json),
-      .init(name: "new", value: new.json),
+      ("key", .string(key)), ("old", old.json), ("new", new.json),
     ])
   }
 }

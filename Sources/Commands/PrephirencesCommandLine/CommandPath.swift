@@ -156,7 +156,6 @@ extension CommandPath {
     return CommandPath(groups.first ?? command, Array(words) + rest.dropFirst())
   }
 
-  /// The words that run the command.
   var spelledOut: String {
     ([(groups.first ?? command)._commandName] + words).joined(separator: " ")
   }

@@ -15,7 +15,6 @@ extension CompletionKind {
   }
 }
 
-/// A command line that a shell completes.
 package struct CompletionLine {
   /// The word to complete, as far as it is typed.
   ///
@@ -35,7 +34,6 @@ package struct CompletionLine {
     self.words = (before + words.dropFirst(countBefore + 1)).map(Self.unquoted)
   }
 
-  /// Returns the value of an option, by any of its names.
   package func value(of names: String...) -> String? {
     for (index, word) in options.enumerated() {
       if names.contains(word) { return value(after: index) }

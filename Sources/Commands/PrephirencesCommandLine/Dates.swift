@@ -3,7 +3,6 @@ package import FoundationEssentials
 internal import Glibc
 internal import PrephirencesSystem
 
-/// Dates in ISO 8601.
 package enum DateText {
   /// Before the seconds of a date that has no text in ISO 8601.
   private static let origin = "2001-01-01T00:00:00Z + "

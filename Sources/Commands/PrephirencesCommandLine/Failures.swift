@@ -88,7 +88,6 @@ package struct CommandLineError: CommandFailure, Hashable {
 }
 
 extension CommandLineError {
-  /// The error of a task that was cancelled.
   package static let cancelled = CommandLineError(ExitCodes.cancelled, "cancelled")
 }
 

@@ -13,7 +13,6 @@ package struct Invocation {
     self.host = host
   }
 
-  /// Parses and runs the command.
   package func run() -> Int32 {
     CommandHost.$current.withValue(host) {
       if let code = runQuickly() { return code }

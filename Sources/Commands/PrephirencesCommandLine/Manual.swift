@@ -89,7 +89,6 @@ struct CommandDescription: Decodable {
       let kind: String
       let name: String
 
-      /// The name on the command line.
       var typed: String { (kind == "long" ? "--" : "-") + name }
     }
 
@@ -115,7 +114,6 @@ struct CommandDescription: Decodable {
   let subcommands: [CommandDescription]?
   let arguments: [Argument]?
 
-  /// The words that run the command.
   var words: [String] { (superCommands ?? []) + [commandName] }
 
   /// The visible subcommands, without the parser's own `help`.
@@ -125,10 +123,8 @@ struct CommandDescription: Decodable {
 
   var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
 
-  /// The command and all its subcommands.
   var all: [CommandDescription] { [self] + visibleSubcommands.flatMap(\.all) }
 
-  /// Describes a program from its root command.
   static func program(_ root: any ParsableCommand.Type) throws(CommandLineError) -> Self {
     struct Program: Decodable { let command: CommandDescription }
     do {
@@ -140,7 +136,6 @@ struct CommandDescription: Decodable {
   }
 }
 
-/// The manual page of one command.
 struct ManualPage {
   let command: CommandDescription
   let program: CommandDescription
@@ -149,7 +144,6 @@ struct ManualPage {
   /// What the page shares with those of other commands; `nil` for a command of the host.
   let common: CommonManual?
 
-  /// The name of the page and, with the section, of its file.
   var name: String { command.words.joined(separator: "-") }
   var fileName: String { name + ".1" }
 

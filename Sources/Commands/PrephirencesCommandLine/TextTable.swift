@@ -110,7 +110,6 @@ extension String {
   fileprivate var isMoment: Bool { wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil }
 }
 
-/// Words for a shell.
 package enum ShellText {
   /// Returns a word, in single quotes unless a shell takes it literally.
   package static func quoted(_ word: String) -> String {

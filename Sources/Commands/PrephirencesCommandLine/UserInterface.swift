@@ -125,7 +125,6 @@ package struct UserInterface: Sendable {
     writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
   }
 
-  /// Ends the line of progress.
   package func endProgress() {
     guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
     writeAll("\n", to: STDERR_FILENO)
@@ -145,7 +144,6 @@ package struct UserInterface: Sendable {
   }
 }
 
-/// Facts, one per line.
 package enum FactLines {
   /// Returns pairs as lines with aligned values, limited to the width of a terminal.
   package static func text(

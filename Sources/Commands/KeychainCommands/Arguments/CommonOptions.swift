@@ -95,7 +95,6 @@ struct CommonOptions: QuickArguments {
   /// An identity does not count, because it can also be for a new vault.
   var hasUnlockSource: Bool { unlockSourceCount > 0 && identity == nil }
 
-  /// The descriptor from which the passphrase or recovery code is read.
   var unlockDescriptor: Int32? { passphraseFd ?? recoveryCodeFd }
 
   func validate() throws {

@@ -60,7 +60,6 @@ struct NameCompletions {
       all.filter { (try? CredentialReference($0.description)) == $0 }.map(\.description))
   }
 
-  /// Returns the numbers of the matching slots of the vault.
   func slotNumbers(_ isMeant: (VaultSlot) -> Bool) -> [String] {
     let slots = (try? stores.vault.slots()) ?? []
     return slots.filter(isMeant).map { String($0.number) }
@@ -157,7 +156,6 @@ extension NameCompletions {
 
 /// The names that the shell offers, which are read without unlocking anything.
 extension CompletionKind {
-  /// The services that have credentials.
   static var services: Self { .names { $0.services } }
 
   /// The servers that have internet passwords.
@@ -166,16 +164,13 @@ extension CompletionKind {
   /// The accounts of the service or server that the line names.
   static var accounts: Self { .names { $0.accounts } }
 
-  /// References to the credentials.
   static var references: Self { .names { $0.references } }
 
   /// The access groups, except the unnamed one.
   static var accessGroups: Self { .names { $0.accessGroups } }
 
-  /// The numbers of the slots.
   static var vaultSlots: Self { .names { $0.slotNumbers { _ in true } } }
 
-  /// The numbers of the passphrases' slots.
   static var passphraseSlots: Self { .names { $0.slotNumbers { $0.kind == .passphrase } } }
 
   private static func names(_ find: @escaping @Sendable (NameCompletions) -> [String]) -> Self {

@@ -50,7 +50,6 @@ struct NewNameOptions: ParsableArguments {
       || [toProtocol, toPath, toSecurityDomain, toAuthenticationType].contains { $0 != nil }
   }
 
-  /// Returns the new identity of a credential.
   func identity(insteadOf old: CredentialIdentity, account: String) throws -> CredentialIdentity {
     CredentialIdentity(
       try kind(insteadOf: old.kind, account: account),

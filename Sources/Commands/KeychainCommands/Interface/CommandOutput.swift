@@ -179,7 +179,6 @@ extension KeychainError {
     }
   }
 
-  /// Creates the error of the keychain for a failure of the command line.
   init(_ failure: CommandLineError) {
     let code: Code =
       switch failure.exitCode {

@@ -172,7 +172,6 @@ enum StoreText {
   }
 }
 
-/// The texts about unlocking.
 enum UnlockText {
   /// How to open a vault that `unlock` cannot keep open.
   static var unlockingEachTime: String { KeychainError.Recovery.giveKeyEachTime.commandText }
@@ -202,7 +201,6 @@ enum UnlockText {
 
 /// The questions to a person.
 enum Questions {
-  /// The subject of a question.
   enum Subject {
     case secret(CredentialIdentity)
     case newPassphrase
@@ -231,7 +229,6 @@ enum Questions {
 
   static let answersDiffer = "the two answers differ; try again"
 
-  /// Returns the name of a credential in a question.
   private static func name(of identity: CredentialIdentity) -> String {
     let group = identity.accessGroup.isEmpty ? "" : ", access group \(identity.accessGroup)"
     let name =

@@ -100,7 +100,6 @@ enum HelperProgram: String, CaseIterable {
     }
   }
 
-  /// The program that runs the helper.
   var client: String { rawValue }
 
   /// An operation that reads no credential, by which a link is tried.
@@ -111,7 +110,6 @@ enum HelperProgram: String, CaseIterable {
     }
   }
 
-  /// Returns the name of the link that leads to a host.
   func linkName(of hostName: String) -> String { "\(command)-\(hostName)" }
 
   /// Finds the helper that a program is called as.

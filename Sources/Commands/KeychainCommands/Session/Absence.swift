@@ -117,7 +117,6 @@ extension Session {
 
 /// The texts about things that do not exist.
 enum AbsenceText {
-  /// Returns that a vault given by its path does not exist.
   static func missing(_ absence: VaultAbsence) -> String {
     "the vault '\(absence.path)' does not exist"
   }
@@ -132,7 +131,6 @@ enum AbsenceText {
     return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
   }
 
-  /// Returns which command takes a reference.
   static func reference(_ text: String) -> String {
     "a reference is read with '\(KeychainCommandContext.current.commandPath) read "
       + "\(ShellText.quoted(text))'"

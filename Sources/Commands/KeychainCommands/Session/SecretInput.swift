@@ -32,7 +32,6 @@ struct SecretInput {
     return try piped(by: session.asking.deadline)
   }
 
-  /// Returns a hint about a secret that was stored.
   func hint(about secret: borrowing SecretBytes) -> String? {
     if secret.count == 0 { return SecretInput.emptySecret }
     if secret.withBytes({ $0.hasByteOrderMark }) { return SecretInput.byteOrderMark }

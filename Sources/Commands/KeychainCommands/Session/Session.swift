@@ -13,7 +13,6 @@ struct Session {
   let options: CommonOptions
   let asking: Asking
 
-  /// The automatic choice of store.
   let stores: AutomaticStore
 
   /// The terminal; `nil` if nobody may be asked.
@@ -81,7 +80,6 @@ struct Session {
   /// The paths of the vault's files and of what unlocks it.
   var vaultPaths: [String] { vault.paths }
 
-  /// The store of credentials.
   var store: any CredentialStore { stores }
 
   /// Fails if a variable that names a file or a store is not UTF-8.
@@ -103,13 +101,11 @@ struct Session {
 }
 
 extension Session {
-  /// Asks for a secret.
   func ask(for subject: Questions.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }
     return try prompt.secret(Questions.question(for: subject))
   }
 
-  /// Asks for a secret twice.
   func askTwice(for subject: Questions.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }
     return try prompt.secretTwice(
@@ -124,7 +120,6 @@ extension Session {
     return try prompt.confirm(question)
   }
 
-  /// Returns a finder for the credential of the options.
   func finder(_ options: ItemOptions) -> CredentialFinder {
     CredentialFinder(
       store: store, options: options, defaultService: context.defaultService,
@@ -203,7 +198,6 @@ extension Session {
     return passphrase
   }
 
-  /// Returns the passphrase of an existing export.
   func passphraseOfExport(_ options: ExportPassphraseOptions) throws -> SecretBytes {
     if let given = try options.source.passphrase(for: vault, by: asking.deadline) { return given }
     return try ask(for: .exportPassphrase)
@@ -262,7 +256,6 @@ struct CredentialFinder {
   let options: ItemOptions
   let defaultService: String
 
-  /// Unlocks the stores of a query, or throws.
   let unlock: (CredentialQuery) throws(KeychainError) -> Void
 
   /// Returns how a person unlocks the stores of a query.

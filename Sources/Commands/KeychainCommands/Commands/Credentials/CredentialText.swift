@@ -32,7 +32,6 @@ enum CredentialText {
   /// The mark of another program's item in a list.
   static let otherProgram = "other"
 
-  /// Returns the table of a list of credentials.
   static func table(_ credentials: [Credential]) -> TextTable {
     TextTable(
       header: ["SERVICE", "ACCOUNT", "GROUP", "ACCESSIBILITY", "MODIFIED", "EXPIRES", "LABEL"],
@@ -202,7 +201,6 @@ extension KeychainError {
   static let unlistedIsGone = KeychainError(
     .notFound, "the item was removed from the desktop keyring meanwhile")
 
-  /// The error if no service or server has such an account.
   static func nowhere(_ account: String) -> Self {
     Self(.notFound, "there is no credential '\(account)' of any service or server")
   }
@@ -278,7 +276,6 @@ extension UnlistedItem: JSONConvertible {
   }
 }
 
-/// A secret in JSON.
 enum SecretJSON {
   /// The members of a secret: as text if it is text, otherwise in Base64.
   static func members(_ bytes: RawSpan) -> JSONMembers {

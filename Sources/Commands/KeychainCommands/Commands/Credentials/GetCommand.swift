@@ -137,7 +137,6 @@ extension GetCommand {
     return items.first
   }
 
-  /// Prints the secret of an unlisted item.
   func print(_ item: UnlistedItem, in session: Session) throws {
     guard let secret = try session.stores.secret(of: item) else {
       throw KeychainError.unlistedIsGone

@@ -7,7 +7,6 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Lists credentials.
 struct ListCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
@@ -190,7 +189,6 @@ extension ListCommand {
     session.interface.hint(StoreText.keyringLeftOut)
   }
 
-  /// Prints unlisted items after the credentials.
   func print(_ items: [UnlistedItem]) throws {
     guard !items.isEmpty else { return }
     try CommandOutput.write(
@@ -201,7 +199,6 @@ extension ListCommand {
   private var showsUnlisted: Bool { otherPrograms || !attribute.isEmpty }
 }
 
-/// A credential in a list, with its store.
 struct ListedCredential: JSONConvertible {
   let credential: Credential
   let place: StorePlace?

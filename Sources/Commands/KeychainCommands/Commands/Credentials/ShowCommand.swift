@@ -37,7 +37,6 @@ struct ShowCommand: StoreSubcommand {
   }
 }
 
-/// Renames a credential.
 struct RenameCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
@@ -88,7 +87,6 @@ struct RenameCommand: StoreSubcommand {
   }
 }
 
-/// Deletes a credential.
 struct DeleteCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",

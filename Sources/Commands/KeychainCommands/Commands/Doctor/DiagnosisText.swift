@@ -6,7 +6,6 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import SystemPackage
 
-/// The text of a diagnosis.
 struct DiagnosisText {
   let diagnosis: Diagnosis
 

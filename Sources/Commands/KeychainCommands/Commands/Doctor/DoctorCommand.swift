@@ -78,7 +78,6 @@ extension Diagnosis: JSONConvertible {
   }
 }
 
-/// The choice of store in JSON.
 enum StoresJSON {
   static func members(_ diagnosis: Diagnosis) -> JSONMembers {
     let choice: JSONMembers =

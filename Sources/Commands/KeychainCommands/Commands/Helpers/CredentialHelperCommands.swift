@@ -6,7 +6,6 @@ internal import KeychainStores
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Gives credentials to git.
 struct GitCredentialCommand: HelperCommand, QuickCommand {
   static let quickName: String? = "git-credential"
 

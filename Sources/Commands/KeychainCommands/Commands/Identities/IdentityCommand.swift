@@ -14,7 +14,6 @@ struct IdentityCommand: KeychainCommandGroup {
     ])
 }
 
-/// Creates an identity.
 struct IdentityCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -74,7 +73,6 @@ struct IdentityShowCommand: KeychainSubcommand {
   }
 }
 
-/// Pins an identity to a vault.
 struct IdentityPinCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "pin",
@@ -128,7 +126,6 @@ extension IdentityDescription: JSONConvertible {
   }
 }
 
-/// The texts about identities.
 enum IdentityText {
   static func made(_ identity: IdentityDescription) -> String {
     "created the identity \(identity.path)"

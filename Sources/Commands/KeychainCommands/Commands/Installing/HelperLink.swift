@@ -3,7 +3,6 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The link of a helper in a folder.
 struct HelperLink {
   /// What is at the path of a link.
   enum State: String {
@@ -167,7 +166,6 @@ struct HelperStatus {
     configuredBy.lazy.compactMap { place in place.fault.map { (place.name, $0) } }.first
   }
 
-  /// The state in a few words.
   var words: String {
     switch state {
     case .missing where !configuredBy.isEmpty && !configuredBy.contains(where: \.runsLink):

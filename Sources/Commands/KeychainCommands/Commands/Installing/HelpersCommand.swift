@@ -42,7 +42,6 @@ struct HelpersCommonOptions: ParsableArguments {
   var isQuiet: Bool { quiet || CommonOptions.isQuietByVariable }
 }
 
-/// The links that a command is about.
 struct HelperLinkOptions: ParsableArguments {
   @Argument(
     help: .init(
@@ -57,7 +56,6 @@ struct HelperLinkOptions: ParsableArguments {
     completion: .directory)
   var folder: String?
 
-  /// Returns the links.
   func links(_ host: InstalledHost) throws -> [HelperLink] {
     guard let folder = folder ?? host.usualFolder else { throw KeychainError.noFolderForLinks }
     // It is printed in lines that a person copies into a shell.
@@ -85,7 +83,6 @@ extension HelperProgram: ExpressibleByArgument {
   }
 }
 
-/// Lists the helpers.
 struct HelpersListCommand: HelpersSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",

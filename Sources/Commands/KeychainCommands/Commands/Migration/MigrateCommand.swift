@@ -170,7 +170,6 @@ struct MigrateCommand: KeychainSubcommand {
     return migration
   }
 
-  /// The given service or server.
   private var named: ServiceName? {
     service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
   }
@@ -213,7 +212,6 @@ struct MigrateCommand: KeychainSubcommand {
     }
   }
 
-  /// Returns the place with the given collection.
   private func inCollection(_ place: StorePlace) -> StorePlace {
     guard place != .vault, let collection else { return place }
     return .secretService(.named(collection))

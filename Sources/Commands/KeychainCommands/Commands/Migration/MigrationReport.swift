@@ -3,7 +3,6 @@ internal import KeychainStores
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The texts about migrations.
 enum MigrationText {
   static func summary(of report: MigrationReport, to target: StorePlace, isDryRun: Bool) -> String {
     let parts = [
@@ -73,7 +72,6 @@ enum MigrationText {
       + "services still have the \(StoreText.name(of: copies.source))"
   }
 
-  /// Returns how to finish a migration.
   static func finishing(_ copies: UnfinishedCopies) -> String {
     "to let services change over whose credentials are in both stores, run "
       + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.name) "

@@ -261,7 +261,6 @@ struct RunRequest {
     try checkNames()
   }
 
-  /// The names of the variables that have paths of files.
   var pathVariables: [String] {
     files.map(\.name) + (netrc.isEmpty ? [] : [Self.netrc.variable])
   }

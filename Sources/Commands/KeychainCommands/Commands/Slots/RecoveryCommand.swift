@@ -13,7 +13,6 @@ struct RecoveryCommand: KeychainCommandGroup {
     subcommands: [RecoveryCreateCommand.self])
 }
 
-/// Creates a recovery code.
 struct RecoveryCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -56,9 +55,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
   }
 }
 
-/// The texts about recovery codes.
 enum RecoveryCodeText {
-  /// The text above a recovery code on the screen.
   static let aboveCode =
     "This is the recovery code of the vault. It opens everything in it.\n"
     + "Write it down on paper, and keep it away from this machine; it is not shown again.\n\n    "

@@ -146,7 +146,6 @@ enum SlotText {
   static func deleted(_ count: Int) -> String { "deleted \(Words.items(count))" }
 }
 
-/// The names of slots.
 enum SlotNames {
   /// Returns the kind of a slot; without a device key, it is not known whether a slot is this
   /// machine's.

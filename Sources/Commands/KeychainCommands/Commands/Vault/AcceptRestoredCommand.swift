@@ -85,7 +85,6 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   }
 }
 
-/// The texts about a restored vault.
 enum RestoredText {
   static let questionToAcceptRestored = "accept this vault as it is? [y/N] "
   static let accepted = "accepted the vault as it is"
@@ -123,7 +122,6 @@ enum RestoredText {
     return lines + contents(differences) + slots(differences)
   }
 
-  /// The most problems that are listed.
   private static let listedProblems = 20
 
   /// Returns the contents of the file, and whether they are as expected.

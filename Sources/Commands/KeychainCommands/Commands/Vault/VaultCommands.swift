@@ -3,7 +3,6 @@ internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesCommandLine
 
-/// Unlocks the vault for the commands that follow.
 struct UnlockCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
@@ -45,7 +44,6 @@ struct UnlockCommand: KeychainSubcommand {
   }
 }
 
-/// Locks the vault.
 struct LockCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "lock",
