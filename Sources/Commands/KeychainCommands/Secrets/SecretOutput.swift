@@ -45,7 +45,7 @@ struct SecretOutput {
       let descriptor = try openStream()
       defer { close(descriptor) }
       try write(secret, addsNewline, to: descriptor)
-    default: throw CommandLineError.notARegularFile(path)
+    default: throw KeychainError(CommandLineError.notARegularFile(path))
     }
   }
 
@@ -124,7 +124,7 @@ struct SecretOutput {
     let isOurs = status.st_uid == geteuid() || status.st_uid == 0
     guard isKnown, isStream, isOurs, fcntl(descriptor, F_SETFL, 0) == 0 else {
       close(descriptor)
-      guard isKnown, isStream else { throw CommandLineError.notARegularFile(path) }
+      guard isKnown, isStream else { throw KeychainError(CommandLineError.notARegularFile(path)) }
       throw KeychainError.outputOfOthers(path)
     }
     return descriptor
