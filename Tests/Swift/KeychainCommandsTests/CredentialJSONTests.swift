@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
+import PrephirencesSystem
 import Testing
 
 @testable import KeychainCommands
@@ -34,19 +35,38 @@ struct CredentialJSONTests {
     let credential = Credential(
       .genericPassword(service: "web", account: "alice"),
       attributes: ["\u{E9}": "one", "e\u{301}": "two"])
-    let text = try JSONText.text(CredentialJSON(credential)).utf8
+    let text = CommandOutput.json(credential).utf8
     for pair in ["\"\u{E9}\" : \"one\"", "\"e\u{301}\" : \"two\""] {
       #expect(Data(text).range(of: Data(pair.utf8)) != nil)
     }
+  }
+
+  @Test func jsonSaysTheSameWithEscapes() throws {
+    let text = "\u{1B}\u{7F}\u{9B}\u{202E}\u{61C}\u{E0041}\u{2028}\n\t\"\\👩\u{200D}💻"
+    let json = CommandOutput.json([text])
+    #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)) == [text])
+    #expect(json.contains("\\u007f\\u009b\\u202e\\u061c\\udb40\\udc41\\u2028"))
+    #expect(json.hasPrefix("[\n") && json.hasSuffix("\n]\n"))
+  }
+
+  @Test func layoutIsThatOfFoundation() throws {
+    let texts = (0...0x7F).compactMap { Unicode.Scalar($0) }.map { String($0) } + ["é/\u{1F600}"]
+    let object = [
+      "aB": [], "ab": [texts], "a10": [[]], "a2": [["x"]], "expired": [], "expires": [],
+    ]
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    let json = JSONValue.members(object.map { ($0.key, $0.value) })
+    #expect(json.linesOfFoundation == String(decoding: try encoder.encode(object), as: UTF8.self))
+    #expect(JSONValue.members([]).linesOfFoundation == "{\n\n}")
   }
 
   private static func json(secret: [UInt8]?) throws -> [String: Any] {
     let credential = Credential(
       .genericPassword(service: "web", account: "alice"),
       expires: Date(timeIntervalSince1970: 1_801_396_800), attributes: ["env": "test"])
-    var answer = CredentialJSON(credential)
-    if let secret { answer.reveal(secret.span.bytes) }
-    let text = try JSONText.text(answer)
+    let revealed = secret.map { SecretJSON.members($0.span.bytes) } ?? []
+    let text = CommandOutput.json(JSONValue.members(credential.members + revealed))
     #expect(text.hasSuffix("}\n"))
     let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
     return try #require(object as? [String: Any])

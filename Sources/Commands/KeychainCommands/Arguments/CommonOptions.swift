@@ -47,8 +47,7 @@ struct CommonOptions: QuickArguments {
   @Option(help: .init("Read the recovery code from a file descriptor", valueName: "number"))
   var recoveryCodeFd: Int32?
 
-  @Option(
-    help: .init("Read the recovery code from a file", valueName: "path"), completion: .file())
+  @Option(help: .init("Read the recovery code from a file", valueName: "path"), completion: .file())
   var recoveryCodeFile: String?
 
   @Flag(help: "Accept files with passphrases and keys that their group can read, as in a container")
@@ -96,7 +95,6 @@ struct CommonOptions: QuickArguments {
   /// An identity does not count, because it can also be for a new vault.
   var hasUnlockSource: Bool { unlockSourceCount > 0 && identity == nil }
 
-  /// The descriptor from which the passphrase or recovery code is read.
   var unlockDescriptor: Int32? { passphraseFd ?? recoveryCodeFd }
 
   func validate() throws {
@@ -110,7 +108,7 @@ struct CommonOptions: QuickArguments {
   }
 
   /// Returns the given source; if there is one, no other is tried.
-  func unlockSource(by deadline: Deadline?) throws(KeychainError) -> UnlockSource? {
+  func unlockSource(by deadline: Deadline?) throws -> UnlockSource? {
     if let passphraseFd {
       let descriptor = try PassphraseDescriptor(
         inherited: passphraseFd, option: "--passphrase-fd", by: deadline)

@@ -83,7 +83,6 @@ struct CredentialOptions: QuickArguments {
     return seconds < 3600 ? CredentialOptions.expiresSoon(.seconds(seconds)) : nil
   }
 
-  /// Whether any option is given.
   var isGiven: Bool {
     accessibility != nil || expires != nil || !attribute.isEmpty
       || [label, comment, contentType].contains { $0 != nil }

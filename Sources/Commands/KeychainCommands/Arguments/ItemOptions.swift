@@ -143,7 +143,6 @@ struct ListFilterOptions: ParsableArguments {
     transform: ListFilterOptions.time)
   var expiringWithin: Duration?
 
-  /// Whether credentials are selected by expiry.
   var isActive: Bool { expired || expiringWithin != nil }
 
   func validate() throws {

@@ -50,10 +50,7 @@ struct NewNameOptions: ParsableArguments {
       || [toProtocol, toPath, toSecurityDomain, toAuthenticationType].contains { $0 != nil }
   }
 
-  /// Returns the new identity of a credential.
-  func identity(
-    insteadOf old: CredentialIdentity, account: String
-  ) throws(KeychainError) -> CredentialIdentity {
+  func identity(insteadOf old: CredentialIdentity, account: String) throws -> CredentialIdentity {
     CredentialIdentity(
       try kind(insteadOf: old.kind, account: account),
       accessGroup: toAccessGroup ?? old.accessGroup)
@@ -61,11 +58,11 @@ struct NewNameOptions: ParsableArguments {
 
   private func kind(
     insteadOf old: CredentialIdentity.Kind, account: String
-  ) throws(KeychainError) -> CredentialIdentity.Kind {
+  ) throws -> CredentialIdentity.Kind {
     if let toService { return .genericPassword(service: toService, account: account) }
     switch (old, toServer) {
     case (.genericPassword(let service, _), nil):
-      guard !hasServerDetails else { throw .noServerToChange }
+      guard !hasServerDetails else { throw KeychainError.noServerToChange }
       return .genericPassword(service: service, account: account)
     case (.genericPassword, let server?):
       return .internetPassword(changed(InternetPassword(server: server, account: account)))
@@ -116,23 +113,5 @@ struct SecretDestinationOptions: QuickArguments {
   func validate() throws {
     if output?.isEmpty == true { throw ValidationError(UsageText.emptyOutput) }
     if overwrite && output == nil { throw ValidationError(UsageText.overwriteOutput) }
-  }
-
-  /// Writes a secret.
-  func write(
-    _ secret: borrowing SecretBytes, keeping keptPaths: @autoclosure () -> [String],
-    readers: @autoclosure () throws(KeychainError) -> SecretFileReaders, within deadline: Duration?
-  ) throws(KeychainError) {
-    if let output = SecretOutput.path(named: output) {
-      return try SecretOutput(
-        path: output, overwrites: overwrite, keptPaths: overwrite ? keptPaths() : [],
-        timeout: deadline ?? .seconds(10), readers: readers()
-      )
-      .write(secret, addingNewline: newline == .always)
-    }
-    try CommandOutput.write(secret)
-    if newline == .always || newline != .never && StandardOutput.isTerminal {
-      try CommandOutput.write("\n")
-    }
   }
 }

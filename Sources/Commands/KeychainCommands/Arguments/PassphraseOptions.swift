@@ -4,6 +4,38 @@ internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesSystem
 
+/// A passphrase that options give, by a descriptor or by a file.
+struct PassphraseSource {
+  let descriptor: Int32?
+  let file: String?
+
+  /// The option for the descriptor without its end, such as `--new-passphrase`.
+  let option: String
+
+  var isGiven: Bool { descriptor != nil || file != nil }
+
+  /// Checks that one of the options is given at most.
+  func validate() throws {
+    guard descriptor == nil || file == nil else {
+      throw ValidationError("only one of \(option)-fd and \(option)-file can be given")
+    }
+    if let descriptor, descriptor < 0 {
+      throw ValidationError(UsageText.descriptor("\(option)-fd"))
+    }
+  }
+
+  // `nil` if no option is given. The vault's configuration determines who may read the file.
+  func passphrase(for vault: Vault, by deadline: Deadline?) throws(KeychainError) -> SecretBytes? {
+    if let descriptor {
+      return try PassphraseDescriptor(inherited: descriptor, option: "\(option)-fd", by: deadline)
+        .passphrase()
+    }
+    guard let file else { return nil }
+    return try ProtectedFile(path: file, readers: vault.secretFileReaders(), by: deadline)
+      .passphrase(named: "\(option)-file")
+  }
+}
+
 /// The source of a new passphrase of the vault, which is not the one that unlocks it.
 struct NewPassphraseOptions: ParsableArguments {
   @Option(help: .init("Read the new passphrase from a file descriptor", valueName: "number"))
@@ -13,32 +45,14 @@ struct NewPassphraseOptions: ParsableArguments {
     help: .init("Read the new passphrase from a file", valueName: "path"), completion: .file())
   var newPassphraseFile: String?
 
-  func validate() throws {
-    guard newPassphraseFd == nil || newPassphraseFile == nil else {
-      throw ValidationError(UsageText.oneNewPassphrase)
-    }
-    if let newPassphraseFd, newPassphraseFd < 0 {
-      throw ValidationError(UsageText.descriptor("--new-passphrase-fd"))
-    }
+  var source: PassphraseSource {
+    PassphraseSource(
+      descriptor: newPassphraseFd, file: newPassphraseFile, option: "--new-passphrase")
   }
 
-  var isGiven: Bool { newPassphraseFd != nil || newPassphraseFile != nil }
+  var isGiven: Bool { source.isGiven }
 
-  // `nil` if no option is given. The vault's configuration determines who may read the file.
-  func passphrase(
-    for vault: Vault, by deadline: Deadline?
-  ) throws(KeychainError) -> SecretBytes? {
-    if let newPassphraseFd {
-      return try PassphraseDescriptor(
-        inherited: newPassphraseFd, option: "--new-passphrase-fd", by: deadline
-      ).passphrase()
-    }
-    guard let newPassphraseFile else { return nil }
-    return try ProtectedFile(
-      path: newPassphraseFile, readers: vault.secretFileReaders(), by: deadline
-    )
-    .passphrase(named: "--new-passphrase-file")
-  }
+  func validate() throws { try source.validate() }
 }
 
 /// The source of an export's passphrase, which is not the one that unlocks the vault.
@@ -52,17 +66,12 @@ struct ExportPassphraseOptions: ParsableArguments {
     completion: .file())
   var exportPassphraseFile: String?
 
-  func validate() throws {
-    guard exportPassphraseFd == nil || exportPassphraseFile == nil else {
-      throw ValidationError(UsageText.oneExportPassphrase)
-    }
-    if let exportPassphraseFd, exportPassphraseFd < 0 {
-      throw ValidationError(UsageText.descriptor("--export-passphrase-fd"))
-    }
+  var source: PassphraseSource {
+    PassphraseSource(
+      descriptor: exportPassphraseFd, file: exportPassphraseFile, option: "--export-passphrase")
   }
 
-  /// Whether one is given.
-  var isGiven: Bool { exportPassphraseFd != nil || exportPassphraseFile != nil }
+  func validate() throws { try source.validate() }
 
   /// Checks that no descriptor is used twice.
   func requireOwnDescriptor(_ others: [Int32?]) throws {
@@ -70,22 +79,6 @@ struct ExportPassphraseOptions: ParsableArguments {
     guard !others.contains(exportPassphraseFd) else {
       throw ValidationError(UsageText.exportDescriptorTwice)
     }
-  }
-
-  // `nil` if no option is given. The vault's configuration determines who may read the file.
-  func passphrase(
-    for vault: Vault, by deadline: Deadline?
-  ) throws(KeychainError) -> SecretBytes? {
-    if let exportPassphraseFd {
-      return try PassphraseDescriptor(
-        inherited: exportPassphraseFd, option: "--export-passphrase-fd", by: deadline
-      ).passphrase()
-    }
-    guard let exportPassphraseFile else { return nil }
-    return try ProtectedFile(
-      path: exportPassphraseFile, readers: vault.secretFileReaders(), by: deadline
-    )
-    .passphrase(named: "--export-passphrase-file")
   }
 }
 
@@ -113,14 +106,14 @@ struct NewKeyFileOptions: ParsableArguments {
   ///
   /// A new key file is created first, and removed again if `body` surely changed nothing.
   func withKeyFile<Result>(
-    readers: SecretFileReaders, _ body: (String?) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
+    readers: SecretFileReaders, _ body: (String?) throws -> Result
+  ) throws -> Result {
     guard let newKeyFile else { return try body(withKeyFile) }
-    let key = try translated(secrets: SecretBytes.random(count: 32))
+    let key = try SecretBytes.random(count: 32)
     try key.write(toNewFile: newKeyFile, readers: readers)
-    do throws(KeychainError) {
+    do {
       return try body(newKeyFile)
-    } catch {
+    } catch let error as KeychainError {
       throw error.removing(newKeyFile)
     }
   }

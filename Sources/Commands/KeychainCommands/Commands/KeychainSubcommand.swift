@@ -18,10 +18,10 @@ protocol KeychainSubcommand: PackageCommand {
   var asking: Asking { get }
 
   /// Does the work.
-  func perform(in session: Session) throws(KeychainError)
+  func perform(in session: Session) throws
 
   /// Answers the program that called the command, before the failure is reported to the person.
-  func reply(to failure: KeychainError) throws(KeychainError)
+  func reply(to failure: KeychainError) throws
 }
 
 extension KeychainSubcommand {
@@ -31,7 +31,7 @@ extension KeychainSubcommand {
 
   var asking: Asking { Asking(deadline: common.deadline.map(Deadline.init(after:))) }
 
-  func reply(to failure: KeychainError) throws(KeychainError) {}
+  func reply(to failure: KeychainError) throws {}
 
   static var manual: CommonManual { KeychainManual.common }
 
@@ -57,29 +57,43 @@ extension KeychainSubcommand {
   func run() throws {
     let context = KeychainCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
-      do throws(KeychainError) {
-        try withSession(context) { session throws(KeychainError) in
+      do {
+        try withSession(context) { session in
           if isOfVaultOnly { session.reportOtherStore() }
           try perform(in: session)
         }
-      } catch {
+      } catch let error as KeychainError {
         try reply(to: error)
         throw error
       }
     }
   }
 
-  /// Calls `body` with a session of the command's options.
+  /// Calls `body` with a session of the command's options; failures of what lies below become those of the
+  /// keychain here.
   func withSession<Result>(
-    _ context: KeychainCommandContext, _ body: (Session) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    let session = try Session(common, stores: storeOptions, context: context, asking: asking)
-    // Before a failure is reported, and before a host continues.
-    defer { session.prompt?.close() }
-    CommandOutput.wait(until: common.deadline == nil ? nil : asking.deadline)
-    defer { CommandOutput.wait(until: nil) }
-    return try body(session)
+    _ context: KeychainCommandContext, _ body: (Session) throws -> Result
+  ) throws -> Result {
+    do {
+      let session = try Session(common, stores: storeOptions, context: context, asking: asking)
+      // Before a failure is reported, and before a host continues.
+      defer { session.prompt?.close() }
+      CommandOutput.wait(until: common.deadline == nil ? nil : asking.deadline)
+      defer { CommandOutput.wait(until: nil) }
+      return try body(session)
+    } catch {
+      throw KeychainError.converted(error)
+    }
   }
+}
+
+/// A command whose options choose the store.
+protocol StoreSubcommand: KeychainSubcommand {
+  var stores: StoreOptions { get }
+}
+
+extension StoreSubcommand {
+  var storeOptions: StoreOptions? { stores }
 }
 
 /// A command that only groups subcommands.

@@ -34,8 +34,7 @@ extension KeychainError.Recovery.Action {
     case .update: Self.command("update")
     case .delete: Self.command("delete")
     case .deleteItem(let identity, let isOfOtherProgram):
-      Self.command(
-        "delete " + Self.options(naming: identity, ofOtherProgram: isOfOtherProgram))
+      Self.command("delete " + Self.options(naming: identity, ofOtherProgram: isOfOtherProgram))
     case .createVault(startingAnew: false): Self.command("init")
     case .createVault(startingAnew: true): Self.command("init --start-anew")
     case .nameVault: "--vault"
@@ -154,14 +153,14 @@ enum StoreText {
     + "--store secret-service searches it"
 
   /// Returns what a file of the vault's credentials does not contain.
-  static func leftInKeyring(_ credentials: Int, _ services: Int) -> String {
-    "\(Words.counted(credentials, "credential")) of \(Words.counted(services, "service")) "
+  static func leftInKeyring(_ credentials: Int, _ serviceCount: Int) -> String {
+    "\(Words.counted(credentials, "credential")) of \(Words.counted(serviceCount, "service")) "
       + "\(Words.are(credentials)) kept in the desktop keyring, and not in this file"
   }
 
   /// Returns the same if the credentials cannot be counted.
-  static func leftUncounted(_ services: Int, _ failure: KeychainError) -> String {
-    "what \(Words.counted(services, "service")) \(services == 1 ? "has" : "have") in the desktop keyring is "
+  static func leftUncounted(_ serviceCount: Int, _ failure: KeychainError) -> String {
+    "what \(Words.counted(serviceCount, "service")) \(serviceCount == 1 ? "has" : "have") in the desktop keyring is "
       + "not in this file, and could not be counted: \(failure.message)"
   }
 
@@ -173,7 +172,6 @@ enum StoreText {
   }
 }
 
-/// The texts about unlocking.
 enum UnlockText {
   /// How to open a vault that `unlock` cannot keep open.
   static var unlockingEachTime: String { KeychainError.Recovery.giveKeyEachTime.commandText }
@@ -203,7 +201,6 @@ enum UnlockText {
 
 /// The questions to a person.
 enum Questions {
-  /// The subject of a question.
   enum Subject {
     case secret(CredentialIdentity)
     case newPassphrase
@@ -232,7 +229,6 @@ enum Questions {
 
   static let answersDiffer = "the two answers differ; try again"
 
-  /// Returns the name of a credential in a question.
   private static func name(of identity: CredentialIdentity) -> String {
     let group = identity.accessGroup.isEmpty ? "" : ", access group \(identity.accessGroup)"
     let name =

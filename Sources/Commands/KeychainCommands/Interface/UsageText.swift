@@ -22,10 +22,6 @@ enum UsageText {
   static let oneUnlockSource =
     "only one of --passphrase-fd, --passphrase-file, --key-file, --identity, --recovery-code-fd and "
     + "--recovery-code-file can unlock"
-  static let oneNewPassphrase =
-    "only one of --new-passphrase-fd and --new-passphrase-file can be given"
-  static let oneExportPassphrase =
-    "only one of --export-passphrase-fd and --export-passphrase-file can be given"
   static let exportDescriptorTwice =
     "the export, its passphrase and that of the vault need descriptors of their own"
   static let missingExport = "Missing expected argument '<file>'"

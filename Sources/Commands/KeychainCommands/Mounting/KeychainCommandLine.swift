@@ -2,6 +2,7 @@ public import ArgumentParser
 internal import Glibc
 package import KeychainCredentials
 package import KeychainSecrets
+public import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
@@ -100,18 +101,65 @@ extension KeychainCommandLine {
   package static func secret(
     at text: String, in root: any ParsableCommand.Type
   ) throws(KeychainError) -> SecretBytes {
-    let reference = try CredentialReference(text)
-    let options: CommonOptions
-    let stores: StoreOptions
     do {
-      options = try CommonOptions.parse(["--no-prompt"])
-      stores = try StoreOptions.parse([])
+      let session = try Session(
+        CommonOptions.parse(["--no-prompt"]), stores: StoreOptions.parse([]),
+        context: KeychainCommandContext(root), asking: Asking())
+      return try session.resolver().resolve(CredentialReference(text))
     } catch {
-      throw KeychainError(.internalFailure, "the options of the keychain cannot be set")
+      throw KeychainError.converted(error) as? KeychainError
+        ?? KeychainError(.internalFailure, "the options of the keychain cannot be set")
     }
-    let session = try Session(
-      options, stores: stores, context: KeychainCommandContext(root), asking: Asking())
-    return try session.resolver().resolve(reference)
+  }
+}
+
+extension KeychainCommandContext {
+  /// Creates the context of a host from its root command, which has ``KeychainCommand`` among its
+  /// subcommands or theirs.
+  ///
+  /// - Parameters:
+  ///   - root: The root command.
+  ///   - defaultService: The service of a credential if none is given.
+  ///   - defaultVault: The path of the vault if none is given; `nil` for the usual one.
+  public init(
+    _ root: any ParsableCommand.Type, defaultService: String = "default",
+    defaultVault: String? = nil
+  ) {
+    self.init(
+      hostName: root._commandName, commandPath: Self.words(from: root).map { Words.joined($0) },
+      defaultService: defaultService, defaultVault: defaultVault)
+  }
+
+  /// Returns the words that run the commands, with the root's name first; `nil` if the root does not
+  /// have them.
+  static func words(from root: any ParsableCommand.Type) -> [String]? {
+    root == KeychainCommand.self
+      ? [KeychainCommand.name]
+      : root.words(leadingTo: { $0 == KeychainCommand.self }).map { $0 + [KeychainCommand.name] }
+  }
+}
+
+extension KeychainCommandContext {
+  /// Writes a notice to standard error, under the host's name, with what can be done as commands of the host.
+  ///
+  /// A program that mounts the commands passes it as the closure for notices of its own stores. Its users
+  /// then read `'mytool keychain recovery create'`, and not the name of a function:
+  ///
+  /// ```swift
+  /// let keychain = KeychainPreferences(
+  ///   service: "com.example.deploy", interaction: .terminal,
+  ///   notice: KeychainCommandContext.current.writeToStandardError)
+  /// ```
+  ///
+  /// A line is broken to the width of a terminal. Characters that control a terminal are escaped. A failure
+  /// to write is not reported. Nothing is written if `KEYCHAIN_QUIET` is not empty.
+  ///
+  /// - Parameter notice: The notice.
+  @Sendable
+  public func writeToStandardError(_ notice: Notice) {
+    Self.$current.withValue(self) {
+      UserInterface(hostName: hostName, isQuiet: CommonOptions.isQuietByVariable).report(notice)
+    }
   }
 }
 

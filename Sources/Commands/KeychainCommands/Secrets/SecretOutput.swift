@@ -29,25 +29,23 @@ struct SecretOutput {
 
   /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
   /// complete new one.
-  func write(
-    _ secret: borrowing SecretBytes, addingNewline addsNewline: Bool
-  ) throws(KeychainError) {
+  func write(_ secret: borrowing SecretBytes, addingNewline addsNewline: Bool) throws {
     if let descriptor = Self.descriptor(namedBy: path) {
       guard StandardDescriptors.wasOpen(descriptor) else {
-        throw .cannotWrite(path, errno: EBADF)
+        throw KeychainError.cannotWrite(path, errno: EBADF)
       }
       return try write(secret, addsNewline, to: descriptor)
     }
     switch Self.fileType(at: path) {
     case nil where !overwrites: try create(secret, addsNewline)
-    case S_IFREG where !overwrites: throw .outputExists(path)
+    case S_IFREG where !overwrites: throw KeychainError.outputExists(path)
     case nil, S_IFREG:
       try replace(secret, addsNewline)
     case S_IFIFO, S_IFCHR:
       let descriptor = try openStream()
       defer { close(descriptor) }
       try write(secret, addsNewline, to: descriptor)
-    default: throw .notARegularFile(path)
+    default: throw KeychainError(CommandLineError.notARegularFile(path))
     }
   }
 
@@ -73,25 +71,21 @@ struct SecretOutput {
   }
 
   /// Creates a file that appears when it is complete, and never replaces another one.
-  private func create(
-    _ secret: borrowing SecretBytes, _ addsNewline: Bool
-  ) throws(KeychainError) {
+  private func create(_ secret: borrowing SecretBytes, _ addsNewline: Bool) throws {
     do throws(FileError) {
       try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
         try Self.write(secret, addsNewline, to: descriptor)
       }
     } catch {
-      throw error.kind == .alreadyExists ? .outputExists(path) : .cannotWrite(path, error)
+      throw KeychainError.ofWriting(path, error, ifExists: .outputExists(path))
     }
   }
 
-  private func replace(
-    _ secret: borrowing SecretBytes, _ addsNewline: Bool
-  ) throws(KeychainError) {
+  private func replace(_ secret: borrowing SecretBytes, _ addsNewline: Bool) throws {
     let folder = FilePath(path).removingLastComponent().string
     let replaced = [FileIdentity(path), FileIdentity(folder.isEmpty ? "." : folder)]
     if keptPaths.contains(where: { FileIdentity($0).map { replaced.contains($0) } ?? false }) {
-      throw .outputIsNeeded(path)
+      throw KeychainError.outputIsNeeded(path)
     }
     // A signal in between would leave a second file with the secret until the next call.
     let signals = HeldSignals()
@@ -101,12 +95,12 @@ struct SecretOutput {
         try Self.write(secret, addsNewline, to: descriptor)
       }
     } catch {
-      throw .cannotWrite(path, error)
+      throw KeychainError.ofWriting(path, error)
     }
   }
 
   /// Opens a pipe or device; retries until the timeout if a pipe has no reader.
-  private func openStream() throws(KeychainError) -> Int32 {
+  private func openStream() throws -> Int32 {
     let deadline = Deadline(after: timeout)
     let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
     while true {
@@ -115,33 +109,34 @@ struct SecretOutput {
       // Only a pipe can have no reader.
       let failure = errno
       guard failure == EINTR || failure == ENXIO && Self.fileType(at: path) == S_IFIFO else {
-        throw .cannotWrite(path, errno: failure)
+        throw KeychainError.cannotWrite(path, errno: failure)
       }
-      guard !deadline.hasPassed else { throw .nobodyReads(path) }
+      guard !deadline.hasPassed else { throw KeychainError.nobodyReads(path) }
       Deadline.pause(upTo: 20)
     }
   }
 
   /// Checks that another user has not put a pipe in place of the file.
-  private func checked(_ descriptor: Int32) throws(KeychainError) -> Int32 {
+  private func checked(_ descriptor: Int32) throws -> Int32 {
     var status = stat()
     let isKnown = fstat(descriptor, &status) == 0
     let isStream = [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
     let isOurs = status.st_uid == geteuid() || status.st_uid == 0
     guard isKnown, isStream, isOurs, fcntl(descriptor, F_SETFL, 0) == 0 else {
       close(descriptor)
-      throw isKnown && isStream ? .outputOfOthers(path) : .notARegularFile(path)
+      guard isKnown, isStream else { throw KeychainError(CommandLineError.notARegularFile(path)) }
+      throw KeychainError.outputOfOthers(path)
     }
     return descriptor
   }
 
   private func write(
     _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: Int32
-  ) throws(KeychainError) {
+  ) throws {
     do throws(Errno) {
       try Self.write(secret, addsNewline, to: FileDescriptor(rawValue: descriptor))
     } catch {
-      throw .cannotWrite(path, errno: error.rawValue)
+      throw KeychainError.cannotWrite(path, errno: error.rawValue)
     }
   }
 
@@ -155,21 +150,22 @@ struct SecretOutput {
 
 extension SecretBytes {
   /// Creates a file with the bytes, readable only by the user.
-  borrowing func write(
-    toNewFile path: String, readers: SecretFileReaders
-  ) throws(KeychainError) {
+  borrowing func write(toNewFile path: String, readers: SecretFileReaders) throws(KeychainError) {
     do throws(FileError) {
       try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
         try write(to: descriptor)
       }
     } catch {
-      throw error.kind == .alreadyExists ? .keyFileExists(path) : .cannotWrite(path, error)
+      throw KeychainError.ofWriting(path, error, ifExists: .keyFileExists(path))
     }
   }
 }
 
 extension KeychainError {
-  fileprivate static func cannotWrite(_ path: String, _ error: FileError) -> Self {
+  fileprivate static func ofWriting(
+    _ path: String, _ error: FileError, ifExists: KeychainError? = nil
+  ) -> Self {
+    if error.kind == .alreadyExists, let ifExists { return ifExists }
     guard case .failed(_, let cause) = error.kind else {
       return KeychainError(ofNewSecretFile: error)
     }
@@ -229,8 +225,7 @@ extension KeychainError {
   }
 
   static func outputExists(_ path: String) -> Self {
-    .fileExists(
-      "'\(path)'", recovery: .nameNewFile + ", or replace this one with \(.overwrite)")
+    .fileExists("'\(path)'", recovery: .nameNewFile + ", or replace this one with \(.overwrite)")
   }
 
   static func outputIsNeeded(_ path: String) -> Self {

@@ -47,8 +47,7 @@ final class PassphraseDescriptor: Sendable {
     // A terminal would show what is typed; the prompt hides it.
     guard isatty(descriptor) == 0 else { throw .terminalAsSource(name) }
     guard
-      let secret = try SecretBytes.reading(
-        descriptor, named: name, limit: Self.limit, by: deadline)
+      let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit, by: deadline)
     else { throw .passphraseTooLong(name) }
     return try translated(secrets: secret.droppingTrailingNewline())
   }

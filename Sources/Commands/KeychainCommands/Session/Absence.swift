@@ -22,8 +22,7 @@ extension Session {
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
     guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
-    return KeychainError(
-      failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
+    return KeychainError(failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
   }
 
   /// Returns a failure with its cause if the given vault does not exist.
@@ -35,19 +34,19 @@ extension Session {
 
   /// Calls `body` for a credential that must exist, and explains the error if it does not.
   func expecting<Result>(
-    _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    do throws(KeychainError) {
+    _ identity: CredentialIdentity, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
       return try body()
-    } catch {
+    } catch let error as KeychainError {
       throw error.code == .notFound ? notFound(identity) : error
     }
   }
 
   /// Reports that the given vault doesn't exist, if that is so.
-  func reportMissingVault() throws(KeychainError) {
+  func reportMissingVault() throws {
     guard let (absence, name) = missingNamedVault() else { return }
-    guard absence.hasFolder else { throw .noFolder(absence, named: name) }
+    guard absence.hasFolder else { throw KeychainError.noFolder(absence, named: name) }
     interface.say(AbsenceText.missing(absence))
     interface.hint(AbsenceText.checkPath(of: name))
   }
@@ -118,7 +117,6 @@ extension Session {
 
 /// The texts about things that do not exist.
 enum AbsenceText {
-  /// Returns that a vault given by its path does not exist.
   static func missing(_ absence: VaultAbsence) -> String {
     "the vault '\(absence.path)' does not exist"
   }
@@ -133,7 +131,6 @@ enum AbsenceText {
     return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
   }
 
-  /// Returns which command takes a reference.
   static func reference(_ text: String) -> String {
     "a reference is read with '\(KeychainCommandContext.current.commandPath) read "
       + "\(ShellText.quoted(text))'"

@@ -15,26 +15,23 @@ struct SecretInput {
   let allowsEmpty: Bool
 
   /// Returns the secret from the command line, otherwise from a pipe, otherwise from the person.
-  func secret(
-    for identity: CredentialIdentity, in session: Session
-  ) throws(KeychainError) -> SecretBytes {
+  func secret(for identity: CredentialIdentity, in session: Session) throws -> SecretBytes {
     let secret = try givenSecret(for: identity, in: session)
-    guard secret.count > 0 || allowsEmpty else { throw .emptySecret }
+    guard secret.count > 0 || allowsEmpty else { throw KeychainError.emptySecret }
     return secret
   }
 
   private func givenSecret(
     for identity: CredentialIdentity, in session: Session
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws -> SecretBytes {
     if let insecureValue {
       session.interface.hint(SecretInput.insecureValue)
-      return try translated(secrets: SecretBytes(copying: insecureValue))
+      return try SecretBytes(copying: insecureValue)
     }
     guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret(identity)) }
     return try piped(by: session.asking.deadline)
   }
 
-  /// Returns a hint about a secret that was stored.
   func hint(about secret: borrowing SecretBytes) -> String? {
     if secret.count == 0 { return SecretInput.emptySecret }
     if secret.withBytes({ $0.hasByteOrderMark }) { return SecretInput.byteOrderMark }
@@ -43,18 +40,18 @@ struct SecretInput {
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
   }
 
-  private func piped(by deadline: Deadline?) throws(KeychainError) -> SecretBytes {
+  private func piped(by deadline: Deadline?) throws -> SecretBytes {
     // A closed stream would look like an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(SecretInput.secretOnInput)
+      throw CommandLineError.inputClosed(SecretInput.secretOnInput)
     }
     guard
       let secret = try SecretBytes.reading(
         STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount,
         by: deadline)
-    else { throw .secretTooLong }
+    else { throw KeychainError.secretTooLong }
     guard trimsNewline else { return secret }
-    return try translated(secrets: secret.droppingTrailingNewline())
+    return try secret.droppingTrailingNewline()
   }
 }
 

@@ -13,7 +13,6 @@ struct Session {
   let options: CommonOptions
   let asking: Asking
 
-  /// The automatic choice of store.
   let stores: AutomaticStore
 
   /// The terminal; `nil` if nobody may be asked.
@@ -27,9 +26,9 @@ struct Session {
   init(
     _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext,
     asking: Asking
-  ) throws(KeychainError) {
+  ) throws {
     StandardDescriptors.prepare()
-    if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }
+    if options.vault != nil, choice?.choice == .secretService { throw KeychainError.vaultOrKeyring }
     let interface = UserInterface(hostName: context.hostName, isQuiet: options.isQuiet)
     try Self.checkVariables()
     let mayAsk = !options.noPrompt && !EnvironmentVariables.process.isSet("KEYCHAIN_NO_PROMPT")
@@ -81,18 +80,17 @@ struct Session {
   /// The paths of the vault's files and of what unlocks it.
   var vaultPaths: [String] { vault.paths }
 
-  /// The store of credentials.
   var store: any CredentialStore { stores }
 
   /// Fails if a variable that names a file or a store is not UTF-8.
   ///
   /// Also those that this command may not need: what unlocks is looked for when it is needed only.
-  private static func checkVariables() throws(KeychainError) {
+  private static func checkVariables() throws {
     for name in [
       "KEYCHAIN_VAULT", "KEYCHAIN_STORE", "KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE",
       "KEYCHAIN_IDENTITY_FILE", "KEYCHAIN_TRUSTED_FOLDERS", "CREDENTIALS_DIRECTORY",
     ] {
-      _ = try translated(EnvironmentVariables.process.value(name))
+      _ = try EnvironmentVariables.process.value(name)
     }
   }
 
@@ -103,13 +101,11 @@ struct Session {
 }
 
 extension Session {
-  /// Asks for a secret.
   func ask(for subject: Questions.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }
     return try prompt.secret(Questions.question(for: subject))
   }
 
-  /// Asks for a secret twice.
   func askTwice(for subject: Questions.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }
     return try prompt.secretTwice(
@@ -124,26 +120,48 @@ extension Session {
     return try prompt.confirm(question)
   }
 
-  /// Returns a finder for the credential of the options.
   func finder(_ options: ItemOptions) -> CredentialFinder {
     CredentialFinder(
       store: store, options: options, defaultService: context.defaultService,
-      unlock: { [stores] query throws(KeychainError) in try stores.makeReadable(query) },
-      unlocking: { [stores] query throws(KeychainError) in try Self.unlocking(stores, query) })
+      unlock: stores.unlock, unlocking: stores.unlocking)
   }
 
   /// Returns a resolver of references, which unlocks as ``finder(_:)`` does.
   func resolver() -> ReferenceResolver {
     ReferenceResolver(
       store: store, defaultService: context.defaultService,
-      unlock: { [stores] query throws(KeychainError) in try stores.makeReadable(query) },
-      unlocking: { [stores] query throws(KeychainError) in try Self.unlocking(stores, query) })
+      unlock: stores.unlock, unlocking: stores.unlocking)
   }
 
-  private static func unlocking(
-    _ stores: AutomaticStore, _ query: CredentialQuery
+}
+
+extension SecretDestinationOptions {
+  func write(_ secret: borrowing SecretBytes, in session: Session) throws {
+    if let output = SecretOutput.path(named: output) {
+      return try SecretOutput(
+        path: output, overwrites: overwrite, keptPaths: overwrite ? session.vaultPaths : [],
+        timeout: session.options.deadline ?? .seconds(10),
+        readers: session.vault.secretFileReaders()
+      )
+      .write(secret, addingNewline: newline == .always)
+    }
+    try CommandOutput.write(secret)
+    if newline == .always || newline != .never && StandardOutput.isTerminal {
+      try CommandOutput.write("\n")
+    }
+  }
+}
+
+extension AutomaticStore {
+  fileprivate func unlock(_ query: CredentialQuery) throws(KeychainError) {
+    try makeReadable(query)
+  }
+
+  /// Returns how a person unlocks the stores of a query.
+  fileprivate func unlocking(
+    _ query: CredentialQuery
   ) throws(KeychainError) -> KeychainError.Recovery {
-    UnlockText.unlockToSee(try stores.places(for: query), in: stores)
+    UnlockText.unlockToSee(try places(for: query), in: self)
   }
 }
 
@@ -161,29 +179,27 @@ struct Asking {
 extension Session {
   /// Returns a new passphrase of the vault; an empty one is refused.
   func newPassphrase(_ options: NewPassphraseOptions) throws(KeychainError) -> SecretBytes {
-    let passphrase =
-      if let given = try options.passphrase(for: vault, by: asking.deadline) { given } else {
-        try askTwice(for: .newPassphrase)
-      }
-    guard passphrase.count > 0 else { throw .emptyPassphrase }
-    return passphrase
+    try new(options.source, .newPassphrase, ifEmpty: .emptyPassphrase)
   }
 
   /// Returns the passphrase of a new export; an empty one is refused.
-  func newPassphraseOfExport(
-    _ options: ExportPassphraseOptions
+  func newPassphraseOfExport(_ options: ExportPassphraseOptions) throws -> SecretBytes {
+    try new(options.source, .newExportPassphrase, ifEmpty: .emptyExportPassphrase)
+  }
+
+  private func new(
+    _ source: PassphraseSource, _ subject: Questions.Subject, ifEmpty failure: KeychainError
   ) throws(KeychainError) -> SecretBytes {
     let passphrase =
-      if let given = try options.passphrase(for: vault, by: asking.deadline) { given } else {
-        try askTwice(for: .newExportPassphrase)
+      if let given = try source.passphrase(for: vault, by: asking.deadline) { given } else {
+        try askTwice(for: subject)
       }
-    guard passphrase.count > 0 else { throw .emptyExportPassphrase }
+    guard passphrase.count > 0 else { throw failure }
     return passphrase
   }
 
-  /// Returns the passphrase of an existing export.
-  func passphraseOfExport(_ options: ExportPassphraseOptions) throws(KeychainError) -> SecretBytes {
-    if let given = try options.passphrase(for: vault, by: asking.deadline) { return given }
+  func passphraseOfExport(_ options: ExportPassphraseOptions) throws -> SecretBytes {
+    if let given = try options.source.passphrase(for: vault, by: asking.deadline) { return given }
     return try ask(for: .exportPassphrase)
   }
 }
@@ -191,11 +207,11 @@ extension Session {
 extension Session {
   /// Calls `body`, which resolves a reference, and explains the error if the credential is absent.
   func explaining<Result: ~Copyable>(
-    _ reference: CredentialReference, _ body: () throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    do throws(KeychainError) {
+    _ reference: CredentialReference, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
       return try body()
-    } catch {
+    } catch let error as KeychainError {
       guard error.code == .notFound else { throw error }
       guard let identity = try? resolver().identity(of: reference), error == .notFound(identity)
       else { throw explainingMissingVault(error) }
@@ -207,8 +223,8 @@ extension Session {
 extension Session {
   /// Calls `body` with a closure that shows progress.
   func withProgress<Result>(
-    _ body: (@escaping (VaultProgress) -> Void) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
+    _ body: (@escaping (VaultProgress) -> Void) throws -> Result
+  ) throws -> Result {
     var shown = 0
     defer { if shown > 0 { interface.endProgress() } }
     return try body { progress in
@@ -240,7 +256,6 @@ struct CredentialFinder {
   let options: ItemOptions
   let defaultService: String
 
-  /// Unlocks the stores of a query, or throws.
   let unlock: (CredentialQuery) throws(KeychainError) -> Void
 
   /// Returns how a person unlocks the stores of a query.
@@ -251,7 +266,7 @@ struct CredentialFinder {
   /// Its names are exactly the options', unless these leave names of an internet password open.
   /// Then it is the only internet password with the given names; if there is none, the names are
   /// the options', and no credential will be found.
-  func identity(account: String) throws(KeychainError) -> CredentialIdentity {
+  func identity(account: String) throws -> CredentialIdentity {
     let exact = options.identity(account: account, defaultService: defaultService)
     guard options.leavesNamesOpen, try store.credential(for: exact) == nil else { return exact }
     return try identity(matching: options.query(account: account)) ?? exact
@@ -261,7 +276,7 @@ struct CredentialFinder {
   /// identity if there is none.
   ///
   /// Usually it reads the credential once.
-  func secret(account: String) throws(KeychainError) -> FoundSecret {
+  func secret(account: String) throws -> FoundSecret {
     let exact = options.identity(account: account, defaultService: defaultService)
     if let stored = try store.secret(for: exact) { return .stored(stored) }
     guard options.leavesNamesOpen,
@@ -274,11 +289,11 @@ struct CredentialFinder {
   /// Searches for the only credential that matches a query, and the options.
   ///
   /// Returns the identity, or `nil` if there is none.
-  func identity(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {
+  func identity(matching query: CredentialQuery) throws -> CredentialIdentity? {
     let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: unlocking)
     let found = CredentialIdentity.withoutReplaced(
       try searcher.credentials(matching: query, where: options.matchesDetails))
-    guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
+    guard found.count <= 1 else { throw KeychainError.ambiguous(found.map(\.identity)) }
     return found.first?.identity
   }
 }

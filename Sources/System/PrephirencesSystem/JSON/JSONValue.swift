@@ -112,37 +112,44 @@ extension JSONValue {
   /// the end.
   package var lines: String { text(margin: "\n") }
 
+  /// The same as Foundation's encoder writes it: with lines in an empty list, and two short escapes more.
+  package var linesOfFoundation: String { text(margin: "\n", asFoundation: true) }
+
   /// The value on one line.
   package var line: String { text(margin: nil) }
 
-  private func text(margin: String?) -> String {
+  private func text(margin: String?, asFoundation: Bool = false) -> String {
+    let inner = margin.map { $0 + "  " }
     switch self {
-    case .null: "null"
-    case .bool(let bool): bool ? "true" : "false"
-    case .number(let digits): digits
-    case .string(let text): Self.quoted(text)
+    case .null: return "null"
+    case .bool(let bool): return bool ? "true" : "false"
+    case .number(let digits): return digits
+    case .string(let text): return Self.quoted(text, asFoundation: asFoundation)
     case .array(let values):
-      Self.list("[", values.map { $0.text(margin: margin.map { $0 + "  " }) }, "]", margin)
+      let items = values.map { $0.text(margin: inner, asFoundation: asFoundation) }
+      return Self.list("[", items, "]", margin, asFoundation)
     case .object(let members):
-      Self.list(
-        "{",
-        members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map {
-          Self.quoted($0.name) + (margin == nil ? ":" : " : ")
-            + $0.value.text(margin: margin.map { $0 + "  " })
-        }, "}", margin)
+      let items = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map {
+        Self.quoted($0.name, asFoundation: asFoundation) + (margin == nil ? ":" : " : ")
+          + $0.value.text(margin: inner, asFoundation: asFoundation)
+      }
+      return Self.list("{", items, "}", margin, asFoundation)
     }
   }
 
   private static func list(
-    _ open: String, _ items: [String], _ close: String, _ margin: String?
+    _ open: String, _ items: [String], _ close: String, _ margin: String?, _ asFoundation: Bool
   ) -> String {
-    guard let margin, !items.isEmpty else { return open + items.joined(separator: ",") + close }
+    guard let margin, !items.isEmpty else {
+      let gap = margin.map { asFoundation ? "\n" + $0 : "" } ?? ""
+      return open + items.joined(separator: ",") + gap + close
+    }
     let inner = margin + "  "
     return open + inner + items.joined(separator: "," + inner) + margin + close
   }
 
   /// Returns a text with quotes, and with escapes where JSON needs them.
-  package static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String, asFoundation: Bool = false) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -151,6 +158,8 @@ extension JSONValue {
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
+      case "\u{8}" where asFoundation: result += "\\b"
+      case "\u{C}" where asFoundation: result += "\\f"
       case _ where scalar.value < 0x20:
         let digits = String(scalar.value, radix: 16)
         result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

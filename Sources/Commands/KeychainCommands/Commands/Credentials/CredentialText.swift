@@ -32,7 +32,6 @@ enum CredentialText {
   /// The mark of another program's item in a list.
   static let otherProgram = "other"
 
-  /// Returns the table of a list of credentials.
   static func table(_ credentials: [Credential]) -> TextTable {
     TextTable(
       header: ["SERVICE", "ACCOUNT", "GROUP", "ACCESSIBILITY", "MODIFIED", "EXPIRES", "LABEL"],
@@ -202,7 +201,6 @@ extension KeychainError {
   static let unlistedIsGone = KeychainError(
     .notFound, "the item was removed from the desktop keyring meanwhile")
 
-  /// The error if no service or server has such an account.
   static func nowhere(_ account: String) -> Self {
     Self(.notFound, "there is no credential '\(account)' of any service or server")
   }
@@ -225,116 +223,63 @@ extension KeychainError {
   }
 }
 
-/// A credential in JSON; absent attributes are omitted.
-struct CredentialJSON: Encodable {
-  private let identity: CredentialIdentityJSON
-  private let facts: CredentialFactsJSON
-  private var revealed: RevealedSecretJSON?
+// MARK: - JSON
 
-  init(_ credential: Credential) {
-    identity = CredentialIdentityJSON(credential.identity)
-    facts = CredentialFactsJSON(credential)
-  }
+extension Credential: JSONConvertible {
+  var json: JSONValue { .members(members) }
 
-  /// Puts all into one object.
-  func encode(to encoder: any Encoder) throws {
-    try identity.encode(to: encoder)
-    try facts.encode(to: encoder)
-    try revealed?.encode(to: encoder)
-  }
-
-  /// Adds the secret, as text if it is text.
-  mutating func reveal(_ bytes: RawSpan) {
-    revealed = RevealedSecretJSON(bytes)
+  /// The members of its object; a version is text, as readers of JSON that keep numbers as doubles
+  /// would lose digits.
+  var members: JSONMembers {
+    identity.members + [
+      ("accessibility", accessibility.description), ("label", label), ("comment", comment),
+      ("contentType", contentType), ("attributes", attributes), ("created", created),
+      ("modified", modified), ("expires", expires), ("expired", isExpired()),
+      ("otherProgram", isOfOtherProgram ? JSONValue.bool(true) : nil),
+      ("version", String(version)),
+    ]
   }
 }
 
-/// The attributes of a credential, without its names.
-private struct CredentialFactsJSON: Encodable {
-  let accessibility: String
-  let label: String?
-  let comment: String?
-  let contentType: String?
-  let attributes: AttributesJSON
-  let created: Date
-  let modified: Date
-  let expires: Date?
-  let expired: Bool
+extension CredentialIdentity: JSONConvertible {
+  var json: JSONValue { .members(members) }
 
-  /// `true` for another program's item; omitted for ours.
-  let otherProgram: Bool?
-
-  /// The version as text: readers of JSON that keep numbers as doubles would lose digits.
-  let version: String
-
-  init(_ credential: Credential) {
-    accessibility = credential.accessibility.description
-    label = credential.label
-    comment = credential.comment
-    contentType = credential.contentType
-    attributes = AttributesJSON(attributes: credential.attributes)
-    created = credential.created
-    modified = credential.modified
-    expires = credential.expires
-    expired = credential.isExpired()
-    otherProgram = credential.isOfOtherProgram ? true : nil
-    version = String(credential.version)
+  fileprivate var members: JSONMembers {
+    let kindMembers: JSONMembers =
+      switch kind {
+      case .genericPassword(let service, _): [("kind", "genericPassword"), ("service", service)]
+      case .internetPassword(let password):
+        [
+          ("kind", "internetPassword"), ("server", password.server),
+          ("protocol", password.protocol), ("port", password.port), ("path", password.path),
+          ("securityDomain", password.securityDomain),
+          ("authenticationType", password.authenticationType),
+        ]
+      }
+    return kindMembers + [("accessGroup", accessGroup), ("account", account)]
   }
 }
 
-/// A secret in JSON.
-struct RevealedSecretJSON: Encodable {
-  /// The encoding of ``secret``: `utf-8` or `base64`.
-  let encoding: String
-  let secret: String
+extension CredentialAttributes: JSONConvertible {
+  var json: JSONValue { .members(map { ($0.name, $0.value) }) }
+}
 
-  /// Creates it from a secret, as text if it is text.
-  init(_ bytes: RawSpan) {
-    if let text = bytes.text {
-      (encoding, secret) = ("utf-8", text)
-    } else {
-      (encoding, secret) = ("base64", Data(bytes.array).base64EncodedString())
-    }
+extension UnlistedItem: JSONConvertible {
+  var json: JSONValue { .members(members) }
+
+  /// The members of its object; unknown values are omitted.
+  var members: JSONMembers {
+    [
+      ("kind", "otherProgram"), ("store", StoreChoice.secretService.rawValue), ("label", label),
+      ("attributes", attributes), ("created", created), ("modified", modified),
+    ]
   }
 }
 
-/// The names of a credential in JSON.
-struct CredentialIdentityJSON: Encodable {
-  let kind: String
-  let accessGroup: String
-  let account: String
-  private(set) var service: String?
-  private(set) var server: String?
-  private(set) var `protocol`: String?
-  private(set) var port: UInt16?
-  private(set) var path: String?
-  private(set) var securityDomain: String?
-  private(set) var authenticationType: String?
-
-  init(_ identity: CredentialIdentity) {
-    accessGroup = identity.accessGroup
-    account = identity.account
-    switch identity.kind {
-    case .genericPassword(let service, _):
-      kind = "genericPassword"
-      self.service = service
-    case .internetPassword(let password):
-      kind = "internetPassword"
-      server = password.server
-      `protocol` = password.protocol
-      port = password.port
-      path = password.path
-      securityDomain = password.securityDomain
-      authenticationType = password.authenticationType
-    }
-  }
-}
-
-/// Attributes as a JSON object.
-struct AttributesJSON: Encodable {
-  let attributes: CredentialAttributes
-
-  func encode(to encoder: any Encoder) throws {
-    try JSONObject(attributes.map { ($0.name, $0.value) }).encode(to: encoder)
+enum SecretJSON {
+  /// The members of a secret: as text if it is text, otherwise in Base64.
+  static func members(_ bytes: RawSpan) -> JSONMembers {
+    if let text = bytes.text { return [("encoding", "utf-8"), ("secret", text)] }
+    return [("encoding", "base64"), ("secret", Data(bytes.array).base64EncodedString())]
   }
 }

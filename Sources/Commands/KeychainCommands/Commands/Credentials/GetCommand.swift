@@ -5,9 +5,10 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Reads a secret.
-struct GetCommand: KeychainSubcommand, QuickCommand {
+struct GetCommand: StoreSubcommand, QuickCommand {
   static let quickName: String? = "get"
 
   static let configuration = CommandConfiguration(
@@ -35,8 +36,7 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
           curl --fail --config - https://example.com/
       """)
 
-  @Argument(
-    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String?
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
@@ -72,8 +72,6 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     account = line.optionalArgument()
   }
 
-  var storeOptions: StoreOptions? { stores }
-
   func validate() throws {
     if account == nil && attribute.isEmpty {
       throw ValidationError(UsageText.accountOrAttribute)
@@ -83,21 +81,21 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     if json && destination.newline != nil { throw ValidationError(UsageText.newlineWithJSON) }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     if let found = try unlistedItem(in: session) { return try print(found, in: session) }
     let stored = try storedSecret(in: session)
-    guard allowExpired || !stored.credential.isExpired() else { throw .expired(stored.credential) }
-    if json {
-      var answer = CredentialJSON(stored.credential)
-      stored.secret.withBytes { answer.reveal($0) }
-      return try CommandOutput.write(try CommandOutput.json(answer))
+    guard allowExpired || !stored.credential.isExpired() else {
+      throw KeychainError.expired(stored.credential)
     }
-    try destination.write(
-      stored.secret, keeping: session.vaultPaths,
-      readers: session.vault.secretFileReaders(), within: common.deadline)
+    if json {
+      let secret = stored.secret.withBytes { SecretJSON.members($0) }
+      return try CommandOutput.write(
+        CommandOutput.json(JSONValue.members(stored.credential.members + secret)))
+    }
+    try destination.write(stored.secret, in: session)
   }
 
-  private func storedSecret(in session: Session) throws(KeychainError) -> StoredSecret {
+  private func storedSecret(in session: Session) throws -> StoredSecret {
     guard let account, attribute.isEmpty, !scope.allServices else {
       let identity = try search(in: session)
       guard let stored = try session.store.secret(for: identity) else {
@@ -112,7 +110,7 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
   }
 
   /// Searches for the only credential with the attributes, or with the account in any service.
-  private func search(in session: Session) throws(KeychainError) -> CredentialIdentity {
+  private func search(in session: Session) throws -> CredentialIdentity {
     let attributes = CredentialAttributes(attribute)
     let query = scope.narrow(item.query(account: account, attributes: attributes))
     if let found = try session.finder(item).identity(matching: query) { return found }
@@ -125,7 +123,7 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
 // Items of other programs without names of a credential are found by their attributes.
 extension GetCommand {
   /// Returns the item of another program that has the attributes; `nil` if there is none.
-  func unlistedItem(in session: Session) throws(KeychainError) -> UnlistedItem? {
+  func unlistedItem(in session: Session) throws -> UnlistedItem? {
     guard account == nil else { return nil }
     let attributes = CredentialAttributes(attribute)
     let result = try session.stores.search(
@@ -133,26 +131,26 @@ extension GetCommand {
     guard result.unlistedCount > 0 else { return nil }
     let items = try session.stores.unlistedItems(matching: attributes)
     let credentials = result.credentials.filter(item.matchesDetails(of:))
-    guard items.count + credentials.count <= 1 else { throw .ambiguous(credentials, items) }
+    guard items.count + credentials.count <= 1 else {
+      throw KeychainError.ambiguous(credentials, items)
+    }
     return items.first
   }
 
-  /// Prints the secret of an unlisted item.
-  func print(_ item: UnlistedItem, in session: Session) throws(KeychainError) {
-    guard let secret = try session.stores.secret(of: item) else { throw .unlistedIsGone }
-    guard json else {
-      return try destination.write(
-        secret, keeping: session.vaultPaths,
-        readers: session.vault.secretFileReaders(), within: common.deadline)
+  func print(_ item: UnlistedItem, in session: Session) throws {
+    guard let secret = try session.stores.secret(of: item) else {
+      throw KeychainError.unlistedIsGone
     }
-    var answer = UnlistedItemJSON(item)
-    secret.withBytes { answer.reveal($0) }
-    try CommandOutput.write(try CommandOutput.json(answer))
+    guard json else {
+      return try destination.write(secret, in: session)
+    }
+    let members = secret.withBytes { SecretJSON.members($0) }
+    try CommandOutput.write(CommandOutput.json(JSONValue.members(item.members + members)))
   }
 }
 
 /// Reads what a reference names.
-struct ReadCommand: KeychainSubcommand {
+struct ReadCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "read",
     abstract: "Print what a reference names",
@@ -185,25 +183,19 @@ struct ReadCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     // Not read by the argument parser, which would repeat what may be a secret by mistake.
     let reference = try CredentialReference(reference)
-    let value = try session.explaining(reference) { () throws(KeychainError) in
+    let value = try session.explaining(reference) {
       try read(reference, in: session)
     }
-    try destination.write(
-      value, keeping: session.vaultPaths,
-      readers: session.vault.secretFileReaders(), within: common.deadline)
+    try destination.write(value, in: session)
   }
 
-  private func read(
-    _ reference: CredentialReference, in session: Session
-  ) throws(KeychainError) -> SecretBytes {
+  private func read(_ reference: CredentialReference, in session: Session) throws -> SecretBytes {
     var resolver = session.resolver()
     resolver.allowsExpired = allowExpired
-    do throws(KeychainError) {
+    do {
       return try resolver.resolve(reference)
     } catch {
       guard error.code == .expired else { throw error }

@@ -5,9 +5,9 @@ internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
-/// Lists credentials.
-struct ListCommand: KeychainSubcommand {
+struct ListCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List credentials, never their secrets",
@@ -66,8 +66,6 @@ struct ListCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
   func validate() throws {
     if allGroups && item.accessGroup != nil {
       throw ValidationError(UsageText.groupOrAll)
@@ -81,7 +79,7 @@ struct ListCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let query = query
     let found = try session.stores.locatedSearch(query)
     let result = found.result
@@ -107,12 +105,15 @@ struct ListCommand: KeychainSubcommand {
     if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else {
       let records = try session.stores.records.all().unreadable
-      guard result.damaged.allSatisfy(records.contains) else { throw .damagedItems(result.damaged) }
-      throw .damagedRecords(result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
+      guard result.damaged.allSatisfy(records.contains) else {
+        throw KeychainError.damagedItems(result.damaged)
+      }
+      throw KeychainError.damagedRecords(
+        result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
     }
     // It is not known which of them would be listed, so the list may not be empty.
     guard !isAllLocked else {
-      throw .allLocked(
+      throw KeychainError.allLocked(
         result.lockedCount, try session.stores.places(for: query), in: session.stores)
     }
   }
@@ -149,14 +150,9 @@ struct ListCommand: KeychainSubcommand {
       + "or --all-services is given."
   }
 
-  private func print(
-    _ listed: [ListedCredential], _ unlisted: [UnlistedItem]
-  ) throws(KeychainError) {
+  private func print(_ listed: [ListedCredential], _ unlisted: [UnlistedItem]) throws {
     if json {
-      let all =
-        listed.map { ListedJSON.credential(ListedCredentialJSON($0)) }
-        + unlisted.map { ListedJSON.unlisted(UnlistedItemJSON($0)) }
-      return try CommandOutput.write(try CommandOutput.json(all))
+      return try CommandOutput.write(CommandOutput.json(listed.map(\.json) + unlisted.map(\.json)))
     }
     let table = CredentialText.table(listed, forPrograms: !StandardOutput.isTerminal)
     if StandardOutput.isTerminal {
@@ -173,7 +169,7 @@ extension ListCommand {
   /// Returns the unlisted items of a search if they should be shown.
   func unlistedItems(
     of result: CredentialSearchResult, in session: Session
-  ) throws(KeychainError) -> [UnlistedItem] {
+  ) throws -> [UnlistedItem] {
     guard result.unlistedCount > 0, showsUnlisted, !filter.isActive else { return [] }
     return try session.stores.unlistedItems(matching: CredentialAttributes(attribute))
       .filter { pattern?.matches($0.label) ?? true }
@@ -193,8 +189,7 @@ extension ListCommand {
     session.interface.hint(StoreText.keyringLeftOut)
   }
 
-  /// Prints unlisted items after the credentials.
-  func print(_ items: [UnlistedItem]) throws(KeychainError) {
+  func print(_ items: [UnlistedItem]) throws {
     guard !items.isEmpty else { return }
     try CommandOutput.write(
       StandardOutput.isTerminal
@@ -204,8 +199,7 @@ extension ListCommand {
   private var showsUnlisted: Bool { otherPrograms || !attribute.isEmpty }
 }
 
-/// A credential in a list, with its store.
-struct ListedCredential {
+struct ListedCredential: JSONConvertible {
   let credential: Credential
   let place: StorePlace?
 
@@ -222,71 +216,11 @@ struct ListedCredential {
     let isUsual = collection == nil || place == .secretService(.default)
     return place.name + (isUsual ? "" : ":\(collection ?? "")")
   }
-}
 
-/// A credential of a list in JSON.
-struct ListedCredentialJSON: Encodable {
-  private let credential: CredentialJSON
-  private let place: PlaceJSON
-
-  private struct PlaceJSON: Encodable {
-    let store: String?
-    let collection: String?
-  }
-
-  init(_ listed: ListedCredential) {
-    credential = CredentialJSON(listed.credential)
-    place = PlaceJSON(
-      store: listed.place?.name, collection: listed.place.flatMap(StoresJSON.collection))
-  }
-
-  /// Puts all into one object.
-  func encode(to encoder: any Encoder) throws {
-    try credential.encode(to: encoder)
-    try place.encode(to: encoder)
-  }
-}
-
-/// An item of another program in JSON; unknown values are omitted.
-struct UnlistedItemJSON: Encodable {
-  private let facts: Facts
-  private var revealed: RevealedSecretJSON?
-
-  private struct Facts: Encodable {
-    let kind = "otherProgram"
-    let store = StoreChoice.secretService.rawValue
-    let label: String
-    let attributes: AttributesJSON
-    let created: Date?
-    let modified: Date?
-  }
-
-  init(_ item: UnlistedItem) {
-    facts = Facts(
-      label: item.label, attributes: AttributesJSON(attributes: item.attributes),
-      created: item.created, modified: item.modified)
-  }
-
-  /// Puts all into one object.
-  func encode(to encoder: any Encoder) throws {
-    try facts.encode(to: encoder)
-    try revealed?.encode(to: encoder)
-  }
-
-  /// Adds the secret, as text if it is text.
-  mutating func reveal(_ bytes: RawSpan) { revealed = RevealedSecretJSON(bytes) }
-}
-
-/// An entry of a list: a credential, or an item of another program.
-enum ListedJSON: Encodable {
-  case credential(ListedCredentialJSON)
-  case unlisted(UnlistedItemJSON)
-
-  /// Encodes the entry.
-  func encode(to encoder: any Encoder) throws {
-    switch self {
-    case .credential(let credential): try credential.encode(to: encoder)
-    case .unlisted(let item): try item.encode(to: encoder)
-    }
+  var json: JSONValue {
+    .members(
+      credential.members + [
+        ("store", place?.name), ("collection", place.flatMap(StoresJSON.collection)),
+      ])
   }
 }

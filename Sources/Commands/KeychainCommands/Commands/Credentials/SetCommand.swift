@@ -8,7 +8,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Stores a secret.
-struct SetCommand: KeychainSubcommand, QuickCommand {
+struct SetCommand: StoreSubcommand, QuickCommand {
   static let quickName: String? = "set"
 
   static let configuration = CommandConfiguration(
@@ -24,8 +24,7 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
         printf %s "$TOKEN" | \(keychainPath) set alice --service example.com --expires 90d
       """)
 
-  @Argument(
-    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @Argument(help: .hidden)
@@ -74,8 +73,6 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     rest = []
   }
 
-  var storeOptions: StoreOptions? { stores }
-
   func validate() throws {
     guard rest.isEmpty else { throw ValidationError(UsageText.secretFromArgument) }
     // A server is enough to name a password, for example if it accepts a token without an account.
@@ -97,7 +94,7 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = item.identity(account: account, defaultService: session.context.defaultService)
     let input = SecretInput(
       trimsNewline: trimNewline, insecureValue: insecureValue, allowsEmpty: allowEmpty)
@@ -149,7 +146,7 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
 }
 
 /// Changes a credential without its secret.
-struct UpdateCommand: KeychainSubcommand {
+struct UpdateCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "update",
     abstract: "Change a credential without its secret",
@@ -160,8 +157,7 @@ struct UpdateCommand: KeychainSubcommand {
         \(keychainPath) update alice --service example.com --expires 2027-01-31 --label "Work"
       """)
 
-  @Argument(
-    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
@@ -178,18 +174,16 @@ struct UpdateCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
   func validate() throws {
     guard details.isGiven || !removeAttribute.isEmpty else {
       throw ValidationError(UsageText.nothingToUpdate)
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.finder(item).identity(account: account)
     let update = details.update(removing: removeAttribute)
-    try session.expecting(identity) { () throws(KeychainError) in
+    try session.expecting(identity) {
       _ = try session.store.update(identity, with: update, expectedVersion: expectedVersion)
     }
     if let hint = details.hint { session.interface.hint(hint) }

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 
 /// Shows a credential without its secret.
-struct ShowCommand: KeychainSubcommand {
+struct ShowCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Show a credential without its secret",
@@ -14,8 +14,7 @@ struct ShowCommand: KeychainSubcommand {
         \(keychainPath) show alice --service example.com --json
       """)
 
-  @Argument(
-    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
@@ -26,22 +25,19 @@ struct ShowCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.finder(item).identity(account: account)
     guard let credential = try session.store.credential(for: identity) else {
       throw session.notFound(identity)
     }
     try CommandOutput.write(
       json
-        ? try CommandOutput.json(CredentialJSON(credential))
+        ? CommandOutput.json(credential)
         : CredentialText.description(of: credential))
   }
 }
 
-/// Renames a credential.
-struct RenameCommand: KeychainSubcommand {
+struct RenameCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
     abstract: "Rename a credential, or move it to another service or group",
@@ -55,8 +51,7 @@ struct RenameCommand: KeychainSubcommand {
       """,
     aliases: ["mv"])
 
-  @Argument(
-    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @Argument(help: "The new account", completion: .accounts)
@@ -74,8 +69,6 @@ struct RenameCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
   func validate() throws {
     // As in 'set': a server is enough to name a password.
     let isOfServer = names.toServer != nil || (item.server != nil && names.toService == nil)
@@ -84,18 +77,17 @@ struct RenameCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let old = try session.finder(item).identity(account: account)
     let new = try names.identity(insteadOf: old, account: newAccount)
-    let renamed = try session.expecting(old) { () throws(KeychainError) in
+    let renamed = try session.expecting(old) {
       try session.store.rename(old, to: new, expectedVersion: expectedVersion)
     }
-    if json { try CommandOutput.write(try CommandOutput.json(CredentialJSON(renamed))) }
+    if json { try CommandOutput.write(CommandOutput.json(renamed)) }
   }
 }
 
-/// Deletes a credential.
-struct DeleteCommand: KeychainSubcommand {
+struct DeleteCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete a credential",
@@ -108,8 +100,7 @@ struct DeleteCommand: KeychainSubcommand {
       """,
     aliases: ["rm"])
 
-  @Argument(
-    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
@@ -126,9 +117,7 @@ struct DeleteCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.finder(item).identity(account: account)
     guard
       try session.store.remove(

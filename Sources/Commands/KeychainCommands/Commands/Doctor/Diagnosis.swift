@@ -9,7 +9,7 @@ internal import KeychainVault
 /// The state of the keychain, without asking or changing anything.
 struct Diagnosis {
   /// How well the vault is protected.
-  enum Grade: String, Encodable {
+  enum Grade: String {
     case strong, fair, weak
   }
 

@@ -6,7 +6,6 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import SystemPackage
 
-/// The text of a diagnosis.
 struct DiagnosisText {
   let diagnosis: Diagnosis
 
@@ -176,9 +175,7 @@ extension DiagnosisText {
     }
   }
 
-  private static func words(
-    for consequence: VaultLoss.Consequence, isOfDeviceKey: Bool
-  ) -> String {
+  private static func words(for consequence: VaultLoss.Consequence, isOfDeviceKey: Bool) -> String {
     switch consequence {
     case .everything: "everything is lost"
     case .everythingAsNothingElseOpens: "everything is lost, as nothing else opens the vault"

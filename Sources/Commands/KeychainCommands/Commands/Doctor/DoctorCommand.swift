@@ -8,7 +8,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Explains the state of the keychain.
-struct DoctorCommand: KeychainSubcommand {
+struct DoctorCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
     abstract: "Explain which store is used, what protects it, and what to do next",
@@ -37,8 +37,6 @@ struct DoctorCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
   /// It looks at many things, each of which another process may hold up.
   var asking: Asking { Asking(deadline: Deadline(after: common.deadline ?? .seconds(10))) }
 
@@ -48,107 +46,84 @@ struct DoctorCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let name =
       service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
     // As if it were not set, a file that others can read would be passed over.
-    _ = try translated(EnvironmentVariables.process.value("NETRC"))
+    _ = try EnvironmentVariables.process.value("NETRC")
     let diagnosis = Diagnosis(session, service: name)
     try CommandOutput.write(
       json
-        ? try CommandOutput.json(DiagnosisJSON(diagnosis))
+        ? CommandOutput.json(diagnosis)
         : DiagnosisText(diagnosis: diagnosis).text)
     session.hintAtMissingVault()
     if let failure = diagnosis.failure ?? diagnosis.sourceProblem { throw failure }
   }
 }
 
-/// A diagnosis in JSON.
-struct DiagnosisJSON: Encodable {
-  private let stores: StoresJSON
-  private let facts: DiagnosisFactsJSON
-
-  init(_ diagnosis: Diagnosis) {
-    stores = StoresJSON(diagnosis)
-    facts = DiagnosisFactsJSON(diagnosis)
-  }
-
-  /// Puts all into one object.
-  func encode(to encoder: any Encoder) throws {
-    try stores.encode(to: encoder)
-    try facts.encode(to: encoder)
-  }
-}
-
-/// The findings of a diagnosis, without the choice of store.
-private struct DiagnosisFactsJSON: Encodable {
-  let path: String?
-  let grade: Diagnosis.Grade?
-  let vault: StatusJSON?
-  let problem: String?
-  let weakKeyFiles: [String]
-  let openNetrcFiles: [String]
-  let expired: Int?
-  let expiringWithin30Days: Int?
-  let expiryUnknown: Int?
-  let memoryCanBeLocked: Bool
-  let lockedMemoryLimit: UInt64?
-  let mayAsk: Bool
-  let memoryLocking: MemoryLocking
-  let processFilesAreMounted: Bool
-  let helpers: [HelperStatusJSON]
-  let next: [String]
-
-  init(_ diagnosis: Diagnosis) {
-    path = diagnosis.path
-    grade = diagnosis.grade
-    vault = diagnosis.status.map { StatusJSON($0, sourceProblem: diagnosis.sourceProblem) }
-    problem = (diagnosis.failure ?? diagnosis.sourceProblem)?.message
-    weakKeyFiles = diagnosis.weakKeyFiles
-    openNetrcFiles = diagnosis.openNetrcFiles
-    expired = diagnosis.expiry?.expiredCount
-    expiringWithin30Days = diagnosis.expiry?.expiringCount
-    expiryUnknown = diagnosis.expiry?.unknownCount
-    memoryCanBeLocked = diagnosis.canLockMemory
-    lockedMemoryLimit = diagnosis.lockedMemoryLimit
-    mayAsk = diagnosis.mayAsk
-    memoryLocking = diagnosis.memoryLocking
-    processFilesAreMounted = diagnosis.hasProcessFiles
-    helpers = diagnosis.helpers.map(HelperStatusJSON.init)
-    next = diagnosis.nextSteps.map(NextStepText.text)
+extension Diagnosis: JSONConvertible {
+  var json: JSONValue {
+    .members(
+      StoresJSON.members(self) + [
+        ("path", path), ("grade", grade?.rawValue),
+        ("vault", status.map { VaultText.json(of: $0, sourceProblem: sourceProblem) }),
+        ("problem", (failure ?? sourceProblem)?.message), ("weakKeyFiles", weakKeyFiles),
+        ("openNetrcFiles", openNetrcFiles), ("expired", expiry?.expiredCount),
+        ("expiringWithin30Days", expiry?.expiringCount), ("expiryUnknown", expiry?.unknownCount),
+        ("memoryCanBeLocked", canLockMemory), ("lockedMemoryLimit", lockedMemoryLimit),
+        ("mayAsk", mayAsk), ("memoryLocking", memoryLocking.rawValue),
+        ("processFilesAreMounted", hasProcessFiles), ("helpers", helpers),
+        ("next", nextSteps.map(NextStepText.text)),
+      ])
   }
 }
 
-/// The choice of store in JSON.
-struct StoresJSON: Encodable {
-  let store: String?
-  let collection: String?
-  let chosenBy: String?
-  let reason: String
-  let services: [String: Int]
-  let damagedRecords: [String]
-  let unfinishedMigrations: [UnfinishedCopiesJSON]
-  let sessionBus: SessionBusJSON?
-  let desktopKeyring: DesktopKeyringJSON?
-
-  init(_ diagnosis: Diagnosis) {
-    switch diagnosis.choice {
-    case .success(let decision):
-      store = decision.place.name
-      collection = Self.collection(decision.place)
-      chosenBy = Self.word(for: decision.reason)
-      reason = DiagnosisText.words(for: decision.reason)
-    case .failure(let failure):
-      (store, collection, chosenBy, reason) = (nil, nil, nil, failure.message)
-    }
+enum StoresJSON {
+  static func members(_ diagnosis: Diagnosis) -> JSONMembers {
+    let choice: JSONMembers =
+      switch diagnosis.choice {
+      case .success(let decision):
+        [
+          ("store", decision.place.name), ("collection", collection(decision.place)),
+          ("chosenBy", word(for: decision.reason)),
+          ("reason", DiagnosisText.words(for: decision.reason)),
+        ]
+      case .failure(let failure): [("reason", failure.message)]
+      }
     let records = try? diagnosis.records.get()
-    services = (records?.places ?? []).reduce(into: [:]) { $0[$1.name, default: 0] += 1 }
-    damagedRecords = records?.unreadable ?? []
-    unfinishedMigrations = diagnosis.copies.map { UnfinishedCopiesJSON($0) }
+    let services: [String: Int] = (records?.places ?? [])
+      .reduce(into: [:]) { $0[$1.name, default: 0] += 1 }
     let probe = diagnosis.probe
-    sessionBus = probe.busAddress.map { SessionBusJSON(address: $0, process: probe.busProcess) }
-    desktopKeyring =
-      diagnosis.findsBus ? DesktopKeyringJSON(probe, diagnosis.provider) : nil
+    return choice + [
+      ("services", services), ("damagedRecords", records?.unreadable ?? []),
+      (
+        "unfinishedMigrations",
+        diagnosis.copies.map {
+          JSONValue.members([
+            ("from", $0.source.name), ("to", $0.target.name), ("copies", $0.count),
+          ])
+        }
+      ),
+      (
+        "sessionBus",
+        probe.busAddress.map {
+          JSONValue.members([("address", $0), ("process", probe.busProcess)])
+        }
+      ),
+      ("desktopKeyring", diagnosis.findsBus ? keyring(probe, diagnosis.provider) : nil),
+    ]
+  }
+
+  private static func keyring(
+    _ probe: SecretServiceProbe, _ program: InstalledProgram?
+  ) -> JSONValue {
+    .members([
+      ("provider", program?.name ?? probe.provider?.name), ("process", probe.provider?.process),
+      ("user", probe.provider?.user), ("program", program?.path), ("package", program?.package),
+      ("version", program?.version), ("activatable", probe.isActivatable),
+      ("defaultCollection", probe.defaultCollection), ("locked", probe.isLocked),
+      ("problem", probe.failure?.message),
+    ])
   }
 
   /// The collection of a place in the desktop keyring.
@@ -174,51 +149,5 @@ struct StoresJSON: Encodable {
     case .noSessionBus: "noSessionBus"
     case .keyringUnavailable: "keyringUnavailable"
     }
-  }
-}
-
-/// Copies in both stores since a migration, in JSON.
-struct UnfinishedCopiesJSON: Encodable {
-  let from: String
-  let to: String
-  let copies: Int
-
-  init(_ copies: UnfinishedCopies) {
-    from = copies.source.name
-    to = copies.target.name
-    self.copies = copies.count
-  }
-}
-
-/// The session bus in JSON.
-struct SessionBusJSON: Encodable {
-  let address: String
-  let process: Int32?
-}
-
-/// The desktop keyring in JSON.
-struct DesktopKeyringJSON: Encodable {
-  let provider: String?
-  let process: Int32?
-  let user: UInt32?
-  let program: String?
-  let package: String?
-  let version: String?
-  let activatable: Bool
-  let defaultCollection: String?
-  let locked: Bool?
-  let problem: String?
-
-  init(_ probe: SecretServiceProbe, _ program: InstalledProgram?) {
-    provider = program?.name ?? probe.provider?.name
-    process = probe.provider?.process
-    user = probe.provider?.user
-    self.program = program?.path
-    package = program?.package
-    version = program?.version
-    activatable = probe.isActivatable
-    defaultCollection = probe.defaultCollection
-    locked = probe.isLocked
-    problem = probe.failure?.message
   }
 }

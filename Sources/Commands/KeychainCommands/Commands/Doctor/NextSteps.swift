@@ -43,7 +43,6 @@ enum NextStep {
 }
 
 extension Diagnosis {
-  /// The next steps, in order.
   var nextSteps: [NextStep] {
     let source = sourceProblem?.recovery.map { [NextStep.recover($0)] } ?? []
     return storeSteps + source + vaultSteps + expirySteps
@@ -129,7 +128,6 @@ extension VaultStatus {
   fileprivate var hasSlotOfThisDevice: Bool { slots.contains { $0.isThisDevice == true } }
 }
 
-/// The texts of next steps.
 enum NextStepText {
   static func text(_ step: NextStep) -> String {
     switch step {

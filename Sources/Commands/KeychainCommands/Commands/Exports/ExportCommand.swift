@@ -5,6 +5,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// Writes credentials to a file for another vault.
 struct ExportCommand: KeychainSubcommand {
@@ -56,14 +57,14 @@ struct ExportCommand: KeychainSubcommand {
     try passphrase.requireOwnDescriptor([common.passphraseFd])
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     try checkTarget()
     let services = services
     try unlock(session, services)
     let queries = services?.map(\.query)
     let passphrase = try session.newPassphraseOfExport(passphrase)
     let isShort = passphrase.count < Self.usualLength
-    let report = try session.withProgress { progress throws(KeychainError) in
+    let report = try session.withProgress { progress in
       isToOutput
         ? try session.vault.export(
           toFileDescriptor: STDOUT_FILENO, passphrase: passphrase, matching: queries,
@@ -71,7 +72,7 @@ struct ExportCommand: KeychainSubcommand {
         : try session.vault.export(
           to: file, passphrase: passphrase, matching: queries, progress: progress)
     }
-    if json { try CommandOutput.write(try CommandOutput.json(ExportJSON(report, file: file))) }
+    if json { try CommandOutput.write(CommandOutput.json(ExportText.json(of: report, file: file))) }
     session.interface.say(ExportText.summary(of: report, file: isToOutput ? nil : file))
     if report.leftOutCount > 0 {
       session.interface.say(ExportText.stayBehind(report.leftOutCount))
@@ -84,14 +85,16 @@ struct ExportCommand: KeychainSubcommand {
   private static let usualLength = 10
 
   /// Called first, so that nobody chooses a passphrase for an export that cannot be written.
-  private func checkTarget() throws(KeychainError) {
+  private func checkTarget() throws {
     guard isToOutput else {
       var status = stat()
-      guard lstat(file, &status) != 0 else { throw .fileExists(file) }
+      guard lstat(file, &status) != 0 else { throw KeychainError.fileExists(file) }
       return
     }
-    guard !StandardOutput.isTerminal else { throw .exportToTerminal }
-    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
+    guard !StandardOutput.isTerminal else { throw KeychainError.exportToTerminal }
+    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else {
+      throw CommandLineError.outputFailed(errno: EBADF)
+    }
   }
 
   /// The services and servers that are exported; `nil` for all.
@@ -103,11 +106,11 @@ struct ExportCommand: KeychainSubcommand {
 
   /// Unlocks before asking for the passphrase of the export, and checks that there is something to
   /// export.
-  private func unlock(_ session: Session, _ services: [ServiceName]?) throws(KeychainError) {
+  private func unlock(_ session: Session, _ services: [ServiceName]?) throws {
     for service in services ?? [] {
       guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
       throw (session.stores.recordedPlace(of: service) ?? .vault) != .vault
-        ? .exportOfKeyring(service) : .nothingToExport("\(service)")
+        ? KeychainError.exportOfKeyring(service) : .nothingToExport("\(service)")
     }
     let counts = try session.vault.itemCounts(matching: services?.map(\.query))
     try session.vault.ensureReadable(counts.requirementOfExport)
@@ -196,38 +199,18 @@ extension KeychainError {
   }
 }
 
-/// The result of an export in JSON.
-struct ExportJSON: Encodable {
-  let file: String
-  let items: Int
-  let leftOut: Int
-
-  init(_ report: ExportReport, file: String) {
-    self.file = file
-    items = report.itemCount
-    leftOut = report.leftOutCount
+extension ExportText {
+  static func json(of report: ExportReport, file: String) -> JSONValue {
+    .members([("file", file), ("items", report.itemCount), ("leftOut", report.leftOutCount)])
   }
-}
 
-/// The result of an import in JSON.
-struct ImportJSON: Encodable {
-  let dryRun: Bool
-  let added: Int
-  let unchanged: Int
-  let overwritten: Int
-  let leftAlone: Int
-  let leftOut: Int
-
-  /// The existing credentials that differ.
-  let differing: [CredentialIdentityJSON]
-
-  init(_ report: ImportReport, isDryRun: Bool) {
-    dryRun = isDryRun
-    added = report.addedCount
-    unchanged = report.unchangedCount
-    overwritten = report.isOverwriting ? report.differing.count : 0
-    leftAlone = report.isOverwriting ? 0 : report.differing.count
-    leftOut = report.leftOutCount
-    differing = report.differing.map(CredentialIdentityJSON.init)
+  static func json(of report: ImportReport, isDryRun: Bool) -> JSONValue {
+    let (differing, isOverwriting) = (report.differing, report.isOverwriting)
+    return .members([
+      ("dryRun", isDryRun), ("added", report.addedCount), ("unchanged", report.unchangedCount),
+      ("overwritten", isOverwriting ? differing.count : 0),
+      ("leftAlone", isOverwriting ? 0 : differing.count), ("leftOut", report.leftOutCount),
+      ("differing", differing),
+    ])
   }
 }

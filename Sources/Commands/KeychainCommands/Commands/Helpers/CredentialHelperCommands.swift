@@ -6,7 +6,6 @@ internal import KeychainStores
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// Gives credentials to git.
 struct GitCredentialCommand: HelperCommand, QuickCommand {
   static let quickName: String? = "git-credential"
 
@@ -62,7 +61,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     return GitCredentialHelper.stopsGit
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     guard let operation = GitCredentialOperation(rawValue: operation) else { return }
     let interface = session.interface
     let helper = GitCredentialHelper(
@@ -78,13 +77,13 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
 
   private func request(
     of operation: GitCredentialOperation, in session: Session
-  ) throws(KeychainError) -> GitCredentialRequest {
+  ) throws -> GitCredentialRequest {
     guard operation != .capability else { return GitCredentialRequest() }
     let input = HelperInput(session, "lines such as host=example.com")
     return try GitCredentialRequest(parsing: input.read(to: .emptyLine))
   }
 
-  func reply(to failure: KeychainError) throws(KeychainError) {
+  func reply(to failure: KeychainError) throws {
     guard let operation = GitCredentialOperation(rawValue: operation) else { return }
     try CommandOutput.write(GitCredentialHelper.reply(to: failure, of: operation))
   }
@@ -146,9 +145,9 @@ struct DockerCredentialCommand: HelperCommand {
       return try CommandOutput.write("\(name) (prephirences) \(Release.version)\n")
     }
     let isAnswered: Bool
-    do throws(KeychainError) {
+    do {
       isAnswered = try withSession(context, answer(in:))
-    } catch {
+    } catch let error as KeychainError {
       try CommandOutput.write(DockerCredentialHelper.text(for: error) + "\n")
       throw error
     }
@@ -158,7 +157,7 @@ struct DockerCredentialCommand: HelperCommand {
     throw ExitCode(Self.failed)
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     _ = try answer(in: session)
   }
 }
@@ -167,7 +166,7 @@ struct DockerCredentialCommand: HelperCommand {
 
 extension DockerCredentialCommand {
   /// Does what the client asks for; returns whether there is what it wants.
-  private func answer(in session: Session) throws(KeychainError) -> Bool {
+  private func answer(in session: Session) throws -> Bool {
     let stores = session.stores
     let logins = DockerCredentialHelper(store: stores, accessGroup: helper.accessGroup ?? "") {
       query throws(KeychainError) in try stores.makeReadable(query)
@@ -185,7 +184,7 @@ extension DockerCredentialCommand {
     return true
   }
 
-  private func server(_ session: Session) throws(KeychainError) -> String {
+  private func server(_ session: Session) throws -> String {
     try DockerCredentialHelper.server(in: HelperInput(session, "the name of a registry").read())
   }
 }

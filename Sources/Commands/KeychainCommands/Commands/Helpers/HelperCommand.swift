@@ -18,8 +18,7 @@ extension HelperCommand {
   var mayAskOnTerminal: Bool { true }
 
   var asking: Asking {
-    Asking(
-      onTerminal: mayAskOnTerminal, deadline: Deadline(after: common.deadline ?? usualTime))
+    Asking(onTerminal: mayAskOnTerminal, deadline: Deadline(after: common.deadline ?? usualTime))
   }
 
   /// As long as a person may take for an answer elsewhere.
@@ -71,44 +70,38 @@ struct HelperInput {
   }
 
   /// Reads the request into guarded memory.
-  func read(to end: End = .stream) throws(KeychainError) -> SecretBytes {
+  func read(to end: End = .stream) throws -> SecretBytes {
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed("pipe the request into it, as the client does")
+      throw CommandLineError.inputClosed("pipe the request into it, as the client does")
     }
     if isatty(STDIN_FILENO) == 1 { say(end == .emptyLine ? "an empty line" : "^D") }
-    var buffer = try translated(secrets: SecretBuffer(capacity: 256))
+    var buffer = try SecretBuffer(capacity: 256)
     while try !isComplete(&buffer, end) {}
-    return try Self.finished(buffer)
+    return try buffer.finish()
   }
 
   /// Waits for more, and returns whether the request has ended.
-  private func isComplete(_ buffer: inout SecretBuffer, _ end: End) throws(KeychainError) -> Bool {
+  private func isComplete(_ buffer: inout SecretBuffer, _ end: End) throws -> Bool {
     try waitForInput()
     guard let count = try more(&buffer) else { return false }
-    guard buffer.count <= Self.limit else { throw .requestTooLong }
+    guard buffer.count <= Self.limit else { throw KeychainError.requestTooLong }
     return count == 0 || end == .emptyLine && Self.endsWithEmptyLine(buffer)
   }
 
-  private static func finished(_ buffer: consuming SecretBuffer) throws(KeychainError)
-    -> SecretBytes
-  {
-    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
-  }
-
-  private func more(_ buffer: inout SecretBuffer) throws(KeychainError) -> Int? {
+  private func more(_ buffer: inout SecretBuffer) throws -> Int? {
     do throws(SecretsError) {
       return try buffer.append(readingOnce: STDIN_FILENO, limit: Self.chunk)
     } catch {
-      guard error.code == .inputOutput else { throw KeychainError(error) }
-      throw .cannotRead("standard input", errno: error.systemError)
+      guard error.code == .inputOutput else { throw error }
+      throw KeychainError.cannotRead("standard input", errno: error.systemError)
     }
   }
 
   /// A request is shorter, and fits into a slot of guarded memory.
   private static let chunk = 255
 
-  private func waitForInput() throws(KeychainError) {
-    guard deadline?.awaitInput(STDIN_FILENO) ?? true else { throw .requestIncomplete }
+  private func waitForInput() throws {
+    guard deadline?.awaitInput(STDIN_FILENO) ?? true else { throw KeychainError.requestIncomplete }
   }
 
   private static func endsWithEmptyLine(_ buffer: borrowing SecretBuffer) -> Bool {

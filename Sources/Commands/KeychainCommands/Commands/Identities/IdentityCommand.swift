@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The identities with which several people or services open one vault.
 struct IdentityCommand: KeychainCommandGroup {
@@ -13,7 +14,6 @@ struct IdentityCommand: KeychainCommandGroup {
     ])
 }
 
-/// Creates an identity.
 struct IdentityCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -34,7 +34,7 @@ struct IdentityCreateCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.vault.createIdentity(at: try session.identityPath(file))
     session.interface.say(IdentityText.made(identity))
     session.interface.say(IdentityText.pins(of: identity))
@@ -66,15 +66,13 @@ struct IdentityShowCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.vault.identity(at: try session.identityPath(file))
     try CommandOutput.write(
-      json ? try CommandOutput.json(IdentityJSON(identity)) : IdentityText.description(of: identity)
-    )
+      json ? CommandOutput.json(identity) : IdentityText.description(of: identity))
   }
 }
 
-/// Pins an identity to a vault.
 struct IdentityPinCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "pin",
@@ -104,7 +102,7 @@ struct IdentityPinCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let identity = try session.vault.pinIdentity(
       at: try session.identityPath(file), to: check, replacing: replace)
     session.interface.say(IdentityText.pins(of: identity))
@@ -113,28 +111,21 @@ struct IdentityPinCommand: KeychainSubcommand {
 
 extension Session {
   /// Returns the identity file of a command: the given one, otherwise the user's.
-  fileprivate func identityPath(_ file: String?) throws(KeychainError) -> String {
+  fileprivate func identityPath(_ file: String?) throws -> String {
     if let file { return file }
     return try vault.defaultIdentityPath()
   }
 }
 
-/// An identity in JSON, without its secret.
-struct IdentityJSON: Encodable {
-  let file: String
-  let recipient: String
-  let fingerprint: String
-  let vaults: [String]
-
-  init(_ identity: IdentityDescription) {
-    file = identity.path
-    recipient = identity.recipient.description
-    fingerprint = identity.recipient.fingerprint
-    vaults = identity.pins.map(\.description)
+extension IdentityDescription: JSONConvertible {
+  var json: JSONValue {
+    .members([
+      ("file", path), ("recipient", recipient.description), ("fingerprint", recipient.fingerprint),
+      ("vaults", pins.map(\.description)),
+    ])
   }
 }
 
-/// The texts about identities.
 enum IdentityText {
   static func made(_ identity: IdentityDescription) -> String {
     "created the identity \(identity.path)"

@@ -63,7 +63,7 @@ struct ImportCommand: KeychainSubcommand {
     if remove && stores.sessionOnly { throw ValidationError(UsageText.removeOfSession) }
     if remove && isFromInput { throw ValidationError(UsageText.removeFromInput) }
     guard format == .keychain else {
-      if passphrase.isGiven { throw ValidationError(UsageText.noExportPassphrase) }
+      if passphrase.source.isGiven { throw ValidationError(UsageText.noExportPassphrase) }
       if isFromInput, common.passphraseFd == STDIN_FILENO {
         throw ValidationError(UsageText.inputTwice)
       }
@@ -77,38 +77,36 @@ struct ImportCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     guard format == .keychain, let file else { return try importNetrc(in: session) }
     let source = try openSource(file, by: session.asking.deadline)
     defer { if !isFromInput { close(source) } }
     let name = isFromInput ? "standard input" : file
-    do throws(KeychainError) {
+    do {
       try Vault.requireExport(source, name: name)
     } catch {
       throw error.code == .foreign ? .noExport(error) : error
     }
     let passphrase = try session.passphraseOfExport(passphrase)
-    let report = try session.withProgress { progress throws(KeychainError) in
+    let report = try session.withProgress { progress in
       try session.vault.importItems(
         from: source, name: name, passphrase,
         overwriting: overwrite, isDryRun: dryRun, progress)
     }
     if json {
-      try CommandOutput.write(try CommandOutput.json(ImportJSON(report, isDryRun: dryRun)))
+      try CommandOutput.write(CommandOutput.json(ExportText.json(of: report, isDryRun: dryRun)))
     }
     describe(report, session.interface)
   }
 
   /// Called first, so that nobody is asked for the passphrase of a file that cannot be read.
-  private func openSource(
-    _ file: String, by deadline: Deadline?
-  ) throws(KeychainError) -> Int32 {
+  private func openSource(_ file: String, by deadline: Deadline?) throws -> Int32 {
     guard isFromInput else {
       return try WaitingFile.open(file, within: deadline?.left) { .cannotOpen(file, errno: $0) }
     }
-    guard isatty(STDIN_FILENO) == 0 else { throw .importFromTerminal }
+    guard isatty(STDIN_FILENO) == 0 else { throw KeychainError.importFromTerminal }
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(ExportText.exportOnInput)
+      throw CommandLineError.inputClosed(ExportText.exportOnInput)
     }
     return STDIN_FILENO
   }
@@ -117,8 +115,7 @@ struct ImportCommand: KeychainSubcommand {
     // Overwriting was requested, but skipped credentials may be missed.
     if dryRun || !overwrite {
       for identity in report.differing {
-        interface.say(
-          ExportText.differs(identity, isOverwriting: overwrite, isDryRun: dryRun))
+        interface.say(ExportText.differs(identity, isOverwriting: overwrite, isDryRun: dryRun))
       }
     }
     interface.say(ExportText.summary(of: report, isDryRun: dryRun))

@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainHelpers
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The texts about imports of netrc files.
 enum NetrcImportText {
@@ -125,32 +126,17 @@ extension KeychainError {
   }
 }
 
-/// The result of an import of a netrc file in JSON.
-struct NetrcImportJSON: Encodable {
-  let dryRun: Bool
-  let added: Int
-  let unchanged: Int
-  let overwritten: Int
-  let leftAlone: Int
-
-  /// How many entries were not taken, by reason.
-  let notTaken: [String: Int]
-
-  /// The existing credentials that differ.
-  let differing: [CredentialIdentityJSON]
-
-  /// The number of entries that were removed from the file, or would be.
-  let removedEntries: Int
-
-  init(_ report: borrowing NetrcImport, isDryRun: Bool, removedCount: Int) {
-    dryRun = isDryRun
-    added = report.items(.absent).count
-    unchanged = report.items(.same).count
-    let differing = report.items(.differing).map(\.identity)
-    overwritten = report.isOverwriting ? differing.count : 0
-    leftAlone = report.isOverwriting ? 0 : differing.count
-    notTaken = Dictionary(report.plan.left.map { ($0.obstacle.rawValue, 1) }, uniquingKeysWith: +)
-    self.differing = differing.map(CredentialIdentityJSON.init)
-    removedEntries = removedCount
+extension NetrcImport {
+  /// The result in JSON: how many entries were not taken, by reason, and how many were removed from the file,
+  /// or would be.
+  borrowing func json(isDryRun: Bool, removedCount: Int) -> JSONValue {
+    let differing = items(.differing).map(\.identity)
+    let notTaken = Dictionary(plan.left.map { ($0.obstacle.rawValue, 1) }, uniquingKeysWith: +)
+    return .members([
+      ("dryRun", isDryRun), ("added", items(.absent).count), ("unchanged", items(.same).count),
+      ("overwritten", isOverwriting ? differing.count : 0),
+      ("leftAlone", isOverwriting ? 0 : differing.count), ("notTaken", notTaken),
+      ("differing", differing), ("removedEntries", removedCount),
+    ])
   }
 }

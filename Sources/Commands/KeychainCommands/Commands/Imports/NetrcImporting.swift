@@ -10,30 +10,28 @@ internal import SystemPackage
 
 extension ImportCommand {
   /// Takes the passwords of a netrc file, and removes them from it if that is agreed.
-  func importNetrc(in session: Session) throws(KeychainError) {
+  func importNetrc(in session: Session) throws {
     if isFromInput {
-      guard isatty(STDIN_FILENO) == 0 else { throw .netrcFromTerminal }
+      guard isatty(STDIN_FILENO) == 0 else { throw KeychainError.netrcFromTerminal }
       guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-        throw .inputClosed(NetrcImportText.onInput)
+        throw CommandLineError.inputClosed(NetrcImportText.onInput)
       }
       let text = try SecretBytes.readingNetrc(
         STDIN_FILENO, named: "standard input", by: session.asking.deadline)
       let report = try store(text, in: session)
       return try write(report, removedCount: 0)
     }
-    guard let path = file ?? NetrcPlaces.usual else { throw .noNetrc }
+    guard let path = file ?? NetrcPlaces.usual else { throw KeychainError.noNetrc }
     let source = try NetrcSource(path)
     if source.isOpenToOthers {
       session.interface.say(NetrcImportText.isOpenToOthers(source.path))
       session.interface.hint(NetrcImportText.close(source.path))
     }
-    let text: SecretBytes
-    do { text = try source.text.copy() } catch { throw KeychainError(error) }
-    let report = try store(text, in: session)
+    let report = try store(source.text.copy(), in: session)
     let removedCount: Int
-    do throws(KeychainError) {
+    do {
       removedCount = try removeStored(report, from: source, in: session)
-    } catch {
+    } catch let error as KeychainError {
       // What was stored is stored.
       try write(report, removedCount: 0)
       throw error
@@ -42,16 +40,13 @@ extension ImportCommand {
   }
 
   /// Stores what a netrc file has, unless it is a dry run, and reports it.
-  private func store(
-    _ text: consuming SecretBytes, in session: Session
-  ) throws(KeychainError) -> NetrcImport {
+  private func store(_ text: consuming SecretBytes, in session: Session) throws -> NetrcImport {
     let report = try NetrcImport(text, into: session.stores, overwriting: overwrite)
     if !dryRun { try perform(report, in: session) }
     let interface = session.interface
     if dryRun || !overwrite {
       for item in report.items(.differing) {
-        interface.say(
-          ExportText.differs(item.identity, isOverwriting: overwrite, isDryRun: dryRun))
+        interface.say(ExportText.differs(item.identity, isOverwriting: overwrite, isDryRun: dryRun))
       }
     }
     for obstacle in NetrcImportPlan.Obstacle.allCases {
@@ -67,9 +62,7 @@ extension ImportCommand {
   }
 
   /// Stores everything, or nothing: in the vault in one step, in the desktop keyring one by one.
-  private func perform(
-    _ report: borrowing NetrcImport, in session: Session
-  ) throws(KeychainError) {
+  private func perform(_ report: borrowing NetrcImport, in session: Session) throws {
     for item in report.changed
     where try session.stores.decision(for: item.identity).place != .vault {
       return try report.perform()
@@ -92,7 +85,7 @@ extension ImportCommand {
   /// Returns how many entries were removed, or would be.
   private func removeStored(
     _ report: borrowing NetrcImport, from source: borrowing NetrcSource, in session: Session
-  ) throws(KeychainError) -> Int {
+  ) throws -> Int {
     let interface = session.interface
     guard !dryRun else {
       if remove { try source.requireReplaceable() }
@@ -119,23 +112,20 @@ extension ImportCommand {
 
   private func agreesToRemoving(
     _ count: Int, from path: String, _ session: Session
-  ) throws(KeychainError) -> Bool {
+  ) throws -> Bool {
     // The passwords would be gone after the logout.
     if remove || keep || stores.sessionOnly { return remove }
-    do throws(KeychainError) {
+    do {
       return try session.prompt?.confirm(NetrcImportText.question(count, path)) ?? false
     } catch {
       throw error.code == .cancelled ? .netrcStaysCancelled(path) : error
     }
   }
 
-  private func write(
-    _ report: borrowing NetrcImport, removedCount: Int
-  ) throws(KeychainError) {
+  private func write(_ report: borrowing NetrcImport, removedCount: Int) throws {
     guard json else { return }
     try CommandOutput.write(
-      try CommandOutput.json(
-        NetrcImportJSON(report, isDryRun: dryRun, removedCount: removedCount)))
+      CommandOutput.json(report.json(isDryRun: dryRun, removedCount: removedCount)))
   }
 }
 
@@ -162,17 +152,19 @@ struct NetrcSource: ~Copyable {
   private let status: Stat
 
   /// Opens and reads the file.
-  init(_ path: String) throws(KeychainError) {
-    guard let resolved = realpath(path, nil) else { throw .cannotOpen(path, errno: errno) }
+  init(_ path: String) throws {
+    guard let resolved = realpath(path, nil) else {
+      throw KeychainError.cannotOpen(path, errno: errno)
+    }
     defer { free(resolved) }
     let descriptor = open(resolved, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .cannotOpen(path, errno: errno) }
+    guard descriptor >= 0 else { throw KeychainError.cannotOpen(path, errno: errno) }
     defer { close(descriptor) }
     let status: Stat
     do { status = try Stat(FileDescriptor(rawValue: descriptor)) } catch {
-      throw .cannotOpen(path, errno: EIO)
+      throw KeychainError.cannotOpen(path, errno: EIO)
     }
-    guard status.type == .regular else { throw .netrcIsNoFile(path) }
+    guard status.type == .regular else { throw KeychainError.netrcIsNoFile(path) }
     let text = try SecretBytes.readingNetrc(descriptor, named: path, by: nil)
     self = Self(path: path, text: text, file: String(cString: resolved), status: status)
   }
@@ -190,36 +182,35 @@ struct NetrcSource: ~Copyable {
   /// Replaces the file by what is left of it, unless another program has changed it.
   ///
   /// Returns whether the file was removed.
-  borrowing func replace(by rest: borrowing SecretBytes) throws(KeychainError) -> Bool {
+  borrowing func replace(by rest: borrowing SecretBytes) throws -> Bool {
     try requireReplaceable()
     try requireUnchanged()
-    let isLink = try translated(try PrivateFile.look(path))?.type == .symbolicLink
+    let isLink = try PrivateFile.look(path)?.type == .symbolicLink
     if rest.isBlank, !isLink {
-      guard unlink(file) == 0 else { throw .cannotWrite(path, errno: errno) }
+      guard unlink(file) == 0 else { throw KeychainError.cannotWrite(path, errno: errno) }
       return true
     }
     // It becomes as open as it was where the file system has no modes.
-    let replacement = try translated(
-      try FileReplacement(of: file, openTo: status.permissions.rawValue & PrivateFile.everybody))
-    try translated(
-      try replacement.write { descriptor throws(Errno) in try rest.write(to: descriptor) })
-    try translated(try replacement.sync())
+    let replacement = try FileReplacement(
+      of: file, openTo: status.permissions.rawValue & PrivateFile.everybody)
+    try replacement.write { descriptor throws(Errno) in try rest.write(to: descriptor) }
+    try replacement.sync()
     // Again, because writing to the disk may take long.
     try requireUnchanged()
-    do { try replacement.publishSynced() } catch { throw KeychainError(error) }
+    try replacement.publishSynced()
     return false
   }
 
   /// Checks that replacing the file would lose nothing.
-  borrowing func requireReplaceable() throws(KeychainError) {
-    guard status.userID.rawValue == geteuid() else { throw .netrcOfOther(path) }
-    guard status.linkCount == 1 else { throw .netrcHasOtherNames(path) }
+  borrowing func requireReplaceable() throws {
+    guard status.userID.rawValue == geteuid() else { throw KeychainError.netrcOfOther(path) }
+    guard status.linkCount == 1 else { throw KeychainError.netrcHasOtherNames(path) }
   }
 
-  private borrowing func requireUnchanged() throws(KeychainError) {
+  private borrowing func requireUnchanged() throws {
     let now = try NetrcSource(path)
     guard now.status.identity == status.identity, now.text.isEqual(to: text) else {
-      throw .netrcChanged(path)
+      throw KeychainError.netrcChanged(path)
     }
   }
 }
@@ -228,11 +219,10 @@ extension SecretBytes {
   /// Reads the text of a netrc file to its end.
   static func readingNetrc(
     _ descriptor: Int32, named name: String, by deadline: Deadline?
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws -> SecretBytes {
     guard
-      let text = try reading(
-        descriptor, named: name, limit: NetrcFile.maximumCount, by: deadline)
-    else { throw .netrcTooLarge(name) }
+      let text = try reading(descriptor, named: name, limit: NetrcFile.maximumCount, by: deadline)
+    else { throw KeychainError.netrcTooLarge(name) }
     return text
   }
 

@@ -8,7 +8,6 @@ internal import PrephirencesSystem
 
 /// Where clients are told to use a host's helpers; nothing is changed.
 struct ClientConfiguration {
-  /// A place that names a helper.
   struct Place {
     /// The path of a file, or git's name of a setting.
     let name: String
@@ -34,7 +33,6 @@ struct ClientConfiguration {
 
   let host: InstalledHost
 
-  /// Returns the places that name a helper.
   func places(naming helper: HelperProgram) -> [Place] {
     switch helper {
     case .git: gitSettings

@@ -3,10 +3,9 @@ internal import KeychainCredentials
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The link of a helper in a folder.
 struct HelperLink {
   /// What is at the path of a link.
-  enum State: String, Encodable {
+  enum State: String {
     /// Nothing.
     case missing
 
@@ -44,19 +43,19 @@ struct HelperLink {
   /// Creates the link, or replaces a broken one.
   ///
   /// Returns `false` if it is there already.
-  func install() throws(KeychainError) -> Bool {
+  func install() throws -> Bool {
     // Somebody else may install or remove it at the same time.
     for _ in 0..<Self.attempts {
       switch state {
       case .installed: return false
-      case .foreign: throw .foreignHelper(path)
+      case .foreign: throw KeychainError.foreignHelper(path)
       case .broken: try removeOwn()
       case .missing:
         if symlink(host.linkText(in: folder), path) == 0 { return true }
-        guard errno == EEXIST else { throw .cannotWrite(path, errno: errno) }
+        guard errno == EEXIST else { throw KeychainError.cannotWrite(path, errno: errno) }
       }
     }
-    throw .foreignHelper(path)
+    throw KeychainError.foreignHelper(path)
   }
 
   private static let attempts = 100
@@ -64,10 +63,10 @@ struct HelperLink {
   /// Removes the link.
   ///
   /// Returns `false` if there is none.
-  func remove() throws(KeychainError) -> Bool {
+  func remove() throws -> Bool {
     switch state {
     case .missing: return false
-    case .foreign: throw .foreignHelper(path)
+    case .foreign: throw KeychainError.foreignHelper(path)
     case .installed, .broken:
       try removeOwn()
       return true
@@ -76,10 +75,10 @@ struct HelperLink {
 
   /// Removes our link, and no file that somebody puts into its place meanwhile: under a name of
   /// its own, what was taken stays what it is.
-  private func removeOwn() throws(KeychainError) {
+  private func removeOwn() throws {
     let taken = "\(path).\(UInt64.random(in: .min ... .max)).old"
     guard rename(path, taken) == 0 else {
-      guard errno == ENOENT else { throw .cannotWrite(path, errno: errno) }
+      guard errno == ENOENT else { throw KeychainError.cannotWrite(path, errno: errno) }
       return
     }
     guard state(of: taken) == .foreign else {
@@ -90,9 +89,9 @@ struct HelperLink {
     if link(taken, path) == 0 {
       unlink(taken)
     } else if errno != EPERM || rename(taken, path) != 0 {
-      throw .foreignHelper(taken)
+      throw KeychainError.foreignHelper(taken)
     }
-    throw .foreignHelper(path)
+    throw KeychainError.foreignHelper(path)
   }
 }
 
@@ -167,7 +166,6 @@ struct HelperStatus {
     configuredBy.lazy.compactMap { place in place.fault.map { (place.name, $0) } }.first
   }
 
-  /// The state in a few words.
   var words: String {
     switch state {
     case .missing where !configuredBy.isEmpty && !configuredBy.contains(where: \.runsLink):

@@ -19,9 +19,7 @@ protocol HelpersSubcommand: PackageCommand {
   var common: HelpersCommonOptions { get }
 
   /// Does the work.
-  func perform(
-    _ context: KeychainCommandContext, _ interface: UserInterface
-  ) throws(KeychainError)
+  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws
 }
 
 extension HelpersSubcommand {
@@ -30,7 +28,8 @@ extension HelpersSubcommand {
   func run() throws {
     let context = KeychainCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
-      try perform(context, UserInterface(hostName: context.hostName, isQuiet: common.isQuiet))
+      let interface = UserInterface(hostName: context.hostName, isQuiet: common.isQuiet)
+      do { try perform(context, interface) } catch { throw KeychainError.converted(error) }
     }
   }
 }
@@ -43,7 +42,6 @@ struct HelpersCommonOptions: ParsableArguments {
   var isQuiet: Bool { quiet || CommonOptions.isQuietByVariable }
 }
 
-/// The links that a command is about.
 struct HelperLinkOptions: ParsableArguments {
   @Argument(
     help: .init(
@@ -58,18 +56,19 @@ struct HelperLinkOptions: ParsableArguments {
     completion: .directory)
   var folder: String?
 
-  /// Returns the links.
-  func links(_ host: InstalledHost) throws(KeychainError) -> [HelperLink] {
-    guard let folder = folder ?? host.usualFolder else { throw .noFolderForLinks }
+  func links(_ host: InstalledHost) throws -> [HelperLink] {
+    guard let folder = folder ?? host.usualFolder else { throw KeychainError.noFolderForLinks }
     // It is printed in lines that a person copies into a shell.
-    guard folder.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw .unprintableFolder }
+    guard folder.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw KeychainError.unprintableFolder
+    }
     let path = try absolute(folder)
     return HelperProgram.allCases.filter { names.isEmpty || names.contains($0) }
       .map { HelperLink(helper: $0, folder: path, host: host) }
   }
 
-  private func absolute(_ folder: String) throws(KeychainError) -> String {
-    let path = try translated(TrustedPath.fromRoot(folder))
+  private func absolute(_ folder: String) throws -> String {
+    let path = try TrustedPath.fromRoot(folder)
     return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 }
@@ -84,7 +83,6 @@ extension HelperProgram: ExpressibleByArgument {
   }
 }
 
-/// Lists the helpers.
 struct HelpersListCommand: HelpersSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
@@ -105,16 +103,14 @@ struct HelpersListCommand: HelpersSubcommand {
 
   @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
-  func perform(
-    _ context: KeychainCommandContext, _ interface: UserInterface
-  ) throws(KeychainError) {
+  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws {
     let host = try InstalledHost(context)
     let all = HelperProgram.allCases.map { helper in
       var status = HelperStatus(helper, host)
       status.tryLink()
       return status
     }
-    if json { return try CommandOutput.write(CommandOutput.json(all.map(HelperStatusJSON.init))) }
+    if json { return try CommandOutput.write(CommandOutput.json(all)) }
     let table = TextTable(
       header: ["HELPER", "STATE", "LINK", "CONFIGURED BY"],
       rows: all.map { status in
@@ -130,25 +126,14 @@ struct HelpersListCommand: HelpersSubcommand {
   }
 }
 
-/// A helper in JSON.
-struct HelperStatusJSON: Encodable {
-  let helper: String
-  let state: HelperLink.State
-  let link: String?
-  let inPath: Bool
-  let configuredBy: [String]
-  let unusable: [String]?
-  let works: Bool?
-
-  init(_ status: HelperStatus) {
-    helper = status.helper.client
-    state = status.state
-    link = status.path
-    inPath = status.isInPath
-    configuredBy = status.configuredBy.map(\.name)
-    let faulty = status.configuredBy.filter { $0.fault != nil }.map(\.name)
-    unusable = faulty.isEmpty ? nil : faulty
-    works = status.works
+extension HelperStatus: JSONConvertible {
+  var json: JSONValue {
+    let faulty = configuredBy.filter { $0.fault != nil }.map(\.name)
+    return .members([
+      ("helper", helper.client), ("state", state.rawValue), ("link", path), ("inPath", isInPath),
+      ("configuredBy", configuredBy.map(\.name)), ("unusable", faulty.isEmpty ? nil : faulty),
+      ("works", works),
+    ])
   }
 }
 
@@ -206,13 +191,11 @@ struct HelpersInstallCommand: HelpersSubcommand {
 
   @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
-  func perform(
-    _ context: KeychainCommandContext, _ interface: UserInterface
-  ) throws(KeychainError) {
+  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws {
     let host = try InstalledHost(context)
     let links = try options.links(host)
     // Before anything is changed.
-    for link in links where link.state == .foreign { throw .foreignHelper(link.path) }
+    for link in links where link.state == .foreign { throw KeychainError.foreignHelper(link.path) }
     if let folder = links.first?.folder { try Self.makeFolder(folder) }
     for link in links {
       let isNew = try link.install()
@@ -224,7 +207,7 @@ struct HelpersInstallCommand: HelpersSubcommand {
     try CommandOutput.write(links.map { setup.text($0) }.joined() + other)
   }
 
-  private static func makeFolder(_ folder: String) throws(KeychainError) {
+  private static func makeFolder(_ folder: String) throws {
     var parts: [String] = []
     var part = folder
     while FileIdentity(part) == nil, part != "/" {
@@ -233,7 +216,7 @@ struct HelpersInstallCommand: HelpersSubcommand {
     }
     for part in parts.reversed() {
       guard mkdir(part, 0o755) == 0 || errno == EEXIST else {
-        throw .cannotWrite(part, errno: errno)
+        throw KeychainError.cannotWrite(part, errno: errno)
       }
     }
   }
@@ -286,14 +269,11 @@ struct HelpersRemoveCommand: HelpersSubcommand {
 
   @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
-  func perform(
-    _ context: KeychainCommandContext, _ interface: UserInterface
-  ) throws(KeychainError) {
+  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws {
     let links = try options.links(InstalledHost(context))
-    for link in links where link.state == .foreign { throw .foreignHelper(link.path) }
+    for link in links where link.state == .foreign { throw KeychainError.foreignHelper(link.path) }
     for link in links {
-      interface.say(
-        try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
+      interface.say(try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
     }
   }
 }

@@ -107,7 +107,6 @@ struct SearchPath {
     return folders.contains { FileIdentity($0) == identity }
   }
 
-  /// Returns the first program of a name.
   func program(_ name: String) -> String? {
     folders.lazy.map { PathText.joined($0, name) }.first { path in
       var status = stat()
@@ -125,7 +124,6 @@ enum PathText {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Returns the last part of a path.
   static func name(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
@@ -156,7 +154,7 @@ struct InstalledHost {
   let search: SearchPath
 
   /// Finds the program.
-  init(_ context: KeychainCommandContext, search: SearchPath = SearchPath()) throws(KeychainError) {
+  init(_ context: KeychainCommandContext, search: SearchPath = SearchPath()) throws {
     // After an update, the kernel says that the file was deleted; `FileIdentity` still reaches it.
     let link = "/proc/self/exe"
     guard let identity = FileIdentity(link), let file = PathText.target(ofLink: link) else {
@@ -170,7 +168,6 @@ struct InstalledHost {
     path = found.flatMap { FileIdentity($0) == identity ? $0 : nil } ?? file
   }
 
-  /// The folder of the program.
   var folder: String { PathText.folder(of: path) }
 
   /// The folder for links if none is given: the program's own if it can be written and is in

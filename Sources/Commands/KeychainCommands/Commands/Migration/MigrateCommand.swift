@@ -109,14 +109,13 @@ struct MigrateCommand: KeychainSubcommand {
     try scope.check(isServiceNamed: service != nil || server != nil)
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     guard !abandonSource else { return try abandon(in: session) }
     let migration = try migration(in: session)
     let report = try report(of: migration, in: session)
     let isThereAlready = report.isEmpty ? try isInTarget(of: migration) : false
     if json {
-      let answer = MigrationJSON(report, from: from, to: to, isDryRun: dryRun)
-      try CommandOutput.write(try CommandOutput.json(answer))
+      try CommandOutput.write(CommandOutput.json(report.json(from: from, to: to, isDryRun: dryRun)))
     }
     if isThereAlready {
       session.interface.say(MigrationText.hasMoved(named, to: to))
@@ -128,7 +127,7 @@ struct MigrateCommand: KeychainSubcommand {
     }
   }
 
-  private func abandon(in session: Session) throws(KeychainError) {
+  private func abandon(in session: Session) throws {
     let service = scope.narrow(CredentialQuery(service: service, server: server)).service
     let identity =
       service.map { CredentialIdentity.genericPassword(service: $0, account: "") }
@@ -142,10 +141,10 @@ struct MigrateCommand: KeychainSubcommand {
 
   private func report(
     of migration: CredentialMigration, in session: Session
-  ) throws(KeychainError) -> MigrationReport {
+  ) throws -> MigrationReport {
     var hasBegun = false
-    do throws(KeychainError) {
-      return try session.withProgress { show throws(KeychainError) in
+    do {
+      return try session.withProgress { show in
         let progress: (VaultProgress) -> Void = {
           hasBegun = true
           show($0)
@@ -153,13 +152,13 @@ struct MigrateCommand: KeychainSubcommand {
         return try dryRun
           ? migration.rehearse(progress: progress) : migration.run(progress: progress)
       }
-    } catch {
+    } catch let error as KeychainError {
       if hasBegun, !dryRun { session.interface.say(MigrationText.goesOn) }
       throw error
     }
   }
 
-  private func migration(in session: Session) throws(KeychainError) -> CredentialMigration {
+  private func migration(in session: Session) throws -> CredentialMigration {
     var migration = try session.stores.migration(from: inCollection(from), to: inCollection(to))
     migration.service = scope.narrow(CredentialQuery(service: service, server: server)).service
     migration.server = server
@@ -171,26 +170,25 @@ struct MigrateCommand: KeychainSubcommand {
     return migration
   }
 
-  /// The given service or server.
   private var named: ServiceName? {
     service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
   }
 
   /// Returns whether the target has credentials although the source has none; `false` unless a
   /// service or server is given.
-  private func isInTarget(of migration: CredentialMigration) throws(KeychainError) -> Bool {
+  private func isInTarget(of migration: CredentialMigration) throws -> Bool {
     guard let named else { return false }
     let query = CredentialQuery(accessGroup: accessGroup, service: service, server: server)
     var found = CredentialSearchResult(credentials: [])
-    do throws(KeychainError) {
+    do {
       found = try migration.target.search(query)
     } catch {
       // A keyring may not have a collection yet.
       guard error.code == .noStore else { throw error }
     }
     guard found.credentials.isEmpty else { return true }
-    guard found.damaged.isEmpty else { throw .damagedItems(found.damaged) }
-    throw .nothingToMove(named)
+    guard found.damaged.isEmpty else { throw KeychainError.damagedItems(found.damaged) }
+    throw KeychainError.nothingToMove(named)
   }
 
   private func describe(_ report: MigrationReport, _ interface: UserInterface) {
@@ -214,7 +212,6 @@ struct MigrateCommand: KeychainSubcommand {
     }
   }
 
-  /// Returns the place with the given collection.
   private func inCollection(_ place: StorePlace) -> StorePlace {
     guard place != .vault, let collection else { return place }
     return .secretService(.named(collection))

@@ -1,8 +1,8 @@
 internal import KeychainCredentials
 internal import KeychainStores
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
-/// The texts about migrations.
 enum MigrationText {
   static func summary(of report: MigrationReport, to target: StorePlace, isDryRun: Bool) -> String {
     let parts = [
@@ -72,7 +72,6 @@ enum MigrationText {
       + "services still have the \(StoreText.name(of: copies.source))"
   }
 
-  /// Returns how to finish a migration.
   static func finishing(_ copies: UnfinishedCopies) -> String {
     "to let services change over whose credentials are in both stores, run "
       + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.name) "
@@ -128,64 +127,34 @@ extension KeychainError {
   }
 }
 
-/// The result of a migration in JSON.
-struct MigrationJSON: Encodable {
-  let dryRun: Bool
-  let from: String
-  let to: String
-  let copied: Int
-  let overwritten: Int
-  let unchanged: Int
-  let removed: Int
-
-  /// The number of credentials in both stores because their service did not change over.
-  let inBoth: Int
-
-  /// The credentials that stay in the source, each with the reason.
-  let staying: [Staying]
-  let damaged: [String]
-  let ofOtherDevices: Int
-  let ofOtherPrograms: Int
-  let completeServices: [ServiceJSON]
-  let incompleteServices: [ServiceJSON]
-
-  struct Staying: Encodable {
-    let credential: CredentialIdentityJSON
-    let code: String
-    let reason: String
+extension MigrationReport {
+  /// The result in JSON: which credentials stay, and why; `inBoth` are those whose service did not change
+  /// over.
+  func json(from source: StorePlace, to target: StorePlace, isDryRun: Bool) -> JSONValue {
+    .members([
+      ("dryRun", isDryRun), ("from", source.name), ("to", target.name), ("copied", copiedCount),
+      ("overwritten", replacedCount), ("unchanged", unchangedCount), ("removed", removedCount),
+      ("inBoth", strandedCount),
+      (
+        "staying",
+        obstacles.map { obstacle in
+          JSONValue.members([
+            ("credential", obstacle.identity), ("code", obstacle.reason.code.description),
+            ("reason", obstacle.reason.message),
+          ])
+        }
+      ),
+      ("damaged", damaged), ("ofOtherDevices", otherDeviceCount),
+      ("ofOtherPrograms", otherProgramsCount),
+      ("completeServices", completeServices.map(Self.json)),
+      ("incompleteServices", incompleteServices.map(Self.json)),
+    ])
   }
 
-  /// A service or a server.
-  struct ServiceJSON: Encodable {
-    private(set) var service: String?
-    private(set) var server: String?
-
-    init(_ identity: CredentialIdentity) {
-      switch identity.kind {
-      case .genericPassword(let service, _): self.service = service
-      case .internetPassword(let password): server = password.server
-      }
+  private static func json(_ identity: CredentialIdentity) -> JSONValue {
+    switch identity.kind {
+    case .genericPassword(let service, _): .members([("service", service)])
+    case .internetPassword(let password): .members([("server", password.server)])
     }
-  }
-
-  init(_ report: MigrationReport, from source: StorePlace, to target: StorePlace, isDryRun: Bool) {
-    dryRun = isDryRun
-    from = source.name
-    to = target.name
-    copied = report.copiedCount
-    overwritten = report.replacedCount
-    unchanged = report.unchangedCount
-    removed = report.removedCount
-    inBoth = report.strandedCount
-    staying = report.obstacles.map { obstacle in
-      Staying(
-        credential: CredentialIdentityJSON(obstacle.identity),
-        code: obstacle.reason.code.description, reason: obstacle.reason.message)
-    }
-    damaged = report.damaged
-    ofOtherDevices = report.otherDeviceCount
-    ofOtherPrograms = report.otherProgramsCount
-    completeServices = report.completeServices.map { ServiceJSON($0) }
-    incompleteServices = report.incompleteServices.map { ServiceJSON($0) }
   }
 }

@@ -8,7 +8,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Fills a template with secrets.
-struct InjectCommand: KeychainSubcommand {
+struct InjectCommand: StoreSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "inject",
     abstract: "Fill a template with secrets",
@@ -49,8 +49,6 @@ struct InjectCommand: KeychainSubcommand {
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  var storeOptions: StoreOptions? { stores }
-
   func validate() throws {
     if output?.isEmpty == true { throw ValidationError(UsageText.emptyOutput) }
     if overwrite && output == nil { throw ValidationError(UsageText.overwriteOutput) }
@@ -59,14 +57,14 @@ struct InjectCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let output = SecretOutput.path(named: output)
     let file = try TemplateFile(template, within: common.deadline)
     try file.checkOutput(output)
     let allowance = ReferenceAllowance(
       services: allow, defaultService: session.context.defaultService)
     let contents = try file.contents(by: session.asking.deadline)
-    let filled = try file.naming { () throws(KeychainError) in
+    let filled = try file.naming {
       try SecretTemplate(contents).fill(with: session.resolver(), allowing: allowance)
     }
     guard let output else { return try CommandOutput.write(filled) }
@@ -83,10 +81,10 @@ struct TemplateFile: ~Copyable {
   private let path: String?
 
   /// Opens a template; `-` is standard input.
-  init(_ path: String, within timeout: Duration?) throws(KeychainError) {
+  init(_ path: String, within timeout: Duration?) throws {
     guard path != "-" else {
       guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-        throw .inputClosed("pipe the template into it, or name its file")
+        throw CommandLineError.inputClosed("pipe the template into it, or name its file")
       }
       (descriptor, self.path) = (STDIN_FILENO, nil)
       return
@@ -98,33 +96,31 @@ struct TemplateFile: ~Copyable {
   deinit { if path != nil { close(descriptor) } }
 
   /// Checks that the output is another file than the template, by whatever name.
-  borrowing func checkOutput(_ output: String?) throws(KeychainError) {
+  borrowing func checkOutput(_ output: String?) throws {
     var (read, written) = (stat(), stat())
     let isKnown =
       fstat(descriptor, &read) == 0
       && (output.map { stat($0, &written) } ?? fstat(STDOUT_FILENO, &written)) == 0
     guard isKnown, read.st_mode & S_IFMT == S_IFREG else { return }
     guard read.st_dev != written.st_dev || read.st_ino != written.st_ino else {
-      throw .outputIsTemplate
+      throw KeychainError.outputIsTemplate
     }
   }
 
   /// Reads the template.
-  borrowing func contents(by deadline: Deadline?) throws(KeychainError) -> [UInt8] {
+  borrowing func contents(by deadline: Deadline?) throws -> [UInt8] {
     let limit = Credential.maximumSecretCount
     guard
       let contents = try SecretBytes.reading(descriptor, named: name, limit: limit, by: deadline)
-    else { throw .templateTooLong }
+    else { throw KeychainError.templateTooLong }
     return contents.withBytes { bytes in bytes.withUnsafeBytes { Array($0) } }
   }
 
   /// Calls a closure whose failures are about the template.
-  borrowing func naming<Result: ~Copyable>(
-    _ body: () throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    do throws(KeychainError) {
+  borrowing func naming<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
+    do {
       return try body()
-    } catch {
+    } catch let error as KeychainError {
       throw KeychainError(
         error.code, "\(name), \(error.message)", recovery: error.recovery,
         underlying: error.underlying)

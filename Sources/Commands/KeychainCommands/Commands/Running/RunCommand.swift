@@ -152,16 +152,16 @@ extension RunCommand {
   }
 
   /// Prints what would be set.
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let request = try RunRequest(self, defaultService: session.context.defaultService)
-    if json { return try CommandOutput.write(try CommandOutput.json(RunJSON(request))) }
+    if json { return try CommandOutput.write(CommandOutput.json(request)) }
     try CommandOutput.write(RunText.table(of: request).columns)
   }
 
   /// Reads everything that the command gets.
   private func child(
     _ words: [[UInt8]], _ request: RunRequest, _ files: ChildFiles, in session: Session
-  ) throws(KeychainError) -> Child {
+  ) throws -> Child {
     let resolver = session.resolver()
     var environment = try request.plan.resolve(with: resolver)
     var files = files
@@ -185,21 +185,27 @@ extension RunCommand {
   }
 
   /// Keeps the descriptor with the passphrase from the command: a file can be read again.
-  private func closeUnlockDescriptor() throws(KeychainError) {
+  private func closeUnlockDescriptor() throws {
     guard let descriptor = common.unlockDescriptor else { return }
     guard descriptor == STDIN_FILENO else {
-      guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .unlockDescriptor(errno) }
+      guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+        throw KeychainError.unlockDescriptor(errno)
+      }
       return
     }
     let empty = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    guard empty >= 0 else { throw .unlockDescriptor(errno) }
+    guard empty >= 0 else { throw KeychainError.unlockDescriptor(errno) }
     defer { close(empty) }
-    guard dup2(empty, STDIN_FILENO) == STDIN_FILENO else { throw .unlockDescriptor(errno) }
+    guard dup2(empty, STDIN_FILENO) == STDIN_FILENO else {
+      throw KeychainError.unlockDescriptor(errno)
+    }
   }
 
-  private func checkCommand() throws(KeychainError) {
-    guard let name = words.first, !name.isEmpty else { throw .noCommand }
-    if command.first != "--", name.utf8.first == UInt8(ascii: "-") { throw .dashCommand(name) }
+  private func checkCommand() throws {
+    guard let name = words.first, !name.isEmpty else { throw KeychainError.noCommand }
+    if command.first != "--", name.utf8.first == UInt8(ascii: "-") {
+      throw KeychainError.dashCommand(name)
+    }
   }
 }
 
@@ -229,7 +235,7 @@ struct RunRequest {
   let files: [ReferenceAssignment]
   let netrc: [NetrcSelection]
 
-  init(_ command: RunCommand, defaultService: String) throws(KeychainError) {
+  init(_ command: RunCommand, defaultService: String) throws {
     let allowance = ReferenceAllowance(services: command.allow, defaultService: defaultService)
     var plan = EnvironmentPlan(inheriting: command.clean ? .usual : .all)
     for text in command.env {
@@ -255,7 +261,6 @@ struct RunRequest {
     try checkNames()
   }
 
-  /// The names of the variables that have paths of files.
   var pathVariables: [String] {
     files.map(\.name) + (netrc.isEmpty ? [] : [Self.netrc.variable])
   }
@@ -268,13 +273,15 @@ struct RunRequest {
   }
 
   /// Checks that no file is named twice, nor like a variable of the command line.
-  private func checkNames() throws(KeychainError) {
+  private func checkNames() throws {
     let fromOptions = plan.variables.filter { $0.source == .option }.map(\.name)
-    for file in files where !file.name.isVariableName { throw .invalidFileName(file.name) }
+    for file in files where !file.name.isVariableName {
+      throw KeychainError.invalidFileName(file.name)
+    }
     let names = fromOptions + pathVariables + (netrc.isEmpty ? [] : [Self.netrc.file])
     for (index, name) in names.enumerated() {
       let isRepeated = names[..<index].contains { $0.hasSameBytes(as: name) }
-      guard !isRepeated else { throw .fileTwice(name) }
+      guard !isRepeated else { throw KeychainError.fileTwice(name) }
     }
   }
 }

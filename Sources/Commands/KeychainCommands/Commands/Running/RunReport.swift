@@ -41,35 +41,27 @@ extension EnvironmentPlan.Source {
   }
 }
 
-/// What `run --dry-run --json` prints.
-struct RunJSON: Encodable {
-  struct Variable: Encodable {
-    let name: String
-
-    /// Absent for plain text.
-    let reference: String?
-
-    /// `option`, `file` or `inherited`.
-    let source: String
-  }
-
-  struct File: Encodable {
-    let name: String
-    let reference: String
-  }
-
-  let variables: [Variable]
-  let files: [File]
-  let netrc: [String]
-
-  init(_ request: RunRequest) {
-    variables = request.variables.map { variable in
-      var reference: String?
-      if case .reference(let named) = variable.value { reference = named.description }
-      return Variable(name: variable.name, reference: reference, source: variable.source.rawValue)
-    }
-    files = request.files.map { File(name: $0.name, reference: $0.reference.description) }
-    netrc = request.netrc.map(\.description)
+extension RunRequest: JSONConvertible {
+  /// What `run --dry-run --json` prints; plain text has no reference.
+  var json: JSONValue {
+    .members([
+      (
+        "variables",
+        variables.map { variable in
+          var reference: String?
+          if case .reference(let named) = variable.value { reference = named.description }
+          return JSONValue.members([
+            ("name", variable.name), ("reference", reference), ("source", variable.source.rawValue),
+          ])
+        }
+      ),
+      (
+        "files",
+        files.map {
+          JSONValue.members([("name", $0.name), ("reference", $0.reference.description)])
+        }
+      ), ("netrc", netrc.map(\.description)),
+    ])
   }
 }
 
@@ -140,14 +132,16 @@ struct ReferenceAssignment {
   let reference: CredentialReference
 
   /// Reads a pair; the first equals sign ends the name.
-  init(_ text: String, option: String) throws(KeychainError) {
+  init(_ text: String, option: String) throws {
     guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign != text.startIndex else {
-      throw .noAssignment(option)
+      throw KeychainError.noAssignment(option)
     }
     let name = String(text[..<sign])
     let value = String(text[text.utf8.index(after: sign)...])
-    guard CredentialReference.isReference(value) else { throw .noReference(name, option: option) }
-    do throws(KeychainError) {
+    guard CredentialReference.isReference(value) else {
+      throw KeychainError.noReference(name, option: option)
+    }
+    do {
       reference = try CredentialReference(value)
     } catch {
       throw KeychainError(
@@ -172,7 +166,7 @@ struct ChildFiles {
   /// Makes a file, with one or two names, and returns its path.
   mutating func add(
     _ name: String, _ contents: borrowing SecretBytes, alsoNamed other: String? = nil
-  ) throws(KeychainError) -> String {
+  ) throws -> String {
     let path = try makeFile(name, contents)
     paths.append(([name] + (other.map { [$0] } ?? []), path))
     return path
@@ -180,7 +174,7 @@ struct ChildFiles {
 
   private mutating func makeFile(
     _ name: String, _ contents: borrowing SecretBytes
-  ) throws(KeychainError) -> String {
+  ) throws -> String {
     if let folder { return try folder.add(name, contents) }
     let file = try InheritedFile(contents)
     inherited.append(file)
@@ -212,7 +206,7 @@ struct ChildFiles {
   }
 
   /// Leaves the files open in the command.
-  func letChildInherit() throws(KeychainError) {
+  func letChildInherit() throws {
     for file in inherited { try file.letChildrenInherit() }
     try folder?.letChildrenInherit()
   }

@@ -35,8 +35,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   var device = false
 
   @Option(
-    help: .init(
-      "Add whoever has this recipient's identity", valueName: "pkpub2-…"),
+    help: .init("Add whoever has this recipient's identity", valueName: "pkpub2-…"),
     transform: VaultRecipient.init(argument:))
   var recipient: VaultRecipient?
 
@@ -69,7 +68,7 @@ struct SlotsAddCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let wasOpen = try session.vault.status().readable == .unlockedNow
     let slot = try add(in: session)
     session.interface.say(SlotText.added(slot))
@@ -82,7 +81,7 @@ struct SlotsAddCommand: KeychainSubcommand {
     }
   }
 
-  private func add(in session: Session) throws(KeychainError) -> VaultSlot {
+  private func add(in session: Session) throws -> VaultSlot {
     let vault = session.vault
     if device {
       return try vault.addDeviceSlot(name: name ?? "")
@@ -91,18 +90,16 @@ struct SlotsAddCommand: KeychainSubcommand {
     return wantsPassphrase ? try addPassphrase(in: session) : try addKeyFile(in: session)
   }
 
-  private func add(
-    _ recipient: VaultRecipient, in session: Session
-  ) throws(KeychainError) -> VaultSlot {
+  private func add(_ recipient: VaultRecipient, in session: Session) throws -> VaultSlot {
     try session.vault.addRecipientSlot(recipient, name: name ?? "", grant: may?.grant)
   }
 
-  private func addPassphrase(in session: Session) throws(KeychainError) -> VaultSlot {
+  private func addPassphrase(in session: Session) throws -> VaultSlot {
     // Checked before anything else is asked for.
     guard newPassphrase.isGiven || session.prompt != nil else {
-      throw .nobodyToAsk(for: .newPassphrase)
+      throw KeychainError.nobodyToAsk(for: .newPassphrase)
     }
-    return try session.withProgress { progress throws(KeychainError) in
+    return try session.withProgress { progress in
       try session.vault.addPassphraseSlot(
         name: name ?? "",
         confirm: { plan throws(KeychainError) in try session.agrees(to: plan, assumingYes: yes) },
@@ -111,11 +108,10 @@ struct SlotsAddCommand: KeychainSubcommand {
     }
   }
 
-  private func addKeyFile(in session: Session) throws(KeychainError) -> VaultSlot {
-    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) {
-      path throws(KeychainError) in
-      guard let path else { throw .noKeyFile }
-      return try session.withProgress { progress throws(KeychainError) in
+  private func addKeyFile(in session: Session) throws -> VaultSlot {
+    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) { path in
+      guard let path else { throw KeychainError.noKeyFile }
+      return try session.withProgress { progress in
         try session.vault.addKeyFileSlot(
           path: path, name: name ?? "",
           confirm: { plan throws(KeychainError) in try session.agrees(to: plan, assumingYes: yes) },
@@ -150,7 +146,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
       """,
     aliases: ["rm"])
 
-  @Argument(help: "The number that 'slots list' shows", completion: .slots)
+  @Argument(help: "The number that 'slots list' shows", completion: .vaultSlots)
   var number: UInt32
 
   @Flag(help: "Also delete the credentials that need the passphrase")
@@ -167,7 +163,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     guard keepKeys else {
       return try session.rekey(
         removing: number, deletingItems: deleteItems, droppingDamaged: dropDamaged,
@@ -185,12 +181,14 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   private func isAsked(in session: Session) -> Bool { !yes && session.prompt != nil }
 
   /// Finds the slot, reports the losses, and asks.
-  private func confirmed(in session: Session) throws(KeychainError) -> VaultSlot {
+  private func confirmed(in session: Session) throws -> VaultSlot {
     let slots = try session.vault.slots()
-    guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
+    guard let slot = slots.first(where: { $0.number == number }) else {
+      throw KeychainError.noSlot(number)
+    }
     let doomed = try listLosses(of: slot, among: slots, in: session)
     let question = SlotText.questionToRemove(slot, deleting: doomed)
-    guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
+    guard try session.confirm(question, assumingYes: yes) else { throw KeychainError.notConfirmed }
     return slot
   }
 
@@ -199,7 +197,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   /// - Returns: The number of items that are lost.
   private func listLosses(
     of slot: VaultSlot, among slots: [VaultSlot], in session: Session
-  ) throws(KeychainError) -> Int {
+  ) throws -> Int {
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
     for credential in doomed {
       session.interface.say(SlotText.willDelete(credential.identity), isAskedAbout: !yes)

@@ -13,7 +13,6 @@ struct RecoveryCommand: KeychainCommandGroup {
     subcommands: [RecoveryCreateCommand.self])
 }
 
-/// Creates a recovery code.
 struct RecoveryCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -40,11 +39,11 @@ struct RecoveryCreateCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let shown = ShownRecoveryCode(file: codeFile)
     try shown.requireReader(in: session)
     let earlier = try session.vault.slots().filter { $0.kind == .recoveryCode }
-    let slot = try shown.confirmed(in: session) { confirm throws(KeychainError) in
+    let slot = try shown.confirmed(in: session) { confirm in
       try session.vault.addRecoveryCodeSlot(name: name ?? "", confirm: confirm)
     }
     session.interface.say(SlotText.added(slot))
@@ -56,9 +55,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
   }
 }
 
-/// The texts about recovery codes.
 enum RecoveryCodeText {
-  /// The text above a recovery code on the screen.
   static let aboveCode =
     "This is the recovery code of the vault. It opens everything in it.\n"
     + "Write it down on paper, and keep it away from this machine; it is not shown again.\n\n    "
@@ -94,23 +91,23 @@ struct ShownRecoveryCode {
   typealias Confirmation = (borrowing RecoveryCode) throws(KeychainError) -> Bool
 
   /// Fails if nobody could read the code.
-  func requireReader(in session: Session) throws(KeychainError) {
-    guard file != nil || session.prompt != nil else { throw .nobodyToShowTheCode }
+  func requireReader(in session: Session) throws {
+    guard file != nil || session.prompt != nil else { throw KeychainError.nobodyToShowTheCode }
   }
 
   /// Calls `body` with what shows the code; if it surely changed nothing, the file is removed again.
   func confirmed<Result>(
-    in session: Session, _ body: (Confirmation) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
+    in session: Session, _ body: (Confirmation) throws -> Result
+  ) throws -> Result {
     var isWritten = false
-    do throws(KeychainError) {
+    do {
       return try body { code throws(KeychainError) in
         guard let file else { return try Self.isWrittenDown(code, session) }
         try Self.write(code, to: file, readers: session.vault.secretFileReaders())
         isWritten = true
         return true
       }
-    } catch {
+    } catch let error as KeychainError {
       guard isWritten, let file else { throw error }
       throw error.removing(file)
     }

@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// The ways to open the vault.
 struct SlotsCommand: KeychainCommandGroup {
@@ -35,9 +36,9 @@ struct SlotsListCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let slots = try session.vault.slots()
-    if json { return try CommandOutput.write(try CommandOutput.json(slots.map(SlotJSON.init))) }
+    if json { return try CommandOutput.write(CommandOutput.json(slots)) }
     let status = try session.vault.status()
     let table = SlotText.table(
       slots, isShared: status.isShared, deviceKeyExists: status.hasDeviceSecret)
@@ -45,28 +46,14 @@ struct SlotsListCommand: KeychainSubcommand {
   }
 }
 
-/// A slot in JSON.
-struct SlotJSON: Encodable {
-  let number: UInt32
-  let kind: String
-  let grant: String
-  let memory: UInt64?
-  let passes: UInt32?
-  let thisDevice: Bool?
-  let name: String?
-  let recipient: String?
-  let fingerprint: String?
-
-  init(_ slot: VaultSlot) {
-    number = slot.number
-    kind = Self.word(for: slot.kind)
-    grant = Self.word(for: slot.grant)
-    memory = slot.passwordHash?.memory
-    passes = slot.passwordHash?.passes
-    thisDevice = slot.isThisDevice
-    name = slot.name.isEmpty ? nil : slot.name
-    recipient = slot.recipient?.description
-    fingerprint = slot.recipient?.fingerprint
+extension VaultSlot: JSONConvertible {
+  var json: JSONValue {
+    .members([
+      ("number", number), ("kind", Self.word(for: kind)), ("grant", Self.word(for: grant)),
+      ("memory", passwordHash?.memory), ("passes", passwordHash?.passes),
+      ("thisDevice", isThisDevice), ("name", name.isEmpty ? nil : name),
+      ("recipient", recipient?.description), ("fingerprint", recipient?.fingerprint),
+    ])
   }
 
   // Programs depend on these words, so they are independent of names in the code.
@@ -159,7 +146,6 @@ enum SlotText {
   static func deleted(_ count: Int) -> String { "deleted \(Words.items(count))" }
 }
 
-/// The names of slots.
 enum SlotNames {
   /// Returns the kind of a slot; without a device key, it is not known whether a slot is this
   /// machine's.

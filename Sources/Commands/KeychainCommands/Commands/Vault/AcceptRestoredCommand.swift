@@ -33,7 +33,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @Option(
     parsing: .unconditionalSingleValue,
     help: .init("Keep a slot of another list; may be repeated", valueName: "number"),
-    completion: .slots)
+    completion: .vaultSlots)
   var keepSlot: [UInt32] = []
 
   @Option(
@@ -46,7 +46,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     if let check { session.vault.trust(check) }
     var makesNewKeys = false
     let isAccepted = try session.vault.acceptRestored(
@@ -57,7 +57,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
         if let missing = keepSlot.first(where: { number in
           !differences.slots.contains { $0.number == number }
         }) {
-          throw .noSlot(missing)
+          throw KeychainError.noSlot(missing)
         }
         makesNewKeys = differences.makesNewKeys
         // Whoever gives the check has decided.
@@ -85,7 +85,6 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   }
 }
 
-/// The texts about a restored vault.
 enum RestoredText {
   static let questionToAcceptRestored = "accept this vault as it is? [y/N] "
   static let accepted = "accepted the vault as it is"
@@ -123,7 +122,6 @@ enum RestoredText {
     return lines + contents(differences) + slots(differences)
   }
 
-  /// The most problems that are listed.
   private static let listedProblems = 20
 
   /// Returns the contents of the file, and whether they are as expected.

@@ -69,7 +69,7 @@ struct InitCommand: KeychainSubcommand {
     if common.hasUnlockSource { throw ValidationError(UsageText.nothingToUnlock) }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     if shared { return try createShared(in: session) }
     let startsAnew = try startsAnew(session)
     guard !usesSourcesAtHand(session) else {
@@ -78,8 +78,7 @@ struct InitCommand: KeychainSubcommand {
       return
     }
     let chosen = try chosenPassphrase(session)
-    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) {
-      path throws(KeychainError) in
+    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) { path in
       try session.vault.create(
         passphrase: chosen, keyFile: path, identityFile: common.identity, device: !noDevice,
         startingAnew: startsAnew)
@@ -87,12 +86,12 @@ struct InitCommand: KeychainSubcommand {
     try say(in: session)
   }
 
-  private func createShared(in session: Session) throws(KeychainError) {
-    guard let identity = common.identity else { throw .noIdentity }
+  private func createShared(in session: Session) throws {
+    guard let identity = common.identity else { throw KeychainError.noIdentity }
     let shown = ShownRecoveryCode(file: codeFile)
     try shown.requireReader(in: session)
     let startsAnew = try startsAnew(session)
-    try shown.confirmed(in: session) { confirm throws(KeychainError) in
+    try shown.confirmed(in: session) { confirm in
       try session.vault.createShared(
         identityFile: identity, name: name ?? "", startingAnew: startsAnew, confirmingCode: confirm)
     }
@@ -105,7 +104,7 @@ struct InitCommand: KeychainSubcommand {
     session.interface.hint(IdentityText.toPin(identity))
   }
 
-  private func say(in session: Session) throws(KeychainError) {
+  private func say(in session: Session) throws {
     let status = try session.vault.status()
     session.interface.say(VaultText.made(status))
     if status.fullSlots.allSatisfy({ $0.kind == .device }) {
@@ -114,14 +113,14 @@ struct InitCommand: KeychainSubcommand {
   }
 
   /// Returns whether a missing vault may be abandoned; a person is asked if possible.
-  private func startsAnew(_ session: Session) throws(KeychainError) -> Bool {
+  private func startsAnew(_ session: Session) throws -> Bool {
     let status = try session.vault.status()
     // Nobody should choose a passphrase for a vault that cannot be created.
-    guard !status.exists else { throw .vaultExists(status.path) }
+    guard !status.exists else { throw KeychainError.vaultExists(status.path) }
     guard status.wasSeen else { return false }
     guard startAnew || session.prompt != nil else { return false }
     guard try session.confirm(VaultText.questionToStartAnew, assumingYes: startAnew) else {
-      throw .notConfirmed
+      throw KeychainError.notConfirmed
     }
     return true
   }
@@ -134,7 +133,7 @@ struct InitCommand: KeychainSubcommand {
     !wantsPassphrase && !keyFile.isGiven && !noDevice && session.vault.hasUnlockSource
   }
 
-  private func chosenPassphrase(_ session: Session) throws(KeychainError) -> SecretBytes? {
+  private func chosenPassphrase(_ session: Session) throws -> SecretBytes? {
     if wantsPassphrase { return try session.newPassphrase(newPassphrase) }
     guard session.prompt != nil, !keyFile.isGiven, common.identity == nil else { return nil }
     let answer = try session.askTwice(for: .optionalPassphrase)

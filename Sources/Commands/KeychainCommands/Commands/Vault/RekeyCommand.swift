@@ -31,7 +31,7 @@ struct RekeyCommand: KeychainSubcommand {
 
   @Option(
     help: .init("Also remove a slot, as 'slots remove' does", valueName: "number"),
-    completion: .slots)
+    completion: .vaultSlots)
   var remove: UInt32?
 
   @Flag(help: "Also give the vault a new administration key, and a new check")
@@ -45,7 +45,7 @@ struct RekeyCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     try session.rekey(
       removing: remove, newAdministrationKey: newAdministrationKey, droppingDamaged: dropDamaged,
       assumingYes: yes)
@@ -61,13 +61,13 @@ extension Session {
     removing removed: UInt32? = nil, deletingItems: Bool = false,
     newAdministrationKey: Bool = false, droppingDamaged: Bool = false,
     assumingYes isAgreed: Bool
-  ) throws(KeychainError) {
+  ) throws {
     // A mistyped number is reported before anybody is asked for a passphrase.
     if let removed, try !vault.slots().contains(where: { $0.number == removed }) {
-      throw .noSlot(removed)
+      throw KeychainError.noSlot(removed)
     }
     let wasCached = try vault.status().cachedFor != nil
-    let report = try withProgress { progress throws(KeychainError) in
+    let report = try withProgress { progress in
       try vault.rekey(
         removing: removed, deletingItems: deletingItems,
         newAdministrationKey: newAdministrationKey, droppingDamaged: droppingDamaged,
@@ -82,9 +82,7 @@ extension Session {
   /// Shows what new keys keep and lose, and asks a person to agree.
   ///
   /// Nothing is asked if the device key of this machine alone opens the vault, and nothing is lost.
-  func agrees(
-    to plan: RekeyPlan, assumingYes isAgreed: Bool
-  ) throws(KeychainError) -> Bool {
+  func agrees(to plan: RekeyPlan, assumingYes isAgreed: Bool) throws(KeychainError) -> Bool {
     guard plan.concernsOthers else { return true }
     let hasDeviceKey = try vault.status().hasDeviceSecret
     for line in RekeyText.lines(of: plan, deviceKeyExists: hasDeviceKey) {

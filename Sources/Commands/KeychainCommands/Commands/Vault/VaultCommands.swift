@@ -3,7 +3,6 @@ internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesCommandLine
 
-/// Unlocks the vault for the commands that follow.
 struct UnlockCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
@@ -39,13 +38,12 @@ struct UnlockCommand: KeychainSubcommand {
       ? "the passphrase is asked for, or read with --passphrase-file" : nil
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     if let check { session.vault.trust(check) }
     try session.vault.unlock(timeout: timeout)
   }
 }
 
-/// Locks the vault.
 struct LockCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "lock",
@@ -64,10 +62,10 @@ struct LockCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let wasSeen = try session.vault.lockWhatWasSeen(all: all)
     let status: VaultStatus
-    do throws(KeychainError) {
+    do {
       status = try session.vault.status()
     } catch {
       throw wasSeen ? error.afterForgettingKeys : error
@@ -100,12 +98,12 @@ struct StatusCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     let status = try session.vault.status()
     let problem = session.vault.sourceProblem()
     try CommandOutput.write(
       json
-        ? try CommandOutput.json(StatusJSON(status, sourceProblem: problem))
+        ? CommandOutput.json(VaultText.json(of: status, sourceProblem: problem))
         : VaultText.description(of: status, sourceProblem: problem))
     session.hintAtMissingVault()
   }
@@ -131,18 +129,14 @@ struct VerifyCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
-    let report = try session.withProgress { progress throws(KeychainError) in
+  func perform(in session: Session) throws {
+    let report = try session.withProgress { progress in
       try session.vault.verify(progress: progress)
     }
-    if json {
-      try CommandOutput.write(try CommandOutput.json(VerificationJSON(report)))
-    } else {
-      try CommandOutput.write(VaultText.summary(of: report))
-    }
+    try CommandOutput.write(json ? CommandOutput.json(report) : VaultText.summary(of: report))
     for remark in VaultText.remarks(on: report) { session.interface.say(remark) }
     for problem in report.problems { session.interface.error(problem) }
-    guard report.isIntact else { throw .notIntact(report.problems.count) }
+    guard report.isIntact else { throw KeychainError.notIntact(report.problems.count) }
   }
 }
 
@@ -171,7 +165,7 @@ struct CompactCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     try session.vault.compact(dropping: drop)
   }
 }
@@ -204,8 +198,8 @@ struct BackupCommand: KeychainSubcommand {
     guard file != "-" else { throw ValidationError(UsageText.backupToOutput) }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
-    let report = try session.withProgress { progress throws(KeychainError) in
+  func perform(in session: Session) throws {
+    let report = try session.withProgress { progress in
       try session.vault.backup(to: file, replacing: replace, progress: progress)
     }
     session.interface.say(VaultText.summary(of: report, file: file))
@@ -249,10 +243,10 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     }
   }
 
-  func perform(in session: Session) throws(KeychainError) {
+  func perform(in session: Session) throws {
     // Checked before asking for the present passphrase.
     guard newPassphrase.isGiven || session.prompt != nil else {
-      throw .nobodyToAsk(for: .newPassphrase)
+      throw KeychainError.nobodyToAsk(for: .newPassphrase)
     }
     let changed = try session.vault.changePassphrase(slot: slot) { _ throws(KeychainError) in
       try session.newPassphrase(newPassphrase)

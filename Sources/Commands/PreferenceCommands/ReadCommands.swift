@@ -1,0 +1,198 @@
+internal import ArgumentParser
+internal import PreferencesCore
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// Prints preferences.
+struct ReadCommand: PreferenceSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "read",
+    abstract: "Print a preference, or all of a domain",
+    discussion: """
+      Text is printed as it is, with a newline; numbers in digits, truth values as true or false, dates \
+      in UTC, data in hexadecimal digits, arrays and dictionaries as JSON. --json and --plist print \
+      every value in that form, in JSON with dates as text and data in base 64. Without a key, \
+      everything is printed.
+
+      With --type, a value of another type is an error; a number is printed as the other kind of \
+      number if that holds it exactly. If the key or the domain is missing, the command ends with 44, \
+      and with --default it prints that. Nothing is created.
+
+      With --store, a copy of that store on this machine is read, after it was brought in step. If that \
+      fails, the copy is read as it is, and standard error says how old it is.
+
+      Example:
+        port=$(\(preferencesPath) read port --type int\(domainExample))
+        \(preferencesPath) read --json\(domainExample)
+      """)
+
+  @Argument(help: "The key; all if there is none", completion: .keys)
+  var key: String?
+
+  @Option(
+    name: .shortAndLong, help: .init("Fail unless the value has this type", valueName: "name"),
+    completion: .list(ValueKind.allCases.map(\.rawValue)), transform: ReadCommand.kind)
+  var type: ValueKind?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("What to print if there is no such key", valueName: "value"))
+  var `default`: String?
+
+  @OptionGroup var form: ReadFormOptions
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws {
+    try options.require(key)
+    guard key == nil else { return }
+    guard type == nil else { throw ValidationError(PreferenceUsageText.typeNeedsKey) }
+    guard `default` == nil else { throw ValidationError(PreferenceUsageText.defaultNeedsKey) }
+    guard !form.raw else { throw ValidationError(PreferenceUsageText.rawNeedsKey) }
+  }
+
+  func perform(in session: PreferenceSession) throws {
+    guard let key else {
+      let contents = try session.existingDomain().contents()
+      try show(all: contents.values)
+      return try session.require(contents)
+    }
+    guard let value = try stored(key, session) else { return }
+    try show(value, key)
+  }
+
+  /// Returns the value of the key, or the default one; `nil` if that was printed as it is.
+  private func stored(_ key: String, _ session: PreferenceSession) throws -> StoredValue? {
+    if let value = try session.domain.value(forKey: key) {
+      guard let type else { return value }
+      guard let converted = value.converted(to: type) else {
+        throw CommandLineError.otherType(key, value.kind, type)
+      }
+      return converted
+    }
+    guard let text = `default` else {
+      throw session.missing(key, in: try session.existingDomain())
+    }
+    let kind = type ?? .string
+    guard kind != .array, kind != .dict else { return try StoredValue.json(text) }
+    guard let value = StoredValue(text, kind: kind, local: PreferenceSession.local) else {
+      throw CommandLineError.noValue(kind, PreferenceUsageText.example(of: kind))
+    }
+    return value
+  }
+
+  private func show(_ value: StoredValue, _ key: String) throws {
+    if form.json {
+      try ValueOutput.write(value.plainJSON)
+    } else if form.plist {
+      try ValueOutput.write(file: PropertyListText.data(of: value, forKey: key))
+    } else if form.raw {
+      try ValueOutput.write(value.bytes)
+    } else if [.array, .dict].contains(value.kind) {
+      try ValueOutput.write(value.plainJSON)
+    } else {
+      try ValueOutput.write(lines: value.text)
+    }
+  }
+
+  private func show(all values: [(key: String, value: StoredValue)]) throws {
+    if form.plist {
+      try ValueOutput.write(file: PropertyListText.data(of: values))
+    } else {
+      try ValueOutput.write(
+        .object(values.map { JSONValue.Member(name: $0.key, value: $0.value.plainJSON) }))
+    }
+  }
+
+  private static func kind(_ name: String) throws -> ValueKind {
+    guard let kind = ValueKind.named(name) else { throw ValidationError(PreferenceUsageText.type) }
+    return kind
+  }
+}
+
+struct PreferenceListCommand: PreferenceSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List domains, or the preferences of one",
+    discussion: """
+      Without a domain, the domains are listed, each with the number of its preferences and its file. \
+      A terminal gets a table with shortened values, and a pipe a line for each, whose fields are \
+      separated by tabs: key, type and value, or domain, number and file; backslash, tab and newline are \
+      written \\\\, \\t and \\n.
+
+      A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole name; put it in \
+      quotes.
+
+      Example:
+        \(preferencesPath) list
+        \(preferencesPath) list 'server.*'\(domainExample)
+      """,
+    aliases: ["ls"])
+
+  @Argument(
+    help: "Only keys, or domains, that match, such as 'server.*'", transform: NamePattern.init)
+  var pattern: NamePattern?
+
+  @Flag(help: "List the domains, also where one is the default")
+  var domains = false
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws {
+    guard !domains || options.domain == nil else {
+      throw ValidationError(PreferenceUsageText.domainsOfAll)
+    }
+    guard options.shared.store == nil || !domains && options.name != nil else {
+      throw ValidationError(SyncUsageText.storeNeedsDomain)
+    }
+  }
+
+  func perform(in session: PreferenceSession) throws {
+    guard !domains, options.name != nil else { return try listDomains(session) }
+    let contents = try session.existingDomain().contents()
+    let values = contents.values.filter { pattern?.matches($0.key) ?? true }
+    if json {
+      try ValueOutput.write(.array(values.map { Self.json($0.key, $0.value) }))
+    } else {
+      let rows = values.map { [$0.key, $0.value.kind.rawValue, $0.value.line] }
+      try ValueOutput.write(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
+    }
+    try session.require(contents)
+  }
+
+  private func listDomains(_ session: PreferenceSession) throws {
+    var failures: [any Error] = []
+    var found: [(name: String, count: Int?, path: String)] = []
+    for domain in try PreferenceDomain.all() where pattern?.matches(domain.name) ?? true {
+      do {
+        found.append((domain.name, try domain.keys().count, domain.path))
+      } catch {
+        // The others are listed all the same.
+        failures.append(error)
+        found.append((domain.name, nil, domain.path))
+      }
+    }
+    if json {
+      try ValueOutput.write(.array(found.map(Self.json)))
+    } else {
+      let rows = found.map { [$0.name, $0.count.map { "\($0)" } ?? "?", $0.path] }
+      try ValueOutput.write(TextTable(header: ["DOMAIN", "KEYS", "FILE"], rows: rows))
+    }
+    try session.interface.fail(with: failures)
+  }
+
+  static func json(_ key: String, _ value: StoredValue) -> JSONValue {
+    .object([
+      ("key", .string(key)), ("type", .string(value.kind.rawValue)), ("value", value.plainJSON),
+    ])
+  }
+
+  private static func json(_ name: String, _ count: Int?, _ path: String) -> JSONValue {
+    .object([
+      ("domain", .string(name)), ("keys", count.map { .number($0) } ?? .null),
+      ("path", .string(path)),
+    ])
+  }
+}

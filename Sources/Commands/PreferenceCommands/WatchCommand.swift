@@ -1,0 +1,245 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import Glibc
+internal import PreferencesCore
+internal import PrephirencesCommandLine
+internal import PrephirencesSystem
+
+/// Prints changes of preferences as they happen.
+struct WatchCommand: PreferenceSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Print changes of preferences as they happen",
+    discussion: """
+      A change is a line with fields separated by tabs: 'set', key, type and value, or 'removed' and \
+      key; backslash, tab and newline are written \\\\, \\t and \\n. With --json, it is an object on a \
+      line. Changes that follow each other at once may be one line with the last value. A value that \
+      is damaged is reported on standard error, and ends the command with 65 at the end of the time. The \
+      domain may be missing at the beginning. The command ends with Ctrl-C, when nobody reads its output any more, \
+      or with an error when changes can no longer be noticed.
+
+      Example:
+        \(preferencesPath) watch port --initial\(domainExample)
+        \(preferencesPath) watch state --until ready --timeout 30s\(domainExample)
+      """)
+
+  @Argument(help: "The keys; all if there is none", completion: .keys)
+  var keys: [String] = []
+
+  @Flag(help: "Print the present values first")
+  var initial = false
+
+  @Flag(help: "End after the first change")
+  var once = false
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("End as soon as the key has this value, as 'read' prints it", valueName: "value"))
+  var until: String?
+
+  @Option(
+    help: .init(
+      "End after this time, with 75 if --once or --until still waits: 500ms, 30s", valueName: "time"
+    ),
+    transform: WatchCommand.duration)
+  var timeout: Duration?
+
+  @Flag(help: "Print JSON, an object on each line")
+  var json = false
+
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws {
+    try options.require(keys.first)
+    guard until == nil || keys.count == 1 else {
+      throw ValidationError(PreferenceUsageText.untilOneKey)
+    }
+    guard until == nil || !once else { throw ValidationError(PreferenceUsageText.onceOrUntil) }
+  }
+
+  func perform(in session: PreferenceSession) throws {
+    try StandardOutput.checkOpen()
+    let domain = try session.domain
+    let changes = try PendingPreferenceChanges()
+    let end = timeout.map { ContinuousClock.now + $0 }
+    let observations = try domain.store.observe(
+      unique(keys), initial: initial || until != nil, until: timeout.map(Deadline.init(after:)),
+      changes)
+    // The store must not be released before the end.
+    defer {
+      withExtendedLifetime(domain) { observations.forEach { $0.cancel() } }
+    }
+    var hasDamage = false
+    while true {
+      for failure in changes.takeDamage() {
+        hasDamage = true
+        session.interface.report(failure)
+      }
+      while case let taken = try changes.take(), !taken.isEmpty {
+        for change in taken where try ends(after: change) { return }
+      }
+      switch changes.wait(until: end) {
+      case .changed: continue
+      case .outputClosed: return
+      case .timedOut where until == nil && !once:
+        guard hasDamage else { return }
+        throw ExitCode(ExitCodes.badData)
+      case .timedOut: throw CommandLineError.watchTimedOut
+      }
+    }
+  }
+
+  /// Returns keys without those that are named again.
+  private func unique(_ keys: [String]) -> [String] {
+    var known: Set<[UInt8]> = []
+    return keys.filter { known.insert(Array($0.utf8)).inserted }
+  }
+
+  /// Prints a change; returns whether the command ends.
+  private func ends(after change: PreferenceChange) throws -> Bool {
+    let value = try change.newValue.map { object in
+      guard let value = StoredValue(object) else { throw CommandLineError.unknownType(change.key) }
+      return value
+    }
+    let isPrinted = !change.isInitial || initial && value != nil
+    if isPrinted, try !write(line(change.key, value)) { return true }
+    return until.map { $0 == value?.text } ?? (once && !change.isInitial)
+  }
+
+  private func line(_ key: String, _ value: StoredValue?) -> String {
+    if json {
+      let object =
+        value.map { PreferenceListCommand.json(key, $0) }
+        ?? .object([("key", .string(key)), ("removed", .bool(true))])
+      return object.line.visibleInJSON + "\n"
+    }
+    let fields = value.map { ["set", key, $0.kind.rawValue, $0.line] } ?? ["removed", key]
+    return TextTable(header: [], rows: [fields]).lines
+  }
+
+  /// Writes a line at once; returns `false` if nobody reads it.
+  private func write(_ line: String) throws -> Bool {
+    do throws(CommandLineError) {
+      try StandardOutput.write(line)
+      return true
+    } catch {
+      guard error.systemError == EPIPE else { throw error }
+      return false
+    }
+  }
+
+  static func duration(_ text: String) throws -> Duration {
+    guard let duration = DurationText.parse(text) else {
+      throw ValidationError(PreferenceUsageText.duration)
+    }
+    return duration
+  }
+}
+
+/// Changes on their way from observers to the thread that prints them.
+final class PendingPreferenceChanges: Sendable {
+  /// Why waiting ended.
+  enum End {
+    case changed, outputClosed, timedOut
+  }
+
+  private struct State {
+    var changes: [PreferenceChange] = []
+    var failure: PreferencesError?
+
+    /// The values that cannot be read, by the bytes of their keys, and those that are not reported
+    /// yet.
+    var unreadable: Set<[UInt8]> = []
+    var damage: [PreferencesError] = []
+  }
+
+  private let state = PosixMutex(State())
+
+  /// A pipe, because the thread waits for the output, too.
+  private let receiver: Int32
+  private let sender: Int32
+
+  init() throws(CommandLineError) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw .cannotRead("the changes", errno: errno) }
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    (receiver, sender) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(receiver)
+    close(sender)
+  }
+
+  func add(_ change: PreferenceChange) {
+    state.withLock {
+      $0.changes.append(change)
+      $0.unreadable.remove(Array(change.key.utf8))
+    }
+    wake()
+  }
+
+  /// Records why a value cannot be read, unless that is known.
+  func add(unreadable key: PreferenceKey, _ failure: PreferencesError) {
+    state.withLock {
+      if $0.unreadable.insert(Array(key.utf8)).inserted { $0.damage.append(failure) }
+    }
+    wake()
+  }
+
+  /// Records why changes are no longer noticed.
+  func end(with failure: PreferencesError) {
+    state.withLock { $0.failure = failure }
+    wake()
+  }
+
+  /// Returns the changes since the last call.
+  func take() throws(PreferencesError) -> [PreferenceChange] {
+    let (taken, failure) = state.withLock { state in
+      defer { state.changes = [] }
+      return (state.changes, state.failure)
+    }
+    if taken.isEmpty, let failure { throw failure }
+    return taken
+  }
+
+  /// Returns why values cannot be read, since the last call.
+  func takeDamage() -> [PreferencesError] {
+    state.withLock { state in
+      defer { state.damage = [] }
+      return state.damage
+    }
+  }
+
+  private func wake() {
+    // A full pipe wakes the thread as well.
+    var byte: UInt8 = 0
+    _ = write(sender, &byte, 1)
+  }
+
+  /// Waits until there are changes, nobody reads standard output any more, or the time is over.
+  func wait(until end: ContinuousClock.Instant?) -> End {
+    while true {
+      var sources = [
+        pollfd(fd: receiver, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+      ]
+      let ready = poll(&sources, 2, Self.milliseconds(until: end))
+      if ready > 0, sources[0].revents != 0 {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while read(receiver, &bytes, bytes.count) > 0 {}
+        return .changed
+      }
+      if ready > 0, Int32(sources[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 {
+        return .outputClosed
+      }
+      if let end, ContinuousClock.now >= end { return .timedOut }
+    }
+  }
+
+  private static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
+    guard let end else { return -1 }
+    let rest = (end - ContinuousClock.now) / .milliseconds(1)
+    return Int32(max(0, min(rest.rounded(.up), 3_600_000)))
+  }
+}

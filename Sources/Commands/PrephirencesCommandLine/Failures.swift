@@ -1,0 +1,152 @@
+internal import Glibc
+
+/// The exit codes of the commands; they are a promise to scripts.
+package enum ExitCodes {
+  package static let success: Int32 = 0
+  package static let otherFailure: Int32 = 1
+  package static let notFound: Int32 = 44
+  package static let usage: Int32 = 64
+  package static let badData: Int32 = 65
+  package static let noStore: Int32 = 69
+  package static let internalFailure: Int32 = 70
+  package static let insufficientMemory: Int32 = 71
+  package static let inputOutput: Int32 = 74
+  package static let tryAgain: Int32 = 75
+  package static let ambiguous: Int32 = 76
+  package static let locked: Int32 = 77
+  package static let incorrectSecret: Int32 = 78
+  package static let refused: Int32 = 79
+  package static let expired: Int32 = 80
+  package static let outcomeUnknown: Int32 = 81
+  package static let notStarted: Int32 = 126
+  package static let commandNotFound: Int32 = 127
+  package static let cancelled: Int32 = 130
+
+  /// Every exit code in order, with its meaning.
+  package static let all: [(code: Int32, meaning: String)] = [
+    (success, "done"),
+    (otherFailure, "another failure"),
+    (notFound, "not found"),
+    (usage, "wrong use of the command"),
+    (badData, "damaged, tampered with, foreign, or rolled back"),
+    (noStore, "no store available"),
+    (internalFailure, "internal error"),
+    (insufficientMemory, "not enough memory"),
+    (inputOutput, "input or output failed"),
+    (tryAgain, "timed out, busy, or changed or made by somebody else in between"),
+    (ambiguous, "several items match"),
+    (locked, "locked"),
+    (incorrectSecret, "wrong passphrase or key"),
+    (refused, "refused: permissions, policy, another device's item, a newer format"),
+    (expired, "expired"),
+    (outcomeUnknown, "may have happened: look before you repeat it"),
+    (cancelled, "cancelled"),
+  ]
+}
+
+/// An error that commands report as a message and a hint, and with an exit code of its own.
+///
+/// The commands of each library add this to the errors of that library.
+package protocol CommandFailure: Error {
+  /// The exit code, which is one of ``ExitCodes``.
+  var exitCode: Int32 { get }
+
+  /// What failed, without a capital and a full stop.
+  var message: String { get }
+
+  /// What to do next, with actions as commands of the running program; `nil` if nothing can be done.
+  var hint: String? { get }
+
+  /// `errno` of the system call that failed; `nil` if none did.
+  var systemError: Int32? { get }
+}
+
+extension CommandFailure {
+  package var systemError: Int32? { nil }
+}
+
+/// A failure of the command line itself: its arguments, its standard streams, its files.
+package struct CommandLineError: CommandFailure, Hashable {
+  package let exitCode: Int32
+  package let message: String
+  package let hint: String?
+
+  /// `errno` of the system call that failed; `nil` if none did.
+  package let systemError: Int32?
+
+  /// Creates an error.
+  ///
+  /// The message has neither a capital nor a full stop, and never a value or a secret.
+  package init(
+    _ exitCode: Int32, _ message: String, hint: String? = nil, systemError: Int32? = nil
+  ) {
+    self.exitCode = exitCode
+    self.message = message
+    self.hint = hint
+    self.systemError = systemError
+  }
+}
+
+extension CommandLineError {
+  package static let cancelled = CommandLineError(ExitCodes.cancelled, "cancelled")
+}
+
+extension CommandLineError {
+  static let argumentsUnknown = CommandLineError(
+    ExitCodes.internalFailure, "the arguments cannot be read; nothing was done", hint: "mount /proc"
+  )
+
+  static func argumentNotText(_ index: Int) -> Self {
+    Self(ExitCodes.usage, "argument \(index) is not valid UTF-8")
+  }
+
+  /// The error of an argument that ends with an equals sign; only a name that cannot be a secret is
+  /// shown.
+  static func optionWithoutValue(_ index: Int, _ argument: String) -> Self {
+    let option = argument.dropLast()
+    let isName = option.allSatisfy { $0.isASCII && $0.isLetter || $0 == "-" }
+    return Self(
+      ExitCodes.usage, "argument \(index) is an option with nothing after its equals sign",
+      hint: "write an empty value as an argument of its own"
+        + (isName ? ": \(option) ''" : ", two quotes: ''"))
+  }
+
+  /// The error if standard input was closed when the program began; the hint names what should be
+  /// read.
+  package static func inputClosed(_ hint: String?) -> Self {
+    Self(ExitCodes.inputOutput, "standard input cannot be read: it is closed", hint: hint)
+  }
+
+  package static func unreadable(_ source: String) -> Self {
+    Self(ExitCodes.inputOutput, "\(source) cannot be read")
+  }
+
+  package static func cannotRead(_ source: String, errno: Int32) -> Self {
+    Self(ExitCodes.inputOutput, "\(source) cannot be read: \(reason(errno))", systemError: errno)
+  }
+
+  package static func cannotOpen(_ path: String, errno: Int32) -> Self {
+    cannotRead("'\(path)'", errno: errno)
+  }
+
+  package static func outputFailed(errno: Int32) -> Self {
+    Self(
+      ExitCodes.inputOutput, "standard output cannot be written: \(reason(errno))",
+      systemError: errno)
+  }
+
+  package static func cannotWrite(_ path: String, errno: Int32) -> Self {
+    Self(ExitCodes.inputOutput, "'\(path)' cannot be written: \(reason(errno))", systemError: errno)
+  }
+
+  package static func notARegularFile(_ path: String) -> Self {
+    Self(
+      ExitCodes.refused, "'\(path)' is not a regular file, and is not overwritten",
+      hint: "name another file, or remove this one")
+  }
+
+  static func reason(_ code: Int32) -> String {
+    let text = strerror(code).flatMap { String(validatingCString: $0) }
+    return text.map(Words.inOurStyle) ?? "error \(code)"
+  }
+}

@@ -1,0 +1,230 @@
+internal import CPrephirencesSystem
+internal import Glibc
+internal import PrephirencesSystem
+
+/// The arguments of the program, from the C library.
+///
+/// Swift reads its own from `/proc`. If that is not mounted, Swift has no arguments, and no command
+/// would ever be found.
+package enum ProgramArguments {
+  /// The arguments, with the program's name first; invalid UTF-8 is repaired.
+  ///
+  /// The array is empty if neither the C library nor Swift has them.
+  package static var texts: [String] {
+    pointers.compactMap { $0.map { String(cString: $0) } }
+  }
+
+  /// The arguments as the C library has them.
+  package static var pointers: [UnsafePointer<CChar>?] {
+    let count = ccommandline_argument_count()
+    guard count == 0 else { return (0..<count).map { ccommandline_argument($0) } }
+    return (0..<Int(CommandLine.argc)).map { CommandLine.unsafeArgv[$0].map { UnsafePointer($0) } }
+  }
+}
+
+extension ProgramArguments {
+  /// Returns the bytes of the last arguments, which need not be text.
+  package static func bytes(ofLast texts: [String]) -> [[UInt8]] {
+    let last = pointers.suffix(texts.count)
+    guard last.count == texts.count else { return texts.map { Array($0.utf8) } }
+    return zip(last, texts).map { pointer, text in
+      guard let pointer, String(cString: pointer).utf8.elementsEqual(text.utf8) else {
+        return Array(text.utf8)
+      }
+      return UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map {
+        UInt8(bitPattern: $0)
+      }
+    }
+  }
+}
+
+// Workaround for swift-argument-parser, which reads the argument after `--service=` instead of an
+// empty value, and for Swift, which repairs arguments that are not text without reporting it.
+// Either would name another credential. Unnecessary once the parser accepts an empty value after
+// the equals sign.
+
+extension ProgramArguments {
+  /// Checks that the arguments are known, are text, and do not end with an equals sign.
+  static func check(passesOn: Bool = false) throws(CommandLineError) {
+    try check(pointers, passesOn: passesOn)
+  }
+
+  static func check(
+    _ arguments: [UnsafePointer<CChar>?], passesOn: Bool = false
+  ) throws(CommandLineError) {
+    guard !arguments.isEmpty else { throw .argumentsUnknown }
+    var mayBeOption = true
+    for (index, argument) in arguments.enumerated() {
+      guard let argument else { continue }
+      guard let text = String(validatingCString: argument) else { throw .argumentNotText(index) }
+      if text == "--" {
+        if passesOn { return }
+        mayBeOption = false
+      }
+      guard !mayBeOption || !isOptionWithoutValue(text) else {
+        throw .optionWithoutValue(index, text)
+      }
+    }
+  }
+
+  /// Returns whether the text is an option with nothing after its equals sign.
+  static func isOptionWithoutValue(_ text: String) -> Bool {
+    let isOption = text.hasPrefix("--") || text.hasPrefix("-") && text.utf8.count == 3
+    return isOption && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last
+  }
+}
+
+/// Replaces this process by another program.
+package enum ProgramReplacement {
+  /// Becomes a program, in the state in which this process began: ignored and blocked signals, the
+  /// limit of core files, closed standard streams.
+  ///
+  /// Files that are not closed on exec stay open. All other threads end.
+  ///
+  /// The words have no NUL; the variables are C texts `NAME=value`, with a null pointer at the end.
+  package static func start(
+    _ words: [[UInt8]], environment: UnsafePointer<UnsafePointer<CChar>?>
+  ) -> CommandLineError {
+    let texts = words.map { word in
+      let text = UnsafeMutablePointer<CChar>.allocate(capacity: word.count + 1)
+      for (offset, byte) in word.enumerated() { text[offset] = CChar(bitPattern: byte) }
+      text[word.count] = 0
+      return text
+    }
+    defer { for text in texts { text.deallocate() } }
+    guard let name = texts.first.map({ String(cString: $0) }), !name.isEmpty else {
+      return .commandNotFound("")
+    }
+    let arguments: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0) } + [nil]
+    let failure = arguments.withUnsafeBufferPointer { buffer in
+      buffer.baseAddress.map { ccommandline_become_program($0, environment) } ?? EFAULT
+    }
+    guard failure == ENOENT else { return .notStarted(name, errno: failure) }
+    return failureToFind(words[0]) ?? .interpreterNotFound(name)
+  }
+
+  /// Returns why a program cannot be found, and starts nothing.
+  ///
+  /// `nil` if there is a file of that name, or if that cannot be known.
+  package static func failureToFind(_ name: [UInt8]) -> CommandLineError? {
+    let slash = UInt8(ascii: "/")
+    guard !name.contains(slash) else { return exists(name) ? nil : notFound(name) }
+    let isFound = searchPath.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      .contains { folder in
+        exists((folder.isEmpty ? [UInt8(ascii: ".")] : Array(folder)) + [slash] + name)
+      }
+    return isFound ? nil : notFound(name)
+  }
+
+  private static func notFound(_ name: [UInt8]) -> CommandLineError {
+    .commandNotFound(String(decoding: name, as: UTF8.self))
+  }
+
+  /// PATH as bytes, or what the C library searches without it.
+  private static var searchPath: [UInt8] {
+    guard let path = getenv("PATH") else { return Array("/bin:/usr/bin".utf8) }
+    return UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) }
+  }
+
+  /// Whether there is a file, perhaps one that this process cannot see.
+  private static func exists(_ path: [UInt8]) -> Bool {
+    let text = path.map { CChar(bitPattern: $0) } + [0]
+    return access(text, F_OK) == 0 || errno != ENOENT
+  }
+}
+
+extension CommandLineError {
+  static func commandNotFound(_ name: String) -> Self {
+    Self(
+      ExitCodes.commandNotFound, "the command '\(name)' was not found",
+      hint: "check its spelling and PATH")
+  }
+
+  static func interpreterNotFound(_ name: String) -> Self {
+    Self(
+      ExitCodes.commandNotFound,
+      "the command '\(name)' cannot be started: its interpreter was not found",
+      hint: "check the line after #! in it")
+  }
+
+  static func notStarted(_ name: String, errno code: Int32) -> Self {
+    Self(
+      ExitCodes.notStarted, "the command '\(name)' cannot be started: \(reason(code))",
+      systemError: code)
+  }
+}
+
+/// The descriptors that a process inherits.
+package enum StandardDescriptors {
+  private static let closed: [Int32] = {
+    let closed = (0...2).filter { fcntl($0, F_GETFD) < 0 && errno == EBADF }
+    // Otherwise a later open() would become standard output, and messages would go to a file. Each
+    // open() takes the lowest free number.
+    for _ in closed { _ = open("/dev/null", O_RDWR) }
+    return closed
+  }()
+
+  /// The descriptors that were open when the process began.
+  private static let inherited: [Int32] = {
+    var found = (0...2).filter { !closed.contains($0) }
+    guard let folder = opendir("/proc/self/fd") else {
+      // Without /proc, each number must be tried; far fewer are ever inherited.
+      return found + (3..<65536).filter { fcntl($0, F_GETFD) >= 0 }
+    }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      // `.` and `..` give 0.
+      let number = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 1) { atoi($0) }
+      }
+      if number > 2, number != dirfd(folder) { found.append(number) }
+    }
+    return found
+  }()
+
+  /// Puts `/dev/null` in the place of standard streams that are closed, and lets writing to a
+  /// broken pipe, or past a limit of file size, fail instead of ending the process.
+  package static func prepare() {
+    _ = inherited
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+  }
+
+  /// Whether a standard stream was closed when the process began.
+  package static func wasClosed(_ descriptor: Int32) -> Bool {
+    closed.contains(descriptor)
+  }
+
+  /// Whether a descriptor was open when the process began.
+  ///
+  /// A descriptor that is opened later cannot be the caller's, even if it has the same number.
+  package static func wasOpen(_ descriptor: Int32) -> Bool {
+    inherited.contains(descriptor)
+  }
+}
+
+/// Standard output, which carries only what was requested.
+package enum StandardOutput {
+  package static let descriptor: Int32 = STDOUT_FILENO
+
+  package static var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// The number of columns; `nil` if standard output is not a terminal.
+  package static var width: Int? { TerminalWidth.columns(of: STDOUT_FILENO) }
+
+  /// Writes text; fails without standard output.
+  package static func write(_ text: String) throws(CommandLineError) {
+    try checkOpen()
+    guard writeAll(text, to: STDOUT_FILENO) else { throw .outputFailed(errno: errno) }
+  }
+
+  /// Fails if standard output was closed when the program began.
+  package static func checkOpen() throws(CommandLineError) {
+    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
+  }
+}
+
+extension TextTable {
+  /// The columns within the terminal's width; unlimited if standard output is not a terminal.
+  package var columns: String { columns(within: StandardOutput.width) }
+}

@@ -1,0 +1,159 @@
+package import ArgumentParser
+internal import Glibc
+internal import PrephirencesSystem
+
+/// The program in which the commands run.
+package struct CommandHost: Sendable {
+  /// The name in messages, such as `mytool`.
+  package var hostName: String
+
+  /// The root command; `nil` if the program uses the argument parser's `main()`.
+  package var root: (any ParsableCommand.Type)?
+
+  /// Whether the process ends with the command.
+  package var isWholeProgram: Bool
+
+  /// The function with which the program started, as messages to its author name it.
+  package var entry: String
+
+  /// Finds failures behind errors that are not failures of commands themselves.
+  ///
+  /// A library that cannot know the commands throws them.
+  package var failureBehind: @Sendable (any Error) -> (any CommandFailure)?
+
+  /// Creates the description of a program.
+  package init(
+    hostName: String? = nil, root: (any ParsableCommand.Type)? = nil, isWholeProgram: Bool = false,
+    entry: String = "main",
+    failureBehind: @escaping @Sendable (any Error) -> (any CommandFailure)? = { _ in nil }
+  ) {
+    self.hostName = hostName ?? root?._commandName ?? Self.programName ?? "command"
+    self.root = root
+    self.isWholeProgram = isWholeProgram
+    self.entry = entry
+    self.failureBehind = failureBehind
+  }
+
+  /// The program whose commands run in this task.
+  @TaskLocal package static var current = CommandHost()
+
+  /// The name of the running program; `nil` if it has none.
+  package static var programName: String? {
+    (ProgramArguments.texts.first ?? "").split(separator: "/").last.map(String.init)
+  }
+
+  /// Returns the failure with which commands report an error; `nil` if the argument parser reports
+  /// it.
+  package func failure(of error: any Error) -> (any CommandFailure)? {
+    if let failure = error as? any CommandFailure { return failure }
+    if error is CancellationError { return CommandLineError.cancelled }
+    return failureBehind(error)
+  }
+}
+
+/// The environment in which the process runs.
+package enum Environment {
+  /// Returns a variable of the environment; `nil` if it is not set or empty.
+  package static func value(_ name: String) -> String? {
+    guard let value = getenv(name), let text = String(validatingCString: value), !text.isEmpty
+    else { return nil }
+    return text
+  }
+}
+
+// The rules of everything a person reads; the types named …Text make the sentences:
+// - Prompts and what is for the person's eyes only go to the terminal (/dev/tty).
+// - Everything else goes to standard error as "<command>: …", "<command>: error: …" and
+//   "<command>: hint: …": no capital, no full stop.
+// - Standard output carries only what was asked for, and a secret only when asked for by name.
+// - An error says what failed on which item; a hint says what to type next. Neither shows a secret,
+//   a passphrase, a key or SQL.
+// - Names come from outside: characters that control a terminal or are invisible are shown as escapes.
+// - Colour only on a terminal that has it, and not with NO_COLOR.
+
+/// Writes messages for a person to standard error.
+package struct UserInterface: Sendable {
+  package let hostName: String
+  private let isQuiet: Bool
+  private let hasColour: Bool
+
+  /// Creates the interface of a program.
+  ///
+  /// - hostName: The program's name.
+  /// - isQuiet: Whether to report only errors, and what a question is about.
+  package init(hostName: String, isQuiet: Bool = false) {
+    self.hostName = hostName
+    self.isQuiet = isQuiet
+    hasColour =
+      isatty(STDERR_FILENO) == 1 && Environment.value("NO_COLOR") == nil
+      && Environment.value("TERM").map { $0 != "dumb" } ?? false
+  }
+
+  /// Reports information.
+  ///
+  /// With `--quiet`, only information that a question is about.
+  package func say(_ text: String, isAskedAbout: Bool = false) {
+    if !isQuiet || isAskedAbout { line(nil, text) }
+  }
+
+  /// Reports an error.
+  package func error(_ text: String) { line(("error:", 31), text) }
+
+  /// Reports what to do next.
+  package func hint(_ text: String) {
+    if !isQuiet { line(("hint:", 36), text) }
+  }
+
+  /// Reports what failed, and what to do next.
+  ///
+  /// Whoever closes a pipe, as `head` does, has read enough: that is not said.
+  package func report(_ failure: any CommandFailure) {
+    guard failure.systemError != EPIPE else { return }
+    error(failure.message)
+    if let hint = failure.hint { self.hint(hint) }
+  }
+
+  /// Reports that a command line names a group of commands without a subcommand.
+  package func reportMissingCommand(_ words: [String]) {
+    error("name a command")
+    hint("see '\(words.joined(separator: " ")) --help'")
+  }
+
+  /// Shows progress on one line of the terminal, which is overwritten each time.
+  package func progress(_ text: String) {
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
+    writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
+  }
+
+  package func endProgress() {
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
+    writeAll("\n", to: STDERR_FILENO)
+  }
+
+  /// Writes a line, wrapped to the terminal's width; the word for its kind is coloured.
+  private func line(_ kind: (word: String, colour: Int)?, _ text: String) {
+    let words = [kind?.word, text.visible].compactMap(\.self).joined(separator: " ")
+    var line = "\(hostName): \(words)"
+    if let width = TerminalWidth.columns(of: STDERR_FILENO) {
+      line = line.wrapped(to: width, indent: 2)
+    }
+    if hasColour, let kind, let range = line.firstRange(of: kind.word) {
+      line.replaceSubrange(range, with: "\u{1B}[\(kind.colour)m\(kind.word)\u{1B}[0m")
+    }
+    writeAll(line + "\n", to: STDERR_FILENO)
+  }
+}
+
+package enum FactLines {
+  /// Returns pairs as lines with aligned values, limited to the width of a terminal.
+  package static func text(
+    _ pairs: [(String, String)], within columns: Int? = StandardOutput.width
+  ) -> String {
+    let width = pairs.map(\.0.count).max() ?? 0
+    return pairs.map { name, value in
+      let margin = String(repeating: " ", count: width - name.count + 1)
+      let line = "\(name):\(margin)\(value.visible)"
+      return (columns.map { line.wrapped(to: $0, indent: width + 2) } ?? line) + "\n"
+    }.joined()
+  }
+}
