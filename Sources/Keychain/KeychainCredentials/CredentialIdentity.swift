@@ -114,9 +114,7 @@ extension CredentialIdentity.Kind: Hashable {
   /// Hashes kind and names, as bytes.
   ///
   /// - Parameter hasher: Takes the bytes.
-  public func hash(into hasher: inout Hasher) {
-    for name in names { name.hashUTF8(into: &hasher) }
-  }
+  public func hash(into hasher: inout Hasher) { for name in names { name.hashUTF8(into: &hasher) } }
 
   /// The names in the order of the identity, the port as its decimal digits.
   var names: [String] {

@@ -156,8 +156,7 @@ extension Credential {
       pairs.append(
         SearchablePair(name: SearchablePair.securityDomain, value: password.securityDomain))
       pairs.append(
-        SearchablePair(
-          name: SearchablePair.authenticationType, value: password.authenticationType))
+        SearchablePair(name: SearchablePair.authenticationType, value: password.authenticationType))
     }
     return pairs
   }
@@ -232,8 +231,6 @@ extension KeychainError {
   /// Returns the error for damaged items.
   package static func damagedItems(_ names: [String]) -> Self {
     let subject = names.count == 1 ? "1 item is" : "\(names.count) items are"
-    return Self(
-      .damaged, "\(subject) damaged: " + names.joined(separator: "; "),
-      recovery: .verify)
+    return Self(.damaged, "\(subject) damaged: " + names.joined(separator: "; "), recovery: .verify)
   }
 }

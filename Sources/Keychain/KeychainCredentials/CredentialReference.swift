@@ -200,9 +200,7 @@ extension CredentialReference.Subject: Hashable {
 
 extension CredentialReference.Field: Hashable {
   /// Compares the fields, and the names of attributes as bytes.
-  public static func == (left: Self, right: Self) -> Bool {
-    left.text.hasSameBytes(as: right.text)
-  }
+  public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
   /// Hashes the field as it is compared.
   ///

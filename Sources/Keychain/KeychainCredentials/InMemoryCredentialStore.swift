@@ -47,8 +47,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     }
     let matching = credentials.filter(query.matches)
     let found = matching.filter { $0.accessibility.unlockRequirement <= readable }
-    return CredentialSearchResult(
-      credentials: found, lockedCount: matching.count - found.count)
+    return CredentialSearchResult(credentials: found, lockedCount: matching.count - found.count)
   }
 
   /// Stores a credential; see the protocol.
@@ -212,16 +211,12 @@ extension InMemoryCredentialStore {
     var failures: [Operation: Failure] = [:]
 
     /// Returns the item for a call that reads.
-    mutating func readableItem(
-      _ identity: CredentialIdentity
-    ) throws(KeychainError) -> Item? {
+    mutating func readableItem(_ identity: CredentialIdentity) throws(KeychainError) -> Item? {
       try item(identity, for: .reading)
     }
 
     /// Returns the item that a call replaces, changes or removes.
-    mutating func writableItem(
-      _ identity: CredentialIdentity
-    ) throws(KeychainError) -> Item? {
+    mutating func writableItem(_ identity: CredentialIdentity) throws(KeychainError) -> Item? {
       try item(identity, for: .writing)
     }
 

@@ -67,9 +67,7 @@ extension KeychainError: LocalizedError {
 
 extension KeychainError: CustomStringConvertible {
   /// The message, and what to do next if that is known.
-  public var description: String {
-    recovery.map { "\(message) (\($0))" } ?? message
-  }
+  public var description: String { recovery.map { "\(message) (\($0))" } ?? message }
 }
 
 extension KeychainError {
@@ -249,8 +247,7 @@ extension KeychainError {
     case .outOfMemory:
       self.init(.insufficientMemory, "there is not enough memory to hold a secret")
     case .inputOutput:
-      self.init(
-        .inputOutput, error.description, underlying: .system(errno: error.systemError))
+      self.init(.inputOutput, error.description, underlying: .system(errno: error.systemError))
     default:
       self.init(.internalFailure, error.description)
     }
@@ -288,17 +285,13 @@ package func unlessRefused<Result: ~Copyable>(
 package final class SharedSecret: Sendable {
   package let bytes: SecretBytes
 
-  package init(_ bytes: consuming SecretBytes) {
-    self.bytes = bytes
-  }
+  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
   package convenience init(copying bytes: borrowing SecretBytes) throws(KeychainError) {
     self.init(try translated(secrets: bytes.copy()))
   }
 
-  package func copy() throws(KeychainError) -> SecretBytes {
-    try translated(secrets: bytes.copy())
-  }
+  package func copy() throws(KeychainError) -> SecretBytes { try translated(secrets: bytes.copy()) }
 }
 
 extension SecretBytes {
@@ -306,8 +299,6 @@ extension SecretBytes {
   package borrowing func write(to descriptor: FileDescriptor) throws(Errno) {
     do throws(SecretsError) {
       try write(toFileDescriptor: descriptor.rawValue)
-    } catch {
-      throw Errno(rawValue: error.systemError)
-    }
+    } catch { throw Errno(rawValue: error.systemError) }
   }
 }

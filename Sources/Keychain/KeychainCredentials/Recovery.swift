@@ -25,9 +25,7 @@ extension KeychainError {
 
     private let parts: [Part]
 
-    fileprivate init(parts: [Part]) {
-      self.parts = parts
-    }
+    fileprivate init(parts: [Part]) { self.parts = parts }
 
     /// Advice without an action.
     ///
@@ -72,14 +70,10 @@ extension KeychainError.Recovery: CustomStringConvertible {
 
 extension KeychainError.Recovery: ExpressibleByStringInterpolation {
   /// The recovery of a plain text.
-  public init(stringLiteral text: String) {
-    self = .advice(text)
-  }
+  public init(stringLiteral text: String) { self = .advice(text) }
 
   /// The recovery of a text that names actions.
-  public init(stringInterpolation text: StringInterpolation) {
-    self.init(parts: text.parts)
-  }
+  public init(stringInterpolation text: StringInterpolation) { self.init(parts: text.parts) }
 
   /// Collects the words and the actions of a recovery.
   public struct StringInterpolation: StringInterpolationProtocol {
@@ -96,14 +90,10 @@ extension KeychainError.Recovery: ExpressibleByStringInterpolation {
     }
 
     /// Appends an action.
-    public mutating func appendInterpolation(_ action: Action) {
-      parts.append(.action(action))
-    }
+    public mutating func appendInterpolation(_ action: Action) { parts.append(.action(action)) }
 
     /// Appends words, such as a path.
-    public mutating func appendInterpolation(_ words: String) {
-      appendLiteral(words)
-    }
+    public mutating func appendInterpolation(_ words: String) { appendLiteral(words) }
 
     /// Appends a number.
     public mutating func appendInterpolation(_ number: some BinaryInteger) {
@@ -402,7 +392,5 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     }
   }
 
-  private static func argument(_ number: UInt32?) -> String {
-    number.map { "\($0)" } ?? "…"
-  }
+  private static func argument(_ number: UInt32?) -> String { number.map { "\($0)" } ?? "…" }
 }

@@ -200,9 +200,7 @@ extension KeychainError {
     return Self(.notFound, "no internet password matches '\(name)'")
   }
 
-  static func noField(
-    _ field: CredentialReference.Field, of identity: CredentialIdentity
-  ) -> Self {
+  static func noField(_ field: CredentialReference.Field, of identity: CredentialIdentity) -> Self {
     let name =
       switch field {
       case .secret: "secret"

@@ -156,14 +156,10 @@ extension CredentialStore {
 
 extension KeychainError {
   /// Whether a write failed because another program changed the credential after it was read.
-  package var isConflict: Bool {
-    [.versionConflict, .alreadyExists, .notFound].contains(code)
-  }
+  package var isConflict: Bool { [.versionConflict, .alreadyExists, .notFound].contains(code) }
 
   /// The error for a credential that others changed each time between reading and writing.
-  package static func changedTooOften(
-    _ identity: CredentialIdentity, for time: Duration
-  ) -> Self {
+  package static func changedTooOften(_ identity: CredentialIdentity, for time: Duration) -> Self {
     Self(.timedOut, "others kept changing \(identity) for \(time)", recovery: .tryAgain)
   }
 }

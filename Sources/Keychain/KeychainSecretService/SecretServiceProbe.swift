@@ -58,9 +58,7 @@ public struct SecretServiceProbe: Sendable {
     var probe = SecretServiceProbe()
     do throws(KeychainError) {
       try probe.look(environment, Deadline(after: deadline))
-    } catch {
-      probe.failure = error
-    }
+    } catch { probe.failure = error }
     return probe
   }
 

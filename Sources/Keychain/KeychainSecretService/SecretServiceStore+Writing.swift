@@ -175,8 +175,7 @@ extension ItemWriter {
   ) throws(KeychainError) -> (MergedCredential, [CredentialChange]) {
     var stored = credential
     let own = existing.flatMap { $0.isOurs ? $0 : nil }
-    stored.stamp(
-      version: nextVersion(), created: own?.credential.created, keepsDates: keepsDates)
+    stored.stamp(version: nextVersion(), created: own?.credential.created, keepsDates: keepsDates)
     if let own {
       try replace(own.item, by: stored, secret: secret)
     } else {
@@ -244,8 +243,7 @@ extension SecretServiceStore {
   /// Probes the session bus as ``SecretServiceProbe/run(deadline:)`` does, with the store's
   /// environment and deadline.
   package func probe() -> SecretServiceProbe {
-    SecretServiceProbe.run(
-      environment: configuration.environment, deadline: configuration.deadline)
+    SecretServiceProbe.run(environment: configuration.environment, deadline: configuration.deadline)
   }
 
   /// Finds out whether the collection can be used, and starts the provider if the bus can do that.
@@ -258,9 +256,7 @@ extension SecretServiceStore {
       return try SecretServiceStore(configuration: quiet).run { operation throws(KeychainError) in
         try Self.access(operation)
       }
-    } catch {
-      return error.isAbsenceOfKeyring ? .none(error) : .unknown(error)
-    }
+    } catch { return error.isAbsenceOfKeyring ? .none(error) : .unknown(error) }
   }
 
   private static func access(_ operation: ServiceOperation) throws(KeychainError) -> Access {

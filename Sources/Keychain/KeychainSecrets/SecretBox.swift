@@ -83,8 +83,7 @@ public enum SecretBox {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
           for index in 0..<nonceCount { unsafe buffer[index] = nonce[index] }
           if let start = buffer.baseAddress {
-            unsafe crypto_secretbox_easy(
-              start + nonceCount, message, UInt64(length), start, key)
+            unsafe crypto_secretbox_easy(start + nonceCount, message, UInt64(length), start, key)
           }
           initialized = count
         }

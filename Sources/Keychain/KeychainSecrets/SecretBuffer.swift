@@ -13,14 +13,10 @@ public struct SecretBuffer: ~Copyable {
   /// Creates an empty buffer.
   ///
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init() throws(SecretsError) {
-    try self.init(capacity: 4096)
-  }
+  public init() throws(SecretsError) { try self.init(capacity: 4096) }
 
   /// Creates an empty buffer that has room for some bytes before it grows.
-  package init(capacity: Int) throws(SecretsError) {
-    storage = try SecretBytes(zeroed: capacity)
-  }
+  package init(capacity: Int) throws(SecretsError) { storage = try SecretBytes(zeroed: capacity) }
 
   /// Appends one byte.
   ///
@@ -54,9 +50,7 @@ public struct SecretBuffer: ~Copyable {
   }
 
   /// The last byte, or `nil` if the buffer is empty.
-  public var last: UInt8? {
-    count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) }
-  }
+  public var last: UInt8? { count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) } }
 
   /// Calls `body` with the bytes written so far.
   ///
@@ -143,9 +137,7 @@ final class SecretSlab {
 
   fileprivate init(_ pool: SecretSlabPool) throws(SecretsError) {
     try Sodium.start()
-    guard let base = unsafe sodium_malloc(Self.byteCount) else {
-      throw SecretsError(.outOfMemory)
-    }
+    guard let base = unsafe sodium_malloc(Self.byteCount) else { throw SecretsError(.outOfMemory) }
     unsafe self.base = base
     self.pool = pool
     freeSlots = Array(0..<pool.slotCount)
@@ -202,9 +194,7 @@ final class SecretSlabPool: Sendable {
         let slot = slab.takeFreeSlot()
         if slab.isFull { slabs.removeLast() }
         return .success((slab, slot))
-      } catch {
-        return .failure(error)
-      }
+      } catch { return .failure(error) }
     }
     let (slab, slot) = try taken.get()
     return unsafe (slab, slab.base + slot * slotSize)

@@ -31,10 +31,7 @@ public struct SecretBytes: ~Copyable {
   ///   memory, ``SecretsError/Code/invalidLength`` if `count` is negative, or what `body` throws.
   ///
   /// The corresponding C functions are `sodium_malloc` and `sodium_mprotect_readonly`.
-  public init(
-    count: Int,
-    initializingWith body: (inout MutableRawSpan) throws -> Void
-  ) throws {
+  public init(count: Int, initializingWith body: (inout MutableRawSpan) throws -> Void) throws {
     let fresh = try SecretBytes(zeroed: count)
     try fresh.initialize(with: body)
     fresh.protect()
@@ -105,9 +102,7 @@ public struct SecretBytes: ~Copyable {
   ///
   /// - Returns: The copy, in its own guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public borrowing func copy() throws(SecretsError) -> SecretBytes {
-    try copy(of: 0..<count)
-  }
+  public borrowing func copy() throws(SecretsError) -> SecretBytes { try copy(of: 0..<count) }
 
   /// Returns a second value with the bytes of a range, which must lie within these.
   package borrowing func copy(of range: Range<Int>) throws(SecretsError) -> SecretBytes {
@@ -156,9 +151,7 @@ extension SecretBytes {
   ///
   /// Slots share their page and stay writable, because toggling the protection around each read
   /// would be a race between threads.
-  borrowing func protect() {
-    if slab == nil { unsafe sodium_mprotect_readonly(base) }
-  }
+  borrowing func protect() { if slab == nil { unsafe sodium_mprotect_readonly(base) } }
 }
 
 extension SecretBytes {

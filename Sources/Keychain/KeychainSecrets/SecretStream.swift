@@ -188,9 +188,7 @@ extension SecretBytes {
   /// Calls `body` with these bytes as the state of a stream.
   ///
   /// The state fits into a slot, whose memory stays writable.
-  fileprivate borrowing func withState(
-    _ body: (UnsafeMutablePointer<SecretStream.State>) -> Void
-  ) {
+  fileprivate borrowing func withState(_ body: (UnsafeMutablePointer<SecretStream.State>) -> Void) {
     unsafe fill { bytes in
       unsafe UnsafeMutableRawPointer(bytes).withMemoryRebound(
         to: SecretStream.State.self, capacity: 1

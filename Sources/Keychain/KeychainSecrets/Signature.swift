@@ -67,9 +67,7 @@ package enum Signature {
     let secretKey: SecretBytes
   }
 
-  private static func keyPair(
-    of seed: borrowing SecretBytes
-  ) throws(SecretsError) -> KeyPair {
+  private static func keyPair(of seed: borrowing SecretBytes) throws(SecretsError) -> KeyPair {
     try Sodium.start()
     guard seed.count == seedCount else { throw SecretsError(.invalidLength) }
     var publicKey = [UInt8](repeating: 0, count: publicKeyCount)

@@ -204,8 +204,7 @@ extension ContractClause {
       try store.put("1", password("a"))
       try store.put("2", password("a"))
       try store.update(password("a"), with: CredentialUpdate(label: .set("L")))
-      try store.merge(
-        CredentialUpdate(), secret: SecretBytes(copying: "3"), into: password("a"))
+      try store.merge(CredentialUpdate(), secret: SecretBytes(copying: "3"), into: password("a"))
       try store.remove(password("a"))
       try store.remove(password("a"))
       let expected = [CredentialChange.Kind.added, .updated, .updated, .updated, .removed].map {

@@ -136,9 +136,7 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   ///
   /// - Parameter store: The store. It must be empty and unlocked, and not used by anything else.
   /// - Throws: As ``check(_:)-(()->_)``.
-  public func check(_ store: any CredentialStore) async throws {
-    try await check { store }
-  }
+  public func check(_ store: any CredentialStore) async throws { try await check { store } }
 
   /// Checks a store that can be opened several times.
   ///

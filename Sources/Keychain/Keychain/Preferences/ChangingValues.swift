@@ -169,8 +169,7 @@ extension KeychainPreferences {
         try transaction.remove(identity)
         return
       }
-      try transaction.merge(
-        update(value.contentType), secret: value.secret.bytes, into: identity)
+      try transaction.merge(update(value.contentType), secret: value.secret.bytes, into: identity)
     } alone: { index in
       let identity = identity(for: values[index].key)
       guard let value = values[index].value else {
@@ -212,8 +211,6 @@ extension KeychainPreferences {
         if done != nil { return }
       }
       for index in keys.indices { try alone(index) }
-    } catch {
-      throw keychainError(error)
-    }
+    } catch { throw keychainError(error) }
   }
 }

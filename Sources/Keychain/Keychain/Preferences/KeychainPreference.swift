@@ -92,8 +92,7 @@ public struct KeychainPreferenceValue<T>: @unchecked Sendable {
     wrappedValue: T, keychain: KeychainPreferences = .sharedInstance,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
-    self.init(
-      keychain: keychain, key: key, default: wrappedValue, transformation: transformation)
+    self.init(keychain: keychain, key: key, default: wrappedValue, transformation: transformation)
   }
 
   /// The value, or the default.

@@ -102,8 +102,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
   /// Creates preferences of the same credentials, with their own settings.
   init(copying other: KeychainPreferences) {
     kind = other.kind
-    state = Mutex(
-      State(accessGroup: other.accessGroup, accessibility: other.accessibility))
+    state = Mutex(State(accessGroup: other.accessGroup, accessibility: other.accessibility))
     store = other.store
   }
 }

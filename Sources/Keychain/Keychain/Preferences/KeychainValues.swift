@@ -42,9 +42,7 @@ extension KeychainPreferences {
   ///   - allowingExpired: Whether to return an expired value.
   /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: As ``secret(for:allowingExpired:)``.
-  public func data(
-    for key: String, allowingExpired: Bool = false
-  ) throws(KeychainError) -> Data? {
+  public func data(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Data? {
     try stored(key, allowingExpired)?.data
   }
 
@@ -60,9 +58,7 @@ extension KeychainPreferences {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
   ///   do not match their content type.
-  public func value(
-    for key: String, allowingExpired: Bool = false
-  ) throws(KeychainError) -> Any? {
+  public func value(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Any? {
     try stored(key, allowingExpired)?.value()
   }
 
@@ -147,9 +143,7 @@ extension KeychainPreferences {
   /// stores remove them one by one.
   ///
   /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
-  public func removeAll() throws(KeychainError) {
-    try removeValues(for: allKeys())
-  }
+  public func removeAll() throws(KeychainError) { try removeValues(for: allKeys()) }
 
   /// Returns the keys of this service (or server) and access group.
   ///

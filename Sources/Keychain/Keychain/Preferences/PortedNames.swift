@@ -16,9 +16,7 @@ extension Credential {
   public var accessible: Accessibility { accessibility }
 
   /// The access group; `nil` for the unnamed one.
-  public var accessGroup: String? {
-    identity.accessGroup.isEmpty ? nil : identity.accessGroup
-  }
+  public var accessGroup: String? { identity.accessGroup.isEmpty ? nil : identity.accessGroup }
 
   /// The account, which is the key of the preferences.
   public var account: String? { identity.account }

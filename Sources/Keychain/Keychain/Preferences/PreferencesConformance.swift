@@ -48,9 +48,7 @@ extension KeychainPreferences {
   ///
   /// - Parameter key: The key.
   /// - Returns: The bytes, whatever was stored, or `nil` if there are none or they cannot be read.
-  public func data(forKey key: PreferenceKey) -> Data? {
-    recordingRead { try data(for: key) }
-  }
+  public func data(forKey key: PreferenceKey) -> Data? { recordingRead { try data(for: key) } }
 
   /// Returns whether a key has a value, or `false` for a failure; `contains(_:)` throws it.
   ///
@@ -85,9 +83,7 @@ extension KeychainPreferences {
     for key in found?.keys ?? [] {
       do throws(KeychainError) {
         values[key] = try value(for: key)
-      } catch {
-        failure = error
-      }
+      } catch { failure = error }
     }
     if let failure { record(failure) }
     return values
@@ -127,9 +123,7 @@ extension KeychainPreferences {
   ///
   /// Only keys of this service (or server) and access group are removed. ``lastError`` reports a
   /// failure; after it some or all are still there, and all if they are in the vault.
-  public func clearAll() {
-    recording { try removeAll() }
-  }
+  public func clearAll() { recording { try removeAll() } }
 
   /// The text of a key; a failure reads as `nil`, and is ignored by the setter.
   ///
@@ -257,9 +251,7 @@ extension KeychainPreferences: FalliblePreferencesType {
 }
 
 extension KeychainPreferences: ChangeReportingPreferences {
-  package func observeChanges(
-    _ handler: @escaping @Sendable () -> Void
-  ) -> PreferenceObservation {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
     // The thread that reports a change must not wait for the store.
     let queue = DispatchQueue(label: "keychain.preferences.changes")
     let observation = observe { _ in queue.async(execute: handler) }

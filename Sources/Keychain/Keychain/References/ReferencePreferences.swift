@@ -168,9 +168,7 @@ extension ReferencePreferences {
 }
 
 extension SecretBytes {
-  fileprivate borrowing func textOrData() -> Any {
-    withBytes { $0.text ?? Data($0.array) as Any }
-  }
+  fileprivate borrowing func textOrData() -> Any { withBytes { $0.text ?? Data($0.array) as Any } }
 }
 
 // The other preferences convert, because their getters may know more than the value shows.
@@ -232,9 +230,7 @@ extension ReferencePreferences: PreferencesType {
   }
 
   /// Returns the URL of a key, or `nil` for a failure.
-  public func url(forKey key: PreferenceKey) -> URL? {
-    reading(key) { $0.url(forKey: key) } ?? nil
-  }
+  public func url(forKey key: PreferenceKey) -> URL? { reading(key) { $0.url(forKey: key) } ?? nil }
 
   /// Returns the object whose archive is the value of a key, or `nil` for a failure.
   public func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject? {
@@ -259,9 +255,7 @@ extension ReferencePreferences {
       CredentialReference.isReference(text)
     else { return nil }
     // A value that was changed meanwhile is refused, too.
-    guard let own, own.hasBytes(of: text) else {
-      throw KeychainError.referenceFromElsewhere(key)
-    }
+    guard let own, own.hasBytes(of: text) else { throw KeychainError.referenceFromElsewhere(key) }
     return try resolver.resolve(try reference(text, of: key))
   }
 
@@ -359,9 +353,7 @@ extension ReferencePreferences: FalliblePreferencesType {
   ///
   /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``; if a value is refused, none is stored.
-  public func storeObjects(
-    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
-  ) throws {
+  public func storeObjects(_ values: [(key: PreferenceKey, value: PreferenceObject?)]) throws {
     for (key, value) in values { try checkWriting(value, key) }
     try mutable().replaceObjects(with: values)
   }
@@ -391,9 +383,7 @@ extension ReferencePreferences: FalliblePreferencesType {
   }
 
   /// Removes all keys, and ignores a failure; ``removeAllObjects()`` throws it.
-  public func clearAll() {
-    recorded { try removeAllObjects() }
-  }
+  public func clearAll() { recorded { try removeAllObjects() } }
 
   /// Records a value that was refused before it reached the preferences.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) { record(error) }

@@ -119,9 +119,7 @@ final class RenewalFileLock: Sendable {
   /// Opens the lock of a credential, and creates the file if it is missing.
   ///
   /// Nothing is locked yet.
-  init(
-    _ identity: CredentialIdentity, environment: EnvironmentVariables
-  ) throws(KeychainError) {
+  init(_ identity: CredentialIdentity, environment: EnvironmentVariables) throws(KeychainError) {
     let state = StateFolder(environment: environment)
     path = try state.path() + "/renewal.lock"
     descriptor = try Self.open(path, in: state)
@@ -145,9 +143,7 @@ final class RenewalFileLock: Sendable {
   func take() throws(KeychainError) -> Bool {
     do throws(Errno) {
       return try set(F_WRLCK)
-    } catch {
-      throw .system(error, "lock", path)
-    }
+    } catch { throw .system(error, "lock", path) }
   }
 
   private func set(_ kind: CInt) throws(Errno) -> Bool {
@@ -175,9 +171,7 @@ final class RenewalFileLock: Sendable {
     }
     do throws(Errno) {
       return try PrivateFile.open(path, .readWrite, flags: O_NONBLOCK)
-    } catch {
-      throw .system(error, "open", path)
-    }
+    } catch { throw .system(error, "open", path) }
   }
 
   private static func create(_ path: String) throws(KeychainError) {
@@ -196,9 +190,7 @@ final class RenewalFileLock: Sendable {
     let key: [UInt8]
     do throws(Errno) {
       key = try DescriptorIO.read(descriptor, keyCount)
-    } catch {
-      throw .system(error, "read", path)
-    }
+    } catch { throw .system(error, "read", path) }
     let names = MetadataCoding.identityFields(identity)
     let hash = try Derivation.hash(Data(key + names), count: 32)
     let number = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

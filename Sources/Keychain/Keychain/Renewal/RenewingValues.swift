@@ -173,9 +173,7 @@ extension UnsavedValueError: LocalizedError {
   }
 
   /// What to do next, with actions named as the library's API.
-  public var recoverySuggestion: String? {
-    recovery.description
-  }
+  public var recoverySuggestion: String? { recovery.description }
 }
 
 extension UnsavedValueError: KeychainFailure {

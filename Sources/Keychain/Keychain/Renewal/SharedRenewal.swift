@@ -58,9 +58,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     let task = Task {
       do {
         finish(.success(try await work(self)))
-      } catch {
-        finish(.failure(error))
-      }
+      } catch { finish(.failure(error)) }
     }
     let timer = Task {
       if await limit.sleep() { abandon() }
@@ -98,9 +96,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// Waits for the result.
   ///
   /// Returns the result, or `nil` if the renewal was abandoned, and another one may begin.
-  func outcome(
-    for number: Int, within deadline: RenewalTimeout
-  ) async throws -> Outcome? {
+  func outcome(for number: Int, within deadline: RenewalTimeout) async throws -> Outcome? {
     let timer = Task {
       guard await deadline.sleep() else { return }
       leave(number, failure(deadline))

@@ -239,9 +239,7 @@ enum StoredJSON {
   static func encode(_ value: any Encodable) throws(KeychainError) -> Data {
     do {
       return try encoder.encode(value)
-    } catch {
-      throw .unstorable(type(of: value))
-    }
+    } catch { throw .unstorable(type(of: value)) }
   }
 
   /// Errors of the decoder are not passed on, because they quote values.

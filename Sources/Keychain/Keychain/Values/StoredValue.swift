@@ -49,8 +49,7 @@ struct StoredValue: Sendable {
 
 extension KeychainError {
   static func undecodable(_ message: String) -> Self {
-    Self(
-      .undecodable, message, recovery: "read it as the type that was stored, or store it again")
+    Self(.undecodable, message, recovery: "read it as the type that was stored, or store it again")
   }
 
   static func unstorable(_ type: Any.Type) -> Self {
@@ -184,14 +183,10 @@ extension StoredValue {
 
 extension FieldChange {
   /// Sets a field, or clears it if the value is `nil`.
-  init(to value: Value?) {
-    self = value.map { .set($0) } ?? .clear
-  }
+  init(to value: Value?) { self = value.map { .set($0) } ?? .clear }
 
   /// Sets a field, or keeps it if the value is `nil`.
-  init(orKeep value: Value?) {
-    self = value.map { .set($0) } ?? .keep
-  }
+  init(orKeep value: Value?) { self = value.map { .set($0) } ?? .keep }
 }
 
 /// The media type of a stored value, with the parameter that names the value's type.
@@ -220,9 +215,7 @@ struct StoredMediaType: Sendable {
   }
 
   /// Returns the content type of JSON.
-  static func json(type: String?) -> String {
-    json + (type.map { "; type=\($0)" } ?? "")
-  }
+  static func json(type: String?) -> String { json + (type.map { "; type=\($0)" } ?? "") }
 }
 
 extension Substring {

@@ -77,9 +77,7 @@ extension DockerCredential {
       try secret.withBytes { bytes throws(SecretsError) in try text.appendJSON(bytes) }
       try text.append("}\n")
       return try text.finish()
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 }
 

@@ -67,9 +67,7 @@ public struct ChildEnvironment: Sendable {
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if the name is empty or
   ///   has an equals sign or NUL, `refused` if it is one of those that unlock, `undecodable` if the
   ///   value has a NUL, which no variable can hold, or `insufficientMemory`.
-  public mutating func set(
-    _ name: String, to value: borrowing SecretBytes
-  ) throws(KeychainError) {
+  public mutating func set(_ name: String, to value: borrowing SecretBytes) throws(KeychainError) {
     guard VariableRules.isValid(name) else { throw .invalidVariableName }
     guard !VariableRules.unlocks(name.utf8) else { throw .unlockingVariable(name) }
     let hasNUL = value.withBytes { bytes in
@@ -154,9 +152,7 @@ extension ChildEnvironment {
   /// not text are left out.
   ///
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a secret is not text.
-  public var dictionary: [String: String] {
-    get throws(KeychainError) { try texts() }
-  }
+  public var dictionary: [String: String] { get throws(KeychainError) { try texts() } }
 
   private func texts() throws(KeychainError) -> [String: String] {
     var all: [String: String] = [:]
@@ -247,9 +243,7 @@ struct InheritedVariable: Sendable {
     else { return nil }
     do throws(KeychainError) {
       return (name, try CredentialReference(text))
-    } catch {
-      throw error.located("the inherited variable '\(name)'")
-    }
+    } catch { throw error.located("the inherited variable '\(name)'") }
   }
 
   private var sign: Int? { entry.firstIndex(of: UInt8(ascii: "=")) }

@@ -255,9 +255,7 @@ struct EnvironmentFileReader {
     line += 1
   }
 
-  private mutating func passComment() {
-    while let next, next != Self.newline { position += 1 }
-  }
+  private mutating func passComment() { while let next, next != Self.newline { position += 1 } }
 
   /// Whether a value without quotes is before the white space here.
   private var endsPlainValue: Bool {
@@ -313,9 +311,7 @@ extension EnvironmentFileReader {
     }
     do throws(KeychainError) {
       return .reference(try CredentialReference(text))
-    } catch {
-      throw error.located("'\(name)', line \(line)")
-    }
+    } catch { throw error.located("'\(name)', line \(line)") }
   }
 
   /// Whether a longer text has what begins a reference, which the program would get as it is.

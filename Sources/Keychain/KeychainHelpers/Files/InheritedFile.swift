@@ -61,9 +61,7 @@ public final class InheritedFile: Sendable {
     // From here on, `deinit` closes the file.
     do throws(SecretsError) {
       try contents.write(toFileDescriptor: made)
-    } catch {
-      throw .noFileInMemory(errno: error.systemError)
-    }
+    } catch { throw .noFileInMemory(errno: error.systemError) }
     let failure = cinheritedfiles_seal(made)
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
   }

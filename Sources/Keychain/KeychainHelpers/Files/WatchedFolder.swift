@@ -55,9 +55,7 @@ package final class WatchedFolder: Sendable {
     defer { close(file) }
     do throws(SecretsError) {
       try contents.write(toFileDescriptor: file)
-    } catch {
-      throw .noWatchedFolder(errno: error.systemError)
-    }
+    } catch { throw .noWatchedFolder(errno: error.systemError) }
     return path + "/" + name
   }
 

@@ -142,9 +142,7 @@ public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
 
 extension GitCredentialHelper {
   /// Appends the credential that a request means; nothing if there is none.
-  func get(
-    _ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer
-  ) throws {
+  func get(_ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer) throws {
     guard let server = try GitServer(request),
       let match = try matches(request, on: server).best(for: request, on: server),
       let stored = try store.secret(for: match.identity)
@@ -276,9 +274,7 @@ extension GitCredentialHelper {
       mode: match.map { .replace(version: $0.credential.version) } ?? .addOnly)
   }
 
-  private static func layout(
-    _ secret: SharedSecret, _ token: SharedSecret?
-  ) throws -> SecretBytes {
+  private static func layout(_ secret: SharedSecret, _ token: SharedSecret?) throws -> SecretBytes {
     guard let token else { return try secret.copy() }
     var lines = try GitCredentialAnswer()
     try lines.append(secret)
@@ -313,9 +309,7 @@ extension GitCredentialHelper {
     for match in try matches(request, on: server) {
       do {
         try erase(match, request)
-      } catch {
-        failure = failure ?? error
-      }
+      } catch { failure = failure ?? error }
     }
     if let failure { throw failure }
   }

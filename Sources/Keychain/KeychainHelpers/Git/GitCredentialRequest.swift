@@ -207,8 +207,7 @@ struct GitServer {
   /// Returns whether an internet password is of this server.
   func isServer(of password: InternetPassword) -> Bool {
     origin
-      == ServerOrigin(
-        protocol: password.protocol, host: password.server, port: password.port)
+      == ServerOrigin(protocol: password.protocol, host: password.server, port: password.port)
   }
 }
 

@@ -47,9 +47,7 @@ public struct NetrcFile: ~Copyable, Sendable {
     guard let word = entry.password else { return nil }
     do throws(SecretsError) {
       return try text.withBytes { bytes throws(SecretsError) in try word.value(in: bytes) }
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 
   /// Returns the text without some entries; every other byte stays, comments within them too.
@@ -59,9 +57,7 @@ public struct NetrcFile: ~Copyable, Sendable {
   /// - Parameter removed: Entries of this file.
   /// - Returns: The rest.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
-  public borrowing func text(
-    without removed: [NetrcEntry]
-  ) throws(KeychainError) -> SecretBytes {
+  public borrowing func text(without removed: [NetrcEntry]) throws(KeychainError) -> SecretBytes {
     do throws(SecretsError) {
       return try text.withBytes { bytes throws(SecretsError) in
         var rest = try SecretBuffer()
@@ -76,9 +72,7 @@ public struct NetrcFile: ~Copyable, Sendable {
         try rest.append(bytes.extracting(position..<bytes.byteCount))
         return try rest.finish()
       }
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 }
 

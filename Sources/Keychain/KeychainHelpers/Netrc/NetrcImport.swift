@@ -95,8 +95,7 @@ public struct NetrcImport: ~Copyable {
     var added: [Credential] = []
     do throws(KeychainError) {
       try forEachChange { identity, update, password throws(KeychainError) in
-        let merged = try store.merge(
-          update, secret: password, into: identity, mode: .addOrReplace)
+        let merged = try store.merge(update, secret: password, into: identity, mode: .addOrReplace)
         if merged.replaced?.isOfOtherProgram ?? true { added.append(merged.credential) }
       }
     } catch {
@@ -300,9 +299,7 @@ public struct NetrcImportPlan: Sendable {
 }
 
 extension NetrcImportPlan {
-  private static func identity(
-    of entry: NetrcEntry, _ accessGroup: String
-  ) -> CredentialIdentity? {
+  private static func identity(of entry: NetrcEntry, _ accessGroup: String) -> CredentialIdentity? {
     guard case .machine(let name) = entry.subject, let address = NetrcAddress(name),
       let login = entry.login, !login.isEmpty
     else { return nil }

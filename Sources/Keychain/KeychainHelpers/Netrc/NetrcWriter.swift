@@ -17,9 +17,7 @@ public struct NetrcWriter: ~Copyable {
   /// Creates an empty text.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
-  public init() throws(KeychainError) {
-    buffer = try translated(secrets: try SecretBuffer())
-  }
+  public init() throws(KeychainError) { buffer = try translated(secrets: try SecretBuffer()) }
 
   /// Appends the entry of a host.
   ///
@@ -88,9 +86,7 @@ enum NetrcForm {
   /// The longest line that curl reads is 4,095 bytes long.
   static let maximumCount = 4000
 
-  init(of value: borrowing SecretBytes) {
-    self = value.withBytes { Self(of: $0) }
-  }
+  init(of value: borrowing SecretBytes) { self = value.withBytes { Self(of: $0) } }
 
   private init(of bytes: RawSpan) {
     guard bytes.byteCount > 0 else {

@@ -92,9 +92,7 @@ struct TemplateQuotes {
   /// The last four bytes; 0 for an escaped one.
   private var recent = UInt32(TemplateQuotes.newline)
 
-  init(_ form: TemplateForm) {
-    self.form = form
-  }
+  init(_ form: TemplateForm) { self.form = form }
 
   /// Whether the place is read twice, so that the escapes of the form do not keep a secret intact.
   var isNested: Bool { hasInnerText || !expansions.isEmpty }
@@ -162,9 +160,7 @@ struct TemplateQuotes {
   }
 
   /// Takes the rest of the line for nested.
-  private mutating func neverEnd() {
-    expansions.append((Self.newline, open))
-  }
+  private mutating func neverEnd() { expansions.append((Self.newline, open)) }
 
   private static let newline = UInt8(ascii: "\n")
   private static let doubleQuote = UInt8(ascii: "\"")

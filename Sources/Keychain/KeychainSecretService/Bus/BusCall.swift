@@ -33,9 +33,7 @@ private final class PendingCall {
     guard !deadline.hasPassed else { return fail(.timedOut) }
     do throws(BusError) {
       result = .success(try BusValue(reading: answer, as: type))
-    } catch {
-      fail(error)
-    }
+    } catch { fail(error) }
   }
 }
 
@@ -43,9 +41,7 @@ extension BusConnection {
   /// Sends calls together, and returns their answers in the same order.
   ///
   /// Returns an answer or an error for each call.
-  func results(
-    of calls: [BusCall], _ deadline: Deadline
-  ) -> [BusAnswer] {
+  func results(of calls: [BusCall], _ deadline: Deadline) -> [BusAnswer] {
     guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
     guard !isClosed else { return calls.map { _ in .failure(failure(.closed)) } }
     guard let context = MainContext(library) else { return calls.map { _ in .failure(.failed) } }
@@ -62,9 +58,7 @@ extension BusConnection {
   }
 
   /// Makes one call.
-  func result(
-    of call: BusCall, _ deadline: Deadline
-  ) throws(BusError) -> BusValue {
+  func result(of call: BusCall, _ deadline: Deadline) throws(BusError) -> BusValue {
     guard let result = results(of: [call], deadline).first else { throw .failed }
     return try result.get()
   }

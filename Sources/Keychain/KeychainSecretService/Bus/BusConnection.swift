@@ -27,9 +27,7 @@ final class BusConnection: @unchecked Sendable {
     let far: CInt
     do throws(Errno) {
       (relay, far) = try BusRelay.start(socket)
-    } catch {
-      throw .busyBus(address, error.rawValue)
-    }
+    } catch { throw .busyBus(address, error.rawValue) }
     do throws(BusError) {
       unsafe pointer = try Self.handshake(far, relay, library, deadline)
     } catch {
@@ -95,9 +93,7 @@ final class BusConnection: @unchecked Sendable {
     let flags = UInt32(CLIBSECRET_AUTHENTICATION_CLIENT | CLIBSECRET_MESSAGE_BUS_CONNECTION)
     let connection = unsafe functions.g_dbus_connection_new_sync(
       stream, nil, flags, nil, nil, &error)
-    guard let connection = unsafe connection else {
-      throw unsafe BusError(taking: error, library)
-    }
+    guard let connection = unsafe connection else { throw unsafe BusError(taking: error, library) }
     return unsafe connection
   }
 }
@@ -121,19 +117,13 @@ final class MainContext {
   /// Ends the queue.
   ///
   /// Call it on the thread that created the queue, after everything in it has ended.
-  func end() {
-    unsafe library.functions.g_main_context_pop_thread_default(pointer)
-  }
+  func end() { unsafe library.functions.g_main_context_pop_thread_default(pointer) }
 
   /// Waits for an event and handles it.
-  func waitForEvent() {
-    _ = unsafe library.functions.g_main_context_iteration(pointer, 1)
-  }
+  func waitForEvent() { _ = unsafe library.functions.g_main_context_iteration(pointer, 1) }
 
   /// Ends a wait, from any thread.
-  func wakeUp() {
-    unsafe library.functions.g_main_context_wakeup(pointer)
-  }
+  func wakeUp() { unsafe library.functions.g_main_context_wakeup(pointer) }
 
   /// Wakes the waiting thread regularly while `body` runs, so that it can check the time.
   func ticking<Result>(_ milliseconds: UInt32, _ body: () -> Result) -> Result {
@@ -225,8 +215,7 @@ extension BusConnection {
         else { return }
         let handler = unsafe Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
         guard let kept = unsafe handler.library.functions.g_variant_ref(arguments) else { return }
-        unsafe handler.take(
-          String(cString: name), VariantReference(taking: kept, handler.library))
+        unsafe handler.take(String(cString: name), VariantReference(taking: kept, handler.library))
       }, Unmanaged.passRetained(SignalHandler(library, match.arguments, handle)).toOpaque(),
       { data in
         if let data = unsafe data { unsafe Unmanaged<SignalHandler>.fromOpaque(data).release() }

@@ -42,9 +42,7 @@ final class ServiceOperation {
 
   /// Extends the deadline for more items, to twice that of a call at most: a provider that lists
   /// many items must not make a call take arbitrarily long.
-  func extendDeadline() {
-    deadline = Deadline(after: configuration.deadline).limited(by: limit)
-  }
+  func extendDeadline() { deadline = Deadline(after: configuration.deadline).limited(by: limit) }
 
   /// Excludes the time that the caller has used.
   func giveBackTime(since start: ContinuousClock.Instant) {
@@ -59,9 +57,7 @@ final class ServiceOperation {
   ///
   /// A bus limits the number of calls that wait for answers. Calls that it refused are repeated
   /// after the others were answered.
-  func manyResults(
-    of calls: [BusCall]
-  ) throws(KeychainError) -> [BusAnswer] {
+  func manyResults(of calls: [BusCall]) throws(KeychainError) -> [BusAnswer] {
     var answers: [BusAnswer] = calls.map { _ in .failure(.limitExceeded) }
     var open = Array(calls.indices)
     while let first = open.first {
@@ -89,9 +85,7 @@ final class ServiceOperation {
     try translated(bus: result(of: call))
   }
 
-  func note(_ error: BusError) {
-    if failure == nil || error.endsConnection { failure = error }
-  }
+  func note(_ error: BusError) { if failure == nil || error.endsConnection { failure = error } }
 
   /// Sends what changes an item.
   func changing(
@@ -143,11 +137,8 @@ extension ServiceOperation {
   }
 
   /// Returns the call for a property.
-  func getProperty(
-    _ path: String, _ interface: String, _ name: String, _ type: String
-  ) -> BusCall {
-    call(
-      path, Self.properties, "Get", [.string(interface), .string(name)], reply: .property(type))
+  func getProperty(_ path: String, _ interface: String, _ name: String, _ type: String) -> BusCall {
+    call(path, Self.properties, "Get", [.string(interface), .string(name)], reply: .property(type))
   }
 
   /// Returns the call for the properties of an item.
@@ -240,8 +231,7 @@ extension ServiceOperation {
     let address = try BusAddress(environment: configuration.environment)
     let slot = ConnectionPool.slot(for: address)
     let deadline = Deadline(after: configuration.deadline)
-    let first = ServiceOperation(
-      try slot.connect(deadline), configuration, deadline, question)
+    let first = ServiceOperation(try slot.connect(deadline), configuration, deadline, question)
     do throws(KeychainError) {
       return try body(first)
     } catch {
@@ -249,8 +239,7 @@ extension ServiceOperation {
       slot.drop(first.connection)
       guard failure.isUndelivered, !first.mustNotRepeat else { throw error }
     }
-    let second = ServiceOperation(
-      try slot.connect(deadline), configuration, deadline, question)
+    let second = ServiceOperation(try slot.connect(deadline), configuration, deadline, question)
     do throws(KeychainError) {
       return try body(second)
     } catch {
@@ -267,9 +256,7 @@ extension ServiceOperation {
   private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
 
   /// Calls `body`, and repeats it up to two times after a short pause while an object is missing.
-  func whileMissing<E: Error>(
-    _ isMissing: () -> Bool, _ body: () throws(E) -> Void
-  ) throws(E) {
+  func whileMissing<E: Error>(_ isMissing: () -> Bool, _ body: () throws(E) -> Void) throws(E) {
     for pause in Self.pausesForMissingObjects {
       guard isMissing(), !deadline.hasPassed else { return }
       usleep(pause)
@@ -283,9 +270,7 @@ extension ServiceOperation {
   /// calls after it are repeated, too, unless the calls are independent: a secret must not be read
   /// before its version, or written after it. All calls that are sent together can be repeated,
   /// because they read or set values; calls that create or remove an object are sent separately.
-  func results(
-    of calls: [BusCall], areIndependent: Bool = false
-  ) -> [BusAnswer] {
+  func results(of calls: [BusCall], areIndependent: Bool = false) -> [BusAnswer] {
     var results = connection.bus.results(of: calls, deadline)
     var missing: [Int] { results.indices.filter { results[$0].error?.isMissingObject ?? false } }
     whileMissing({ !missing.isEmpty }) {

@@ -273,9 +273,7 @@ extension AutomaticStore {
   }
 
   /// Throws if a collection of the keyring can be read without asking, and has our credentials.
-  private func checkIsGone(
-    _ place: StorePlace, _ service: ServiceName?
-  ) throws(KeychainError) {
+  private func checkIsGone(_ place: StorePlace, _ service: ServiceName?) throws(KeychainError) {
     guard case .secretService(let collection) = place else { return }
     var quiet = configuration.secretService
     quiet.collection = collection

@@ -133,9 +133,7 @@ extension MigrationRun {
   /// Removes a credential from the target.
   ///
   /// While others wait, a provider that would ask first is skipped.
-  private func withdraw(
-    _ identity: CredentialIdentity, version: UInt64
-  ) throws(KeychainError) {
+  private func withdraw(_ identity: CredentialIdentity, version: UInt64) throws(KeychainError) {
     do throws(KeychainError) {
       _ = try Self.remove(identity, version: version, from: target)
     } catch {
@@ -161,9 +159,7 @@ extension MigrationRun {
         try Self.remove(
           identity, version: credential.version, from: source,
           includingOtherPrograms: credential.isOfOtherProgram)
-      else {
-        return false
-      }
+      else { return false }
       ledger.noteRemoval(identity)
       return true
     } catch {
@@ -266,9 +262,7 @@ struct MigrationLedger {
   }
 
   /// Returns whether nothing is left to do for a credential's current version.
-  func isSettled(_ credential: Credential) -> Bool {
-    isCopied(credential) || stays(credential)
-  }
+  func isSettled(_ credential: Credential) -> Bool { isCopied(credential) || stays(credential) }
 
   /// Records that a credential is in the target.
   mutating func note(

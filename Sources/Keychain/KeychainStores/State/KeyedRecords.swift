@@ -104,9 +104,7 @@ package final class KeyedRecords: Sendable {
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    } catch {
-      throw .system(.ioError, "read", folder)
-    }
+    } catch { throw .system(.ioError, "read", folder) }
     return try names.filter(Self.isFileName).sorted().map { name throws(KeychainError) in
       let path = folder + "/" + name
       return (
@@ -149,9 +147,7 @@ package final class KeyedRecords: Sendable {
     do throws(Errno) {
       let bytes = try DescriptorIO.read(descriptor, Self.maximumCount)
       return (String(decoding: bytes, as: UTF8.self), Stamp(stat))
-    } catch {
-      throw .system(error, "read", path)
-    }
+    } catch { throw .system(error, "read", path) }
   }
 
   private static let maximumCount = 4096
@@ -245,9 +241,7 @@ package struct CopyNotes: Sendable {
       let bytes = try DescriptorIO.read(descriptor, Int(stat.size))
       return Set(
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap(Self.note))
-    } catch {
-      throw .system(error, "read", path)
-    }
+    } catch { throw .system(error, "read", path) }
   }
 
   /// Adds a note, which is durable when this returns.
@@ -262,9 +256,7 @@ package struct CopyNotes: Sendable {
       // The line break comes first, because the line before may be torn.
       try DescriptorIO.write(Array("\n\(note.mark) \(note.route)".utf8), to: descriptor)
       guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
-    } catch {
-      throw .system(error, "write", path)
-    }
+    } catch { throw .system(error, "write", path) }
     if isNew { try translated(PrivateFile.syncFolder(folder)) }
   }
 
@@ -284,9 +276,7 @@ package struct CopyNotes: Sendable {
       })
   }
 
-  private func path() throws(KeychainError) -> String {
-    try state.path() + "/migration.copies"
-  }
+  private func path() throws(KeychainError) -> String { try state.path() + "/migration.copies" }
 
   private static func note(_ line: Substring) -> Note? {
     let words = line.split(separator: " ")

@@ -140,9 +140,7 @@ extension AutomaticStore {
       guard !found.isEmpty else { return .nothing }
       return .counted(
         credentials: found.count, services: Set(found.map { ServiceName($0) }).count)
-    } catch {
-      return recorded.count > 0 ? .unknown(services: recorded.count, error) : .nothing
-    }
+    } catch { return recorded.count > 0 ? .unknown(services: recorded.count, error) : .nothing }
   }
 
   /// Returns how many services have their store in the desktop keyring, and in which collections.
@@ -235,9 +233,7 @@ extension AutomaticStore {
       let places = try placesInUse().places
       // The file system reports a vault that is created later.
       return places.contains(.vault) ? places : places + [.vault]
-    } catch {
-      return [.vault]
-    }
+    } catch { return [.vault] }
   }
 }
 

@@ -43,9 +43,7 @@ extension AutomaticStore {
       let decision = try chooser.decisionForReading(service)
       do throws(KeychainError) {
         return try body(decision.place, store(at: decision.place))
-      } catch {
-        throw error.explained(by: decision, "the credentials of \(service)")
-      }
+      } catch { throw error.explained(by: decision, "the credentials of \(service)") }
     }
   }
 
@@ -58,9 +56,7 @@ extension AutomaticStore {
       do throws(KeychainError) {
         let result = try body()
         if choiceLock.generation() == generation { return result }
-      } catch {
-        if choiceLock.generation() == generation { throw error }
-      }
+      } catch { if choiceLock.generation() == generation { throw error } }
     }
     throw KeychainError(
       .busy, "migrations keep moving credentials between the stores",

@@ -73,9 +73,7 @@ extension AutomaticStore {
       if let place = try records.place(of: service) { return place }
       guard case .present = try vault.presence(of: service.query) else { return nil }
       return .vault
-    } catch {
-      return nil
-    }
+    } catch { return nil }
   }
 
   private func recordExplicit(
@@ -86,9 +84,7 @@ extension AutomaticStore {
       let notice = notice(about: decision, service)
       guard try records.record(decision.place, for: service).isNew, let notice else { return }
       notices.append(notice)
-    } catch {
-      notices.append { _ in .notRecorded(service, error) }
-    }
+    } catch { notices.append { _ in .notRecorded(service, error) } }
   }
 
   /// A record needs the device key, which is not created next to a vault whose own key may be
@@ -99,9 +95,7 @@ extension AutomaticStore {
   }
 
   /// Returns the notice about a service's store; `nil` if the notice about the new vault is enough.
-  private func notice(
-    about decision: StoreDecision, _ service: ServiceName
-  ) -> ChoiceNotice? {
+  private func notice(about decision: StoreDecision, _ service: ServiceName) -> ChoiceNotice? {
     let named = decision.place == .vault && (try? vault.isThere()) ?? true ? vault : nil
     if named == nil, decision.place == .vault {
       guard case .keyringUnavailable = decision.reason else { return nil }

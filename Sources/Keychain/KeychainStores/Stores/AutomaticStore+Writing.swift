@@ -242,8 +242,7 @@ extension AutomaticStore {
   ) throws -> Result {
     // Asked first, so that a store which cannot do it is not recorded.
     let found = try decision(for: identity)
-    let scope = TransactionScope(
-      serviceOf: identity, adding: .whenUnlocked, unlocking: requirement)
+    let scope = TransactionScope(serviceOf: identity, adding: .whenUnlocked, unlocking: requirement)
     guard found.place == .vault, let result = try inOneStep(scope, body) else {
       throw KeychainError(
         .refused,
@@ -283,8 +282,6 @@ extension AutomaticStore: TransactionalStore {
           throw KeychainError(.cancelled, "the closure of the transaction failed")
         }
       }
-    } catch {
-      throw thrown ?? error
-    }
+    } catch { throw thrown ?? error }
   }
 }

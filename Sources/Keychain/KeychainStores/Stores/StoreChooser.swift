@@ -104,9 +104,7 @@ final class StoreChooser: Sendable {
     return decision
   }
 
-  private func decideAgain() throws(KeychainError) -> StoreDecision {
-    try decided { _ in nil }
-  }
+  private func decideAgain() throws(KeychainError) -> StoreDecision { try decided { _ in nil } }
 
   /// Returns the store for services that have none yet.
   ///
@@ -260,7 +258,5 @@ public struct StoreDecision: Hashable, Sendable {
   ///
   /// Credentials in a named vault are found when the vault is named again, and the session's
   /// collection ends with the session.
-  var canBeRecorded: Bool {
-    reason != .namedVault && !place.endsWithSession
-  }
+  var canBeRecorded: Bool { reason != .namedVault && !place.endsWithSession }
 }

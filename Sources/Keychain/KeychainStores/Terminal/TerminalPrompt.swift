@@ -28,9 +28,7 @@ public final class TerminalPrompt: Sendable {
   package static var isUsable: Bool {
     do throws(TerminalSession.End) {
       return try Terminal().isInForeground()
-    } catch {
-      return false
-    }
+    } catch { return false }
   }
 
   private let session = Mutex<TerminalSession?>(nil)
@@ -38,14 +36,10 @@ public final class TerminalPrompt: Sendable {
   private let deadline: Deadline?
 
   /// Creates a prompt; the first question opens the terminal.
-  package init(deadline: Deadline? = nil) {
-    self.deadline = deadline
-  }
+  package init(deadline: Deadline? = nil) { self.deadline = deadline }
 
   /// Restores the terminal, and discards what was typed and not read.
-  package func close() {
-    session.withLock { $0 = nil }
-  }
+  package func close() { session.withLock { $0 = nil } }
 
   /// Asks for a secret.
   package func secret(_ question: String) throws(KeychainError) -> SecretBytes {
@@ -239,9 +233,7 @@ struct TerminalQuestions: ~Copyable {
   }
 
   /// Reads a line; returns `nil` if the process was stopped meanwhile.
-  private borrowing func line(
-    by deadline: Deadline, editsLine: Bool
-  ) throws(End) -> SecretBytes? {
+  private borrowing func line(by deadline: Deadline, editsLine: Bool) throws(End) -> SecretBytes? {
     do {
       var line = LineBuffer(try SecretBuffer(), editsLine: editsLine)
       while true {
@@ -253,9 +245,7 @@ struct TerminalQuestions: ~Copyable {
       throw .secrets(error)
     } catch let error as End {
       throw error
-    } catch {
-      throw .cancelled
-    }
+    } catch { throw .cancelled }
   }
 
   /// Whether more was typed than was read, as when several lines are pasted.
@@ -277,9 +267,7 @@ struct TerminalQuestions: ~Copyable {
   }
 
   /// Waits for a key or a signal; returns `false` if the process was stopped.
-  private borrowing func isThereInput(
-    by deadline: Deadline
-  ) throws(End) -> Bool {
+  private borrowing func isThereInput(by deadline: Deadline) throws(End) -> Bool {
     var sources = [
       pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),

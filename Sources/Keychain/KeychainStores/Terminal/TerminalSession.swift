@@ -47,9 +47,7 @@ final class TerminalSession: Sendable {
   var columns: Int { TerminalWidth.columns(of: terminal.descriptor) ?? TerminalWidth.usual }
 
   /// Shows text to the person.
-  func write(_ text: String) {
-    writeAll(text, to: terminal.descriptor)
-  }
+  func write(_ text: String) { writeAll(text, to: terminal.descriptor) }
 
   /// Shows a secret without making a string of it.
   func write(_ secret: borrowing SecretBytes) {
@@ -69,14 +67,10 @@ final class TerminalSession: Sendable {
   }
 
   /// Switches to an empty screen, whose contents cannot be scrolled back to.
-  func openScreen() {
-    if hasScreens { cterminal_open_screen() }
-  }
+  func openScreen() { if hasScreens { cterminal_open_screen() } }
 
   /// Clears that screen, and switches back to the usual one.
-  func closeScreen() {
-    if hasScreens { cterminal_close_screen() }
-  }
+  func closeScreen() { if hasScreens { cterminal_close_screen() } }
 
   private var hasScreens: Bool {
     guard let name = unsafe getenv("TERM").flatMap({ unsafe String(validatingCString: $0) }) else {
@@ -129,9 +123,7 @@ struct LineBuffer: ~Copyable {
   }
 
   /// Returns the line, and wipes the buffer.
-  consuming func finish() throws(SecretsError) -> SecretBytes {
-    try bytes.finish()
-  }
+  consuming func finish() throws(SecretsError) -> SecretBytes { try bytes.finish() }
 
   /// Removes a whole UTF-8 character.
   private mutating func removeCharacter() {
@@ -237,9 +229,7 @@ struct Terminal: ~Copyable {
   }
 
   /// Returns whether this process is in the foreground; in the background, reading would stop it.
-  borrowing func isInForeground() -> Bool {
-    tcgetpgrp(descriptor) == getpgrp()
-  }
+  borrowing func isInForeground() -> Bool { tcgetpgrp(descriptor) == getpgrp() }
 }
 
 extension KeychainError {

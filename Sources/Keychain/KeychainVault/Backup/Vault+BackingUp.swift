@@ -150,9 +150,7 @@ private struct BackupPlace {
       }
       found = try VaultContents(
         reading: older.file, size: older.status.size, path: path, head: head, keys: keys)
-    } catch {
-      throw error.inPlaceOfBackup(path)
-    }
+    } catch { throw error.inPlaceOfBackup(path) }
     let reason: String
     switch try vault.has(found.newest.digest, at: found.newest.n, keys) {
     case true?: return

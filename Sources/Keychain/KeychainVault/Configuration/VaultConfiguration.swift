@@ -183,9 +183,7 @@ public struct Notice: Hashable, Sendable {
 
 extension Notice: CustomStringConvertible {
   /// The message, and what to do, with actions as names of the library's API.
-  public var description: String {
-    recovery.map { "\(message); \($0)" } ?? message
-  }
+  public var description: String { recovery.map { "\(message); \($0)" } ?? message }
 }
 
 /// The progress of a long operation.

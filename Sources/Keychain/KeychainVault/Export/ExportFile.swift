@@ -149,9 +149,7 @@ struct ExportContent: ~Copyable {
     guard
       let credential = try? MetadataCoding.decode(
         metadata, accessibility, textLimit: maximumTextCount)
-    else {
-      throw .damagedExport("the metadata of an item breaks the rules")
-    }
+    else { throw .damagedExport("the metadata of an item breaks the rules") }
     return credential
   }
 

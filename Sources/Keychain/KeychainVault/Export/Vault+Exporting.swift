@@ -98,10 +98,8 @@ extension Vault {
         return .again(missing)
       }
       let count = exported.values.reduce(0, +)
-      let report = ExportReport(
-        itemCount: count, leftOutCount: counts.values.reduce(0, +) - count)
-      let verification = VaultVerification(
-        contents: contents, sealing: sealing, progress: progress)
+      let report = ExportReport(itemCount: count, leftOutCount: counts.values.reduce(0, +) - count)
+      let verification = VaultVerification(contents: contents, sealing: sealing, progress: progress)
       try Self.write(report, queries, verification, ExportWriter(key, to: output))
       return .done((report, counts.requirementOfExport))
     }
@@ -255,8 +253,6 @@ final class ExportWriter {
   private func write(_ bytes: [UInt8]) throws(KeychainError) {
     do throws(Errno) {
       try DescriptorIO.write(bytes, to: output)
-    } catch {
-      throw .system(error, "write", "the export")
-    }
+    } catch { throw .system(error, "write", "the export") }
   }
 }

@@ -36,9 +36,7 @@ extension Vault {
     do {
       descriptor = try FileDescriptor.open(
         FilePath(path), .readOnly, options: .init(rawValue: O_CLOEXEC | O_NOCTTY))
-    } catch {
-      throw .system(error as? Errno ?? .ioError, "open", path)
-    }
+    } catch { throw .system(error as? Errno ?? .ioError, "open", path) }
     defer { try? descriptor.close() }
     return try importItems(
       from: descriptor.rawValue, name: path, passphrase, overwriting: overwriting,
@@ -70,8 +68,7 @@ extension Vault {
   /// Fails if a file, but for a pipe, is not an export, so that nobody is asked for its passphrase.
   package static func requireExport(_ descriptor: Int32, name: String) throws(KeychainError) {
     var bytes = [UInt8](repeating: 0, count: ExportHead.count)
-    let count = unsafe pread(
-      descriptor, &bytes, bytes.count, lseek(descriptor, 0, SEEK_CUR))
+    let count = unsafe pread(descriptor, &bytes, bytes.count, lseek(descriptor, 0, SEEK_CUR))
     guard count >= 0 else { return }
     guard count > 0 else { throw .emptyExport(name) }
     _ = try ExportHead(Array(bytes.prefix(count)))
@@ -100,8 +97,7 @@ extension Vault {
     let beginning = try translated(input.read(ExportHead.count))
     guard !beginning.isEmpty else { throw .emptyExport(input.name) }
     let head = try ExportHead(beginning)
-    let commitment = try ExportKey.commitment(
-      translated(input.read(4 + ExportKey.commitmentCount)))
+    let commitment = try ExportKey.commitment(translated(input.read(4 + ExportKey.commitmentCount)))
     let lock = try unlocker.passwordHashLock(.passphrase, configuration.deadlineOfCall())
     defer { extendLifetime(lock) }
     try PasswordHashPolicy.requireMemory(for: head.parameters)

@@ -20,9 +20,7 @@ enum SecretFile {
         return try SecretBytes.reading(
           fileDescriptor: descriptor.rawValue, limit: limit,
           awaiting: Deadline(after: timeout).awaitInput)
-      } catch {
-        throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError)
-      }
+      } catch { throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError) }
     } catch {
       if error == .timedOut { throw KeychainError(FileError(.endless, path)) }
       throw .system(error, "read", path)
@@ -40,16 +38,12 @@ enum SecretFile {
     let stat: Stat
     do throws(Errno) {
       stat = try Stat(FilePath(resolved.path), followTargetSymlink: false)
-    } catch {
-      throw .system(error, "read", described)
-    }
+    } catch { throw .system(error, "read", described) }
     let forbidden = try readers(of: resolved, policy).forbiddenBits
     do throws(FileError) {
       // Then only the user and root can replace it before it is opened: the folders above were checked.
       try PrivateFile.check(stat, resolved.path, ownerMayBeRoot: true, forbidden: forbidden)
-    } catch {
-      throw KeychainError(ofSecretFile: error)
-    }
+    } catch { throw KeychainError(ofSecretFile: error) }
     let contents = try contents(
       of: resolved.path, limit: passphraseLimit, within: policy?.timeout ?? .seconds(10))
     guard let contents else { throw KeychainError(.tooLarge, "\(described) has more than 64 KiB") }
@@ -69,8 +63,7 @@ enum SecretFile {
     guard let policy else { return .owner }
     let readers = try policy.readers()
     guard readers == .owner, let folder = try policy.credentialsFolder() else { return readers }
-    let isInside = try file.path.hasPrefix(
-      translated(TrustedPath(resolving: folder)).path + "/")
+    let isInside = try file.path.hasPrefix(translated(TrustedPath(resolving: folder)).path + "/")
     return isInside ? .group : .owner
   }
 
@@ -103,8 +96,7 @@ extension KeychainError {
     self.init(error)
     guard case .insecure(.mediumWithoutModes(let mode)) = error.kind else { return }
     let way: Recovery = "or accept it with \(.allowReaders(mode & 0o007 == 0 ? .group : .others))"
-    self.init(
-      code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "))
+    self.init(code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "))
   }
 }
 

@@ -20,9 +20,7 @@ struct SeenRecordFile: Sendable {
     case unreadable
     case record(SeenRecord)
 
-    var record: SeenRecord? {
-      if case .record(let record) = self { record } else { nil }
-    }
+    var record: SeenRecord? { if case .record(let record) = self { record } else { nil } }
   }
 
   init(stateFolder: String, vaultPath: String) throws(KeychainError) {
@@ -54,9 +52,7 @@ struct SeenRecordFile: Sendable {
     do throws(Errno) {
       // Doesn't block if there is a pipe in its place; nothing is read from that.
       descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
-    } catch {
-      return isMissing ? .none : .unreadable
-    }
+    } catch { return isMissing ? .none : .unreadable }
     defer { try? descriptor.close() }
     // The record has its own checksum, so the lock is needed only while it is being written.
     if let record = contents(descriptor) { return .record(record) }
@@ -120,9 +116,7 @@ struct SeenRecordFile: Sendable {
       guard old != nil || ftruncate(lock.descriptor.rawValue, off_t(SeenRecord.count)) == 0,
         !(synced || old == nil) || fsync(lock.descriptor.rawValue) == 0
       else { throw .current }
-    } catch {
-      throw .system(error, "write", path)
-    }
+    } catch { throw .system(error, "write", path) }
   }
 
   /// Creates the record whole or not at all; `false` if another process was faster.
@@ -140,9 +134,7 @@ struct SeenRecordFile: Sendable {
       _ = unsafe try record.encoded.withUnsafeBytes {
         try unsafe descriptor.writeAll(toAbsoluteOffset: 0, $0)
       }
-    } catch {
-      throw error as? Errno ?? .ioError
-    }
+    } catch { throw error as? Errno ?? .ioError }
   }
 
   private func contents(_ descriptor: FileDescriptor) -> SeenRecord? {

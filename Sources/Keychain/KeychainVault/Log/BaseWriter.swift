@@ -78,8 +78,7 @@ struct BaseWriter {
   static func write(
     _ new: NewBase, to file: any DiskFile, path: String
   ) throws(KeychainError) -> VaultHead {
-    var writer = BaseWriter(
-      new: new, file: file, path: path, place: new.head.encoded().count)
+    var writer = BaseWriter(new: new, file: file, path: path, place: new.head.encoded().count)
     try new.putItems(&writer)
     return try writer.finish()
   }
@@ -144,9 +143,7 @@ struct BaseWriter {
   private func write(_ bytes: Data, at place: Int) throws(KeychainError) {
     do throws(Errno) {
       try file.write(bytes, at: place)
-    } catch {
-      throw .vault(path, error, doing: "write")
-    }
+    } catch { throw .vault(path, error, doing: "write") }
   }
 
   private mutating func finish() throws(KeychainError) -> VaultHead {

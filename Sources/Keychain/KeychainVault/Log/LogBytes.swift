@@ -99,8 +99,7 @@ final class SpineCache: Sendable {
     let lengths = contents.head.lengths
     let box = try contents.read(lengths.spineRange)
     guard try Derivation.hash(box, count: 32) == contents.index.spineHash,
-      let spine = try Spine.open(
-        box, before: contents.base.n, of: contents.head.id, keys: keys)
+      let spine = try Spine.open(box, before: contents.base.n, of: contents.head.id, keys: keys)
     else { throw .damagedVault(contents.path, "its spine is not the one of its base") }
     let digests = try spine.digests()
     guard digests.last == contents.base.previous else {

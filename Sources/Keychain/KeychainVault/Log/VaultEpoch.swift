@@ -64,8 +64,7 @@ struct VaultEpoch: Sendable {
   func seal(
     _ input: SlotInput, number: UInt32, grant: SlotGrant = .administers, name: String = ""
   ) throws(KeychainError) -> ListedSlot {
-    try SlotSealing.seal(
-      input, number: number, granted: granted(grant), head: identity, name: name)
+    try SlotSealing.seal(input, number: number, granted: granted(grant), head: identity, name: name)
   }
 
   func seal(
@@ -88,8 +87,7 @@ struct SignedMembers {
   ) throws(KeychainError) {
     self.epoch = epoch
     let box = try epoch.administration.sealed(under: epoch.root.bytes)
-    self.list = try list.of(
-      epoch.identity, slots, administrationBox: box, successions: successions)
+    self.list = try list.of(epoch.identity, slots, administrationBox: box, successions: successions)
     head = HeadParts(
       identity: epoch.identity, checks: epoch.keys.checks,
       slots: slots.map(\.slot).sorted { $0.number < $1.number }.map { Data($0.fields) },

@@ -135,9 +135,7 @@ final class VaultFile: Sendable {
     do throws(Errno) {
       file = if let locked { locked } else { try disk.open(path, writing: false) }
       status = try file.status()
-    } catch {
-      throw .system(error, "open", path)
-    }
+    } catch { throw .system(error, "open", path) }
     let known = known.withLock { $0 }
     let head =
       if let known, known.status == status { known.head } else {

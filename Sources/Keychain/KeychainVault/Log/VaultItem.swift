@@ -112,9 +112,7 @@ extension VaultContents {
         if let found = try item(id, in: tier, keys) { return found }
       }
       return nil
-    } catch {
-      throw error.code == .damaged ? .damagedItem(name()) : error
-    }
+    } catch { throw error.code == .damaged ? .damagedItem(name()) : error }
   }
 
   /// What was verified once is kept, unless all pages are read one after the other.

@@ -23,8 +23,7 @@ final class VaultObservers: Sendable {
   private let watching = Mutex<Watching>(.nobody)
 
   init(_ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker) {
-    scanner = VaultChangeScanner(
-      file: file, unlocker: unlocker, timeout: configuration.deadline)
+    scanner = VaultChangeScanner(file: file, unlocker: unlocker, timeout: configuration.deadline)
     self.file = file
     notice = configuration.notice
   }

@@ -249,8 +249,7 @@ extension [ListedSlot] {
 }
 
 extension KeychainError {
-  static let slotsChanged = KeychainError(
-    .busy, "the slots changed meanwhile", recovery: .tryAgain)
+  static let slotsChanged = KeychainError(.busy, "the slots changed meanwhile", recovery: .tryAgain)
 
   package static func noSlot(_ number: UInt32) -> Self {
     Self(.notFound, "the vault has no slot \(number)", recovery: .listSlots)

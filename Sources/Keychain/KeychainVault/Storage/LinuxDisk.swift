@@ -17,8 +17,7 @@ struct LinuxDisk: VaultDisk {
 
   func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile {
     // A pipe would block.
-    LinuxFile(
-      try PrivateFile.open(path, writing ? .readWrite : .readOnly, flags: O_NONBLOCK))
+    LinuxFile(try PrivateFile.open(path, writing ? .readWrite : .readOnly, flags: O_NONBLOCK))
   }
 
   func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
@@ -120,9 +119,7 @@ final class LinuxFile: DiskFile {
         }
         guard written > 0 else { throw Errno.ioError }
         rest = rest.dropFirst(written)
-      } catch {
-        throw error as? Errno ?? .ioError
-      }
+      } catch { throw error as? Errno ?? .ioError }
     }
   }
 
@@ -134,9 +131,7 @@ final class LinuxFile: DiskFile {
     guard fdatasync(descriptor.rawValue) == 0 else { throw .current }
   }
 
-  func sync() throws(Errno) {
-    guard fsync(descriptor.rawValue) == 0 else { throw .current }
-  }
+  func sync() throws(Errno) { guard fsync(descriptor.rawValue) == 0 else { throw .current } }
 
   func lock(until deadline: Deadline) throws(Errno) -> Bool {
     try FileLock.lock(descriptor, .exclusive, deadline)

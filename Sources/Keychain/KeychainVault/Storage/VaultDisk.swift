@@ -169,8 +169,7 @@ extension KeychainError {
           "somebody else wrote at the same time, so the locks of its file system do not work",
         underlying: .system(errno: Errno.noLocks.rawValue))
     case .unknown(let error):
-      outcomeUnknown(
-        ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
+      outcomeUnknown(ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
     }
   }
 

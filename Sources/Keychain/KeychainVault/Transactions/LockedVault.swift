@@ -54,9 +54,7 @@ struct LockedVault {
       contents.isBaseAlone ? Data() : try contents.read(frame.place..<frame.boxes.upperBound)
     do throws(Errno) {
       try lock.write(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
-    } catch {
-      throw .vault(session.path, error, doing: "write")
-    }
+    } catch { throw .vault(session.path, error, doing: "write") }
   }
 
   /// A base that need not be made doesn't wait: its maker holds the vault's lock.
@@ -102,9 +100,7 @@ struct LockedVault {
         return try lock.append(
           frame, at: contents.end, cutting: contents.hasUnfinishedWrite,
           syncsFolder: contents.isBaseAlone)
-      } catch {
-        throw .writing(session.path, error)
-      }
+      } catch { throw .writing(session.path, error) }
     }
     contents.add(
       commit,
@@ -159,9 +155,7 @@ struct LockedVault {
     let renamed: LockedLog
     do throws(WriteFailure) {
       renamed = try unfinished.takeName(replacing: true)
-    } catch {
-      throw .writing(session.path, error)
-    }
+    } catch { throw .writing(session.path, error) }
     defer { renamed.unlock() }
     contents = made
     session.file.keep(made, renamed.status)

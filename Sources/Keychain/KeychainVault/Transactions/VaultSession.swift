@@ -81,9 +81,7 @@ struct VaultSession: Sendable {
     try read(requirement) { _, _ throws(KeychainError) in .done(()) }
   }
 
-  func report(_ message: String) {
-    notice?(Notice(kind: .seenRecordUnavailable, message: message))
-  }
+  func report(_ message: String) { notice?(Notice(kind: .seenRecordUnavailable, message: message)) }
 }
 
 // MARK: - Keys
@@ -129,9 +127,7 @@ extension VaultSession {
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) -> TierKeys {
     try requireKnownHead()
-    guard let postponed else {
-      return try unlocker.keys(requirement, opened, deadline)
-    }
+    guard let postponed else { return try unlocker.keys(requirement, opened, deadline) }
     let atHand = try unlocker.keysAtHand(requirement, head)
     if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
     throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
@@ -153,9 +149,7 @@ extension VaultSession {
 extension TierKeys {
   fileprivate func canSign(for list: MemberList) throws(KeychainError) -> Bool {
     guard list.vaultKind == .shared else { return true }
-    guard let signer, let member = list.member(signer.number), member.writes else {
-      return false
-    }
+    guard let signer, let member = list.member(signer.number), member.writes else { return false }
     return try signer.publicKey() == member.signingKey
   }
 }
@@ -243,9 +237,7 @@ extension VaultSession {
       let record = try contents.record(keys)
       if var known = opened.seen.record, !known.raise(by: record) { return true }
       try write(record)
-    } catch {
-      report("a rollback of the vault could go unnoticed: \(error.message)")
-    }
+    } catch { report("a rollback of the vault could go unnoticed: \(error.message)") }
     return false
   }
 

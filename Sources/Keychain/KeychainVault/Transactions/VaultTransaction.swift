@@ -274,7 +274,5 @@ struct RunningTransaction: Hashable {
   }
 
   /// Whether a closure of a transaction of this vault runs on this thread.
-  static func isHere(_ path: String) -> Bool {
-    all.withLock { $0.contains(Self(path: path)) }
-  }
+  static func isHere(_ path: String) -> Bool { all.withLock { $0.contains(Self(path: path)) } }
 }

@@ -140,9 +140,7 @@ final class HeldKeys: Sendable {
   private let idleTime: UInt64
   private let held = Mutex<(keys: TierKeys, limit: UInt64, idleUntil: UInt64)?>(nil)
 
-  init(idleTime: Duration) {
-    self.idleTime = UInt64(max(0, idleTime.wholeNanoseconds))
-  }
+  init(idleTime: Duration) { self.idleTime = UInt64(max(0, idleTime.wholeNanoseconds)) }
 
   func hold(_ keys: TierKeys) {
     let now = BootClock.now
@@ -162,9 +160,7 @@ final class HeldKeys: Sendable {
     }
   }
 
-  func touch() {
-    held.withLock { $0?.idleUntil = BootClock.now + idleTime }
-  }
+  func touch() { held.withLock { $0?.idleUntil = BootClock.now + idleTime } }
 
   func forget() { held.withLock { $0 = nil } }
 }

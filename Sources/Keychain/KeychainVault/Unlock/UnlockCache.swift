@@ -42,9 +42,7 @@ struct UnlockCache: Sendable {
         let payload = try CachedKey.payload(limit: limit, binding: keys.binding, key: key.bytes)
         try KernelKeyring.put(CachedKey.name(tier, of: vault), payload, timeout: timeout)
       }
-    } catch {
-      throw .noCache(error as? Errno ?? .noMemory)
-    }
+    } catch { throw .noCache(error as? Errno ?? .noMemory) }
   }
 
   /// Removes a cached tier of a vault, and returns whether it is gone, or was missing.
@@ -189,9 +187,7 @@ enum KernelKeyring {
     let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
     do throws(Errno) {
       try put(name, payload, timeout: 1)
-    } catch {
-      return error
-    }
+    } catch { return error }
     guard let key = find(name) else { return Errno(rawValue: ENOKEY) }
     defer { remove(key) }
     return read(key, count: 16) == nil ? Errno(rawValue: ENOKEY) : nil

@@ -22,9 +22,7 @@ extension Unlocker {
   }
 
   /// Takes the lock that allows each user one password hash at a time, to limit memory; `nil` if it can't be had.
-  func passwordHashLock(
-    _ kind: SlotKind, _ deadline: Deadline
-  ) throws(KeychainError) -> FileLock? {
+  func passwordHashLock(_ kind: SlotKind, _ deadline: Deadline) throws(KeychainError) -> FileLock? {
     guard kind == .passphrase, let folder = try? state.make() else { return nil }
     do throws(FileError) {
       return try FileLock(exclusive: folder + "/kdf.lock", deadline: deadline)
@@ -157,9 +155,7 @@ extension Unlocker {
         if takesCode, let code = try? PresentedSecret.recoveryCode(answer, source) {
           do throws(KeychainError) {
             return try open(code, vault, deadline)
-          } catch {
-            guard error.code == .incorrectSecret else { throw error }
-          }
+          } catch { guard error.code == .incorrectSecret else { throw error } }
         }
         return try open(
           PresentedSecret(kind: kind, secret: answer, source: source), vault, deadline)

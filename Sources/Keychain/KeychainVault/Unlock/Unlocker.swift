@@ -157,9 +157,7 @@ extension Unlocker {
   }
 
   /// Opens the vault with a secret that is presented now, or with a device slot that administers.
-  func member(
-    _ vault: VaultFile.Opened, _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedSlot {
+  func member(_ vault: VaultFile.Opened, _ deadline: Deadline) throws(KeychainError) -> OpenedSlot {
     if let source = configuration.unlock {
       return try open(try present(source, deadline), vault, deadline)
     }

@@ -190,9 +190,7 @@ extension Vault {
         throw KeychainError(
           .alreadyExists, "there is a vault at \(try path())", recovery: .showOrAddSlot)
       }
-    } catch {
-      guard error.code == .noStore, startingAnew else { throw error }
-    }
+    } catch { guard error.code == .noStore, startingAnew else { throw error } }
   }
 
   /// Creates the vault with its slots; returns `false` if another process was faster.

@@ -26,8 +26,7 @@ extension Vault {
     let found = try session.read(.nothing) {
       contents, sealing throws(KeychainError)
         -> VaultSession.Attempt<(VaultItem, VaultContents, ItemSealing)?> in
-      let item = try contents.item(
-        sealing.id(of: identity), sealing.keys, name: "\(identity)")
+      let item = try contents.item(sealing.id(of: identity), sealing.keys, name: "\(identity)")
       guard let item else { return .done(nil) }
       guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
         return .again(item.requirement)
@@ -60,9 +59,7 @@ extension Vault {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked``,
   ///   ``KeychainError/Code/incorrectSecret`` or ``KeychainError/Code/cancelled``. A missing vault
   ///   is not an error.
-  public func ensureReadable(
-    _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) {
+  public func ensureReadable(_ requirement: Accessibility.UnlockRequirement) throws(KeychainError) {
     guard let session = try session() else { return }
     try session.requireReadable(requirement)
   }
@@ -98,8 +95,7 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VerificationReport {
     try existingSession().read(.nothing, anew: true) { contents, sealing throws(KeychainError) in
-      .done(
-        try VaultVerification(contents: contents, sealing: sealing, progress: progress).run())
+      .done(try VaultVerification(contents: contents, sealing: sealing, progress: progress).run())
     }
   }
 
@@ -150,8 +146,7 @@ extension Vault {
     guard try !isThere() else { return nil }
     let path = try file.path()
     let stat = try? Stat(FilePath(path.folder))
-    return VaultAbsence(
-      path: path.path, folder: path.folder, hasFolder: stat?.type == .directory)
+    return VaultAbsence(path: path.path, folder: path.folder, hasFolder: stat?.type == .directory)
   }
 
   /// Searches with the keys that are at hand, waiting for other processes no longer than `time`;

@@ -245,9 +245,7 @@ extension Vault {
       result = try session.deadline.excluding {
         try RunningTransaction.running(session.path) { try body(&transaction) }
       }
-    } catch {
-      thrown = error
-    }
+    } catch { thrown = error }
     log = transaction.log
     writer = transaction.writer
     // The closure runs again, whatever it made of the failure.

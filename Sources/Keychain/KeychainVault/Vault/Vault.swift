@@ -65,9 +65,7 @@ public final class Vault: CredentialStore {
   /// - Returns: An absolute path without symbolic links.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for a vault,
   ///   or ``KeychainError/Code/insecurePermissions`` if others could replace it.
-  public func path() throws(KeychainError) -> String {
-    try file.path().path
-  }
+  public func path() throws(KeychainError) -> String { try file.path().path }
 
   /// Begins an operation; `nil` if there is no vault.
   func session() throws(KeychainError) -> VaultSession? {

@@ -118,9 +118,7 @@ package struct VaultHead: Hashable, Sendable {
     do {
       parts = try Self.parts(bytes.bytes, path)
       try readSlots()
-    } catch {
-      throw error as? KeychainError ?? .damagedHead(path)
-    }
+    } catch { throw error as? KeychainError ?? .damagedHead(path) }
   }
 
   private static func parts(_ bytes: RawSpan, _ path: String) throws -> HeadParts {
@@ -197,9 +195,7 @@ package struct VaultHead: Hashable, Sendable {
         $0.slotHash == hash && $0.start == slot.prefix(Member.startCount)
       }
     }
-    guard isExact else {
-      throw .damagedMembers("the slots of the vault are not those it names")
-    }
+    guard isExact else { throw .damagedMembers("the slots of the vault are not those it names") }
     return list
   }
 }

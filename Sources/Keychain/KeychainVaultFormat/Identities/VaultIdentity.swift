@@ -37,9 +37,7 @@ extension VaultRecipient {
           boxKey: Data(copying: $0.extracting(0..<SealedBox.keyCount)),
           signingKey: Data(copying: $0.extracting(SealedBox.keyCount..<$0.byteCount)))
       }
-    } catch {
-      throw Self.error(error)
-    }
+    } catch { throw Self.error(error) }
     guard isUsable else { throw Self.refused("no identity belongs to it") }
   }
 
@@ -134,9 +132,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
 
   package let bytes: SecretBytes
 
-  package init(_ bytes: consuming SecretBytes) {
-    self.bytes = bytes
-  }
+  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
   package static func random() throws(KeychainError) -> RecoveryCode {
     try translated(secrets: RecoveryCode(SecretBytes.random(count: count)))
@@ -155,9 +151,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
         try text.withBytes { text throws(Text32.Fault) in
           try Text32.key(text, count: Self.count, sumCount: Self.sumCount)
         })
-    } catch {
-      throw Self.error(error)
-    }
+    } catch { throw Self.error(error) }
   }
 
   /// Returns the code as it is written down.

@@ -15,8 +15,7 @@ package struct ItemSealing {
 
   /// Returns the id of an identity.
   package func id(of identity: CredentialIdentity) throws(KeychainError) -> ItemID {
-    let tag = try Derivation.tag(
-      keys.open.bytes, "pk3/id", MetadataCoding.identityFields(identity))
+    let tag = try Derivation.tag(keys.open.bytes, "pk3/id", MetadataCoding.identityFields(identity))
     return ItemID(tag.bytes, at: 0)
   }
 

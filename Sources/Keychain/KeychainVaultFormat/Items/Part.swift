@@ -16,9 +16,7 @@ package struct Part: Sendable {
     }
 
     /// The entry of the item that is put; `nil` for a removal.
-    package var entry: ItemEntry? {
-      if case .put(let entry) = self { entry } else { nil }
-    }
+    package var entry: ItemEntry? { if case .put(let entry) = self { entry } else { nil } }
   }
 
   package let tier: Tier

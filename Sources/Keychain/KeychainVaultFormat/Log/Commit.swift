@@ -89,13 +89,9 @@ package struct Commit: Sendable {
   /// `d_n`: names this commit and all before it.
   package let digest: Data
 
-  package var base: Base? {
-    if case .base(let base) = content { base } else { nil }
-  }
+  package var base: Base? { if case .base(let base) = content { base } else { nil } }
 
-  package var changes: Changes? {
-    if case .changes(let changes) = content { changes } else { nil }
-  }
+  package var changes: Changes? { if case .changes(let changes) = content { changes } else { nil } }
 
   /// Returns `d_0`, the digest before the first commit of a vault.
   package static func first(_ id: VaultID) throws(KeychainError) -> Data {
@@ -145,8 +141,7 @@ package struct Commit: Sendable {
   /// Whether the administration key signed the commit, as it must the base that brings a list.
   package func isSignedByAdministration(_ key: Data) -> Bool {
     guard let signature = proofs.list else { return false }
-    return Signing.isRight(
-      signature, of: Array(digest), label: Self.listLabel, publicKey: key)
+    return Signing.isRight(signature, of: Array(digest), label: Self.listLabel, publicKey: key)
   }
 }
 

@@ -13,8 +13,7 @@ package struct AdministrationKey: Sendable {
   }
 
   package static func random() throws(KeychainError) -> AdministrationKey {
-    try AdministrationKey(
-      seed: translated(secrets: SecretBytes.random(count: Signature.seedCount)))
+    try AdministrationKey(seed: translated(secrets: SecretBytes.random(count: Signature.seedCount)))
   }
 
   /// Opens the box of the seed with the root key; fails if it is damaged or not the key `expected`.
@@ -88,9 +87,7 @@ package struct Succession: Hashable, Sendable {
       guard self.id == id, 1...HeadIdentity.greatestEpoch ~= epoch else {
         throw FieldReader.Malformed()
       }
-    } catch {
-      throw .damagedMembers("a succession of its administration key breaks the format")
-    }
+    } catch { throw .damagedMembers("a succession of its administration key breaks the format") }
   }
 
   private var body: [UInt8] {

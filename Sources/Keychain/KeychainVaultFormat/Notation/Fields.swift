@@ -14,9 +14,7 @@ package struct FieldReader {
   /// The number of bytes that the remaining texts may have together.
   private var textLimit: Int
 
-  package init(textLimit: Int = .max) {
-    self.textLimit = textLimit
-  }
+  package init(textLimit: Int = .max) { self.textLimit = textLimit }
 
   package mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: RawSpan, as type: Value.Type = Value.self
@@ -154,13 +152,9 @@ extension String {
 
 extension Data {
   /// Copies bytes faster than Foundation's initializer for any sequence.
-  package init(copying bytes: [UInt8]) {
-    self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
-  }
+  package init(copying bytes: [UInt8]) { self = unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
 
-  init(copying bytes: RawSpan) {
-    self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
-  }
+  init(copying bytes: RawSpan) { self = unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
 
   init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {
     self.init(copying: bytes.extracting(try reader.range(bytes)))

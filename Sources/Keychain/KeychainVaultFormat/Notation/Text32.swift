@@ -72,9 +72,7 @@ package enum Text32 {
       let key = try bytes.copy(of: 0..<count)
       let sum = try Blake2b.key(hashing: key, count: 16).copy(of: 0..<sumCount)
       if try bytes.copy(of: count..<bytes.count).isEqual(to: sum) { return key }
-    } catch {
-      throw .memory(error)
-    }
+    } catch { throw .memory(error) }
     throw .mistyped
   }
 

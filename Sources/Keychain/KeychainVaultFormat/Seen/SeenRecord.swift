@@ -15,8 +15,7 @@ package struct SeenCommit: Hashable, Sendable {
     self.digest = digest
   }
 
-  fileprivate static let none = SeenCommit(
-    serial: 0, n: 0, digest: Data(repeating: 0, count: 32))
+  fileprivate static let none = SeenCommit(serial: 0, n: 0, digest: Data(repeating: 0, count: 32))
 }
 
 /// What this user has seen of a vault, and who administered it.

@@ -139,8 +139,7 @@ package enum SlotSealing {
     if let inputKey {
       let input = SlotInput(
         kind: old.kind, parameters: old.parameters, salt: old.salt, key: inputKey)
-      return try seal(
-        input, number: old.number, granted: granted, head: head, name: member.name)
+      return try seal(input, number: old.number, granted: granted, head: head, name: member.name)
     }
     var slot = old
     slot.grant = granted.grant

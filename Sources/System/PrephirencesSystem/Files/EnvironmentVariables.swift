@@ -14,9 +14,7 @@ package struct EnvironmentVariables: Sendable {
 
   private init(source: Source) { self.source = source }
 
-  package init(_ values: [String: String]) {
-    source = .values(values)
-  }
+  package init(_ values: [String: String]) { source = .values(values) }
 
   /// Returns the value of a variable; `nil` if it is not set or empty.
   package func value(_ name: String) throws(FileError) -> String? {

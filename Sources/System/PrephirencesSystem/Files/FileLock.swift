@@ -20,9 +20,7 @@ package struct FileLock: ~Copyable {
     let descriptor: FileDescriptor
     do throws(Errno) {
       descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT)
-    } catch {
-      throw .failed(error, "open", path)
-    }
+    } catch { throw .failed(error, "open", path) }
     try self.init(exclusive: descriptor, path, deadline: deadline)
   }
 
@@ -45,9 +43,7 @@ package struct FileLock: ~Copyable {
     let isLocked: Bool
     do throws(Errno) {
       isLocked = try lock(descriptor, .exclusive, deadline)
-    } catch {
-      throw .failed(error, "lock", path)
-    }
+    } catch { throw .failed(error, "lock", path) }
     guard isLocked else { throw FileError(.timedOut, path) }
   }
 
@@ -195,9 +191,7 @@ final class LockWaiter: Sendable {
   /// Waits for the lock, and moves it to the descriptor of its caller.
   ///
   /// - Returns: `false` at the deadline.
-  func wait(
-    _ deadline: Deadline, movingLockTo descriptor: FileDescriptor
-  ) throws(Errno) -> Bool {
+  func wait(_ deadline: Deadline, movingLockTo descriptor: FileDescriptor) throws(Errno) -> Bool {
     _ = deadline.awaitInput(finished.rawValue)
     try state.withLock { state throws(Errno) in
       switch state {

@@ -107,9 +107,7 @@ package final class FileWatch: Sendable {
           state.withLock { $0.changes = nil }
           try arm()
         }
-      } catch {
-        return .failed(error)
-      }
+      } catch { return .failed(error) }
       if outcome.isChange || outcome.isMove { return .changed }
     }
   }

@@ -43,9 +43,7 @@ package enum PrivateFile {
   package static func check(
     _ stat: Stat, _ path: String, ownerMayBeRoot: Bool = false, forbidden: CInterop.Mode = 0o077
   ) throws(FileError) {
-    guard stat.type == .regular else {
-      throw FileError(.insecure(.notRegular), path)
-    }
+    guard stat.type == .regular else { throw FileError(.insecure(.notRegular), path) }
     switch FileOwner(stat, path) {
     case .user: break
     case .root where ownerMayBeRoot: break
@@ -68,9 +66,7 @@ package enum PrivateFile {
     do {
       return try unsafe FileDescriptor.open(
         path, mode, options: options, permissions: .ownerReadWrite)
-    } catch {
-      throw error as? Errno ?? .invalidArgument
-    }
+    } catch { throw error as? Errno ?? .invalidArgument }
   }
 
   /// Creates an empty file, open to the user alone, without opening it.
@@ -119,9 +115,7 @@ package enum PrivateFile {
       let descriptor = try open(path, flags: O_DIRECTORY)
       defer { try? descriptor.close() }
       guard fsync(descriptor.rawValue) == 0 else { throw Errno.current }
-    } catch {
-      throw .failed(error, "sync the folder", path)
-    }
+    } catch { throw .failed(error, "sync the folder", path) }
   }
 
   package enum Flags {
@@ -215,9 +209,7 @@ package final class KnownFolder: Sendable {
       let found = try open()
       known.withLock { $0 = found.known }
       return found.descriptor
-    } catch {
-      throw .failed(error, "open the folder", path)
-    }
+    } catch { throw .failed(error, "open the folder", path) }
   }
 
   private func open() throws(Errno) -> (descriptor: FileDescriptor, known: Known) {

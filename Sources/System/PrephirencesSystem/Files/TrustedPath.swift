@@ -50,9 +50,7 @@ package struct TrustedPath: Hashable, Sendable {
   }
 
   private static func absolute(_ path: String) throws(FileError) -> [String] {
-    guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw FileError(.invalidPath, path)
-    }
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw FileError(.invalidPath, path) }
     return Walk.components(try fromRoot(path))
   }
 
@@ -109,9 +107,7 @@ private struct Walk {
       let name = pending.removeFirst()
       do throws(FileError) {
         try advance(to: name)
-      } catch {
-        parents.append(name)
-      }
+      } catch { parents.append(name) }
     }
   }
 
@@ -178,9 +174,7 @@ private struct Walk {
   private func stat(_ path: String) throws(FileError) -> Stat {
     do throws(Errno) {
       return try unsafe Stat(path, followTargetSymlink: false)
-    } catch {
-      throw .failed(error, "look at", path)
-    }
+    } catch { throw .failed(error, "look at", path) }
   }
 
   private func statIfThere(_ path: String) throws(FileError) -> Stat? {

@@ -118,8 +118,7 @@ struct UnfinishedFile: ~Copyable {
   /// supported.
   private static func nameless(in folder: String) -> FileDescriptor? {
     guard
-      let descriptor = try? PrivateFile.open(
-        folder, .writeOnly, flags: PrivateFile.Flags.nameless)
+      let descriptor = try? PrivateFile.open(folder, .writeOnly, flags: PrivateFile.Flags.nameless)
     else { return nil }
     guard unsafe access(link(to: descriptor), F_OK) == 0 else {
       try? descriptor.close()
@@ -172,9 +171,7 @@ struct UnfinishedFile: ~Copyable {
   }
 
   /// Removes what a killed process left under a temporary name; waits if its writer is alive.
-  private static func removeLeftover(
-    _ temporary: String, _ deadline: Deadline
-  ) throws(FileError) {
+  private static func removeLeftover(_ temporary: String, _ deadline: Deadline) throws(FileError) {
     let descriptor: FileDescriptor
     do throws(Errno) {
       descriptor = try PrivateFile.open(temporary, .writeOnly, flags: O_NONBLOCK)

@@ -69,9 +69,7 @@ extension PrivateFile {
       let descriptor = try open(path, flags: O_NONBLOCK)
       defer { try? descriptor.close() }
       guard fsync(descriptor.rawValue) == 0 || !isFailureOfDisk(errno) else { throw Errno.current }
-    } catch {
-      throw .failed(error, "sync", path)
-    }
+    } catch { throw .failed(error, "sync", path) }
     try syncEntry(of: path)
   }
 
@@ -148,9 +146,7 @@ package struct NewFile: ~Copyable {
   }
 
   /// Runs `body`, which writes the contents.
-  package borrowing func write(
-    _ body: (FileDescriptor) throws(Errno) -> Void
-  ) throws(FileError) {
+  package borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
     try file.write(body)
   }
 
@@ -177,9 +173,7 @@ package struct FileReplacement: ~Copyable {
   }
 
   /// Runs `body`, which writes the contents.
-  package borrowing func write(
-    _ body: (FileDescriptor) throws(Errno) -> Void
-  ) throws(FileError) {
+  package borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
     try file.write(body)
   }
 

@@ -125,9 +125,7 @@ extension JSONScanner {
   }
 
   /// Reads a number, and hands on its bytes: they keep the digits that a `Double` would round.
-  package mutating func number(
-    in bytes: Span<UInt8>, to append: (UInt8) throws -> Void
-  ) throws {
+  package mutating func number(in bytes: Span<UInt8>, to append: (UInt8) throws -> Void) throws {
     let start = position
     _ = skip(oneOf: "-", in: bytes)
     // A whole number has no zeros before it.
@@ -156,9 +154,7 @@ extension JSONScanner {
 
 extension JSONScanner {
   /// Reads a text, and hands on its bytes without quotes and escapes.
-  package mutating func text(
-    in bytes: Span<UInt8>, to append: (UInt8) throws -> Void
-  ) throws {
+  package mutating func text(in bytes: Span<UInt8>, to append: (UInt8) throws -> Void) throws {
     guard skip("\"", in: bytes) else { throw failure("a text is missing") }
     while let byte = peek(in: bytes) {
       guard byte >= 0x20 else { throw failure("a text contains a control character") }

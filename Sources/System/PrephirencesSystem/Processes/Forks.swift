@@ -83,9 +83,7 @@ package enum UninheritedFiles {
       let descriptor = try body()
       insert(descriptor.rawValue)
       // A child that was forked before that has it.
-      guard Forks.begun.load(ordering: .sequentiallyConsistent) != before else {
-        return descriptor
-      }
+      guard Forks.begun.load(ordering: .sequentiallyConsistent) != before else { return descriptor }
       forget(descriptor)
       try? descriptor.close()
     }

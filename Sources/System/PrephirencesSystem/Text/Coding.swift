@@ -33,9 +33,7 @@ extension String {
       }
       guard let high = rest.popFirst()?.hexadecimalValue,
         let low = rest.popFirst()?.hexadecimalValue
-      else {
-        return nil
-      }
+      else { return nil }
       bytes.append(high << 4 | low)
     }
     return String(validating: bytes, as: UTF8.self)
@@ -68,9 +66,7 @@ extension UInt8 {
 
 extension String {
   /// Returns whether both strings have the same UTF-8 bytes; `==` uses canonical equivalence.
-  package func hasSameBytes(as other: String) -> Bool {
-    utf8.elementsEqual(other.utf8)
-  }
+  package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
   /// Returns whether this string's bytes order before the other's.
   package func hasLesserBytes(than other: String) -> Bool {
