@@ -139,8 +139,7 @@ extension ReferenceResolver {
   private func isStoredHere(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     do throws(KeychainError) {
       return try store.credential(for: identity).map { !$0.isOfOtherProgram } ?? false
-    } catch {
-      guard error.code == .ambiguous else { throw error }
+    } catch let error where error.code == .ambiguous {
       return false
     }
   }

@@ -145,8 +145,7 @@ extension CredentialStore {
         let merged = update.applied(to: old ?? Credential(identity))
         let stored = try store(merged, secret: secret, mode: readMode)
         return MergedCredential(credential: stored, replaced: old)
-      } catch {
-        guard mode == .addOrReplace, error.isConflict else { throw error }
+      } catch let error where mode == .addOrReplace && error.isConflict {
         guard !deadline.hasPassed else { throw .changedTooOften(identity, for: time) }
       }
       Deadline.pause()

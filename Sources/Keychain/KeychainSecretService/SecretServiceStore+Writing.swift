@@ -46,9 +46,8 @@ extension SecretServiceStore: BuiltInStore {
       var hasSeveralOthers = false
       do throws(KeychainError) {
         existing = try writer.finder.item(identity)
-      } catch {
+      } catch let error where error.code == .ambiguous && mode == .addOrReplace {
         // If several other programs have an item of this name, ours takes precedence from then on.
-        guard error.code == .ambiguous, mode == .addOrReplace else { throw error }
         existing = try writer.finder.ownItem(identity)
         hasSeveralOthers = existing == nil
       }
@@ -263,8 +262,7 @@ extension SecretServiceStore {
     do throws(KeychainError) {
       try ItemFinder(operation).unlockIfNeeded()
       return .free
-    } catch {
-      guard error.code == .locked || error == operation.noCollection else { throw error }
+    } catch let error where error.code == .locked || error == operation.noCollection {
       return .afterQuestion(error)
     }
   }

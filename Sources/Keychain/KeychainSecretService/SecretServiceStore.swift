@@ -260,8 +260,7 @@ extension SecretServiceStore {
       let finder = try ItemFinder(operation)
       do throws(KeychainError) {
         return try finder.result(of: query)
-      } catch {
-        guard error.code == .locked else { throw error }
+      } catch let error where error.code == .locked {
         let count = try finder.allPaths().count
         guard count > 0 else { throw error }
         return CredentialSearchResult(credentials: [], lockedCount: count)

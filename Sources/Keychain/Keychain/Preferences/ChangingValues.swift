@@ -104,8 +104,7 @@ private struct Replacement: Sendable {
     do throws(KeychainError) {
       if changesSomething { try store.replace(old, credential, by: value) }
       return true
-    } catch {
-      guard error.isConflict else { throw error }
+    } catch let error where error.isConflict {
       return false
     }
   }
@@ -132,9 +131,6 @@ extension KeychainPreferences {
   }
 
   /// Stores several values without blocking; `nil` removes a key.
-  ///
-  /// - Parameter values: The values by their keys.
-  /// - Throws: As the synchronous method.
   public func set(_ values: [String: Any?]) async throws(KeychainError) {
     let encoded = try Self.encoded(values)
     try await onWorkerThread { try $0.store(encoded) }

@@ -223,12 +223,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the secret of a key, in guarded memory, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired secret.
-  /// - Returns: The bytes as they are stored, or `nil` if there are none.
-  /// - Throws: As the synchronous method.
   public func secret(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> SecretBytes? {
@@ -239,12 +233,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the text of a key, whatever type was stored, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The text, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func string(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> String? {
@@ -252,12 +240,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the bytes of a key, whatever type was stored, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The bytes, or `nil` if there are none.
-  /// - Throws: As the synchronous method.
   public func data(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Data? {
@@ -265,12 +247,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the value of a key, of the type that was stored, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func value(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Any? {
@@ -278,13 +254,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the value of a key, of a type that the caller names, without blocking.
-  ///
-  /// - Parameters:
-  ///   - type: The type.
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Value? {
@@ -292,15 +261,6 @@ extension KeychainPreferences {
   }
 
   /// Stores a value, with its expiry and notes, without blocking.
-  ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key and ignores the other arguments.
-  ///   - key: The key.
-  ///   - expires: When the value stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method.
   public func set(
     _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -317,15 +277,6 @@ extension KeychainPreferences {
   }
 
   /// Stores a secret, with its expiry and notes, without blocking.
-  ///
-  /// - Parameters:
-  ///   - secret: The bytes.
-  ///   - key: The key.
-  ///   - expires: When the value stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -338,55 +289,32 @@ extension KeychainPreferences {
   }
 
   /// Removes a key with its value, without blocking.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: `false` if there was no value.
-  /// - Throws: As the synchronous method.
   @discardableResult
   public func removeValue(for key: String) async throws(KeychainError) -> Bool {
     try await onWorkerThread { try $0.removeValue(for: key) }
   }
 
   /// Removes all keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Throws: As the synchronous method.
   public func removeAll() async throws(KeychainError) {
     try await onWorkerThread { try $0.removeAll() }
   }
 
   /// Returns the keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Returns: The keys, ordered by their bytes.
-  /// - Throws: As the synchronous method.
   public func allKeys() async throws(KeychainError) -> [String] {
     try await onWorkerThread { try $0.allKeys() }
   }
 
   /// Returns whether a key has a value, without blocking and without reading the secret.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: `true` if there is a value, expired or not.
-  /// - Throws: As the synchronous method.
   public func contains(_ key: String) async throws(KeychainError) -> Bool {
     try await onWorkerThread { try $0.contains(key) }
   }
 
   /// Returns the credential of a key, without the value and without blocking.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func credential(for key: String) async throws(KeychainError) -> Credential? {
     try await onWorkerThread { try $0.credential(for: key) }
   }
 
   /// Changes the credential of a key, without changing the value and without blocking.
-  ///
-  /// - Parameters:
-  ///   - update: The changes.
-  ///   - key: The key.
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method.
   @discardableResult
   public func update(
     _ update: CredentialUpdate, for key: String
@@ -395,12 +323,6 @@ extension KeychainPreferences {
   }
 
   /// Renames a key in one step, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key, which has no value afterwards.
-  ///   - newKey: The new key, which must not have a value yet.
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method.
   @discardableResult
   public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
     try await onWorkerThread { try $0.rename(key, to: newKey) }

@@ -35,8 +35,7 @@ final class RenewalLock: Sendable {
   ) throws(KeychainError) -> RenewalFileLock {
     do throws(KeychainError) {
       return try RenewalFileLock(identity, environment: environment)
-    } catch {
-      guard error.code == .inputOutput || error.code == .noStore else { throw error }
+    } catch let error where error.code == .inputOutput || error.code == .noStore {
       throw KeychainError(
         error.code, "\(identity) cannot be locked for its renewal: \(error.message)",
         recovery: "set XDG_STATE_HOME to a folder that can be written", underlying: error.underlying

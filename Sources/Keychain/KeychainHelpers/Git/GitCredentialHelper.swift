@@ -338,9 +338,8 @@ extension GitCredentialHelper {
           match.identity, expectedVersion: stored.credential.version,
           includingOtherPrograms: stored.credential.isOfOtherProgram)
         return
-      } catch {
+      } catch let error where error.code == .versionConflict && !deadline.hasPassed {
         // It was changed after it was compared, so it may be another one.
-        guard error.code == .versionConflict, !deadline.hasPassed else { throw error }
       }
       Deadline.pause()
     }

@@ -97,8 +97,7 @@ final class ServiceOperation {
     failure = nil
     do throws(KeychainError) {
       try body()
-    } catch {
-      guard failure?.leavesOutcomeOpen == true else { throw error }
+    } catch let error where failure?.leavesOutcomeOpen == true {
       throw .outcomeUnknown(
         ofChanging: "\(identity) in the desktop keyring", because: error.message,
         recovery: "look with \(.read) before you repeat it")

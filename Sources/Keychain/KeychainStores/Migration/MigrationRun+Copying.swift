@@ -162,8 +162,7 @@ extension MigrationRun {
       else { return false }
       ledger.noteRemoval(identity)
       return true
-    } catch {
-      guard error.concernsOneCredential else { throw error }
+    } catch let error where error.concernsOneCredential {
       ledger.note(error, about: credential)
       return false
     }
@@ -187,8 +186,7 @@ extension MigrationRun {
     do throws(KeychainError) {
       return try store.remove(
         identity, expectedVersion: version, includingOtherPrograms: includingOtherPrograms)
-    } catch {
-      guard error.code == .versionConflict else { throw error }
+    } catch let error where error.code == .versionConflict {
       return false
     }
   }

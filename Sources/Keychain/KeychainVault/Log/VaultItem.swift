@@ -194,8 +194,7 @@ extension VaultContents {
             for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
               own.append(VaultItem(entry: entry, source: .stored(held, index)))
             }
-          } catch {
-            guard error.code == .damaged else { throw error }
+          } catch let error where error.code == .damaged {
             walked.damage = error
           }
         }

@@ -170,8 +170,7 @@ private struct ItemChanges {
       do throws(KeychainError) {
         before.items[id] = try old.contents.item(id, old.keys, name: id.name)
         after.items[id] = try new.contents.item(id, new.keys, name: id.name)
-      } catch {
-        guard error.code == .damaged else { throw error }
+      } catch let error where error.code == .damaged {
         (before.isIncomplete, after.isIncomplete) = (true, true)
       }
     }

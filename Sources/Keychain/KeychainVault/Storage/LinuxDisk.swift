@@ -9,8 +9,7 @@ struct LinuxDisk: VaultDisk {
   func status(of path: String) throws(Errno) -> DiskStatus? {
     do throws(Errno) {
       return DiskStatus(try unsafe Stat(path, followTargetSymlink: false))
-    } catch {
-      guard error == .noSuchFileOrDirectory || error == .notDirectory else { throw error }
+    } catch let error where error == .noSuchFileOrDirectory || error == .notDirectory {
       return nil
     }
   }

@@ -32,8 +32,7 @@ struct LockedVault {
     if relation.isAhead {
       do throws(KeychainError) {
         try settle()
-      } catch {
-        guard !mustSettle, error.code == .inputOutput else { throw error }
+      } catch let error where !mustSettle && error.code == .inputOutput {
         return
       }
     }
@@ -80,9 +79,8 @@ struct LockedVault {
           () throws(KeychainError) in
           try replaceBase(base, until: needsFile ? nil : Self.shortly)
         }
-      } catch {
+      } catch let error where !needsFile && error.code != .outcomeUnknown {
         // An append may do where the folder takes no new file, and where it doesn't fit on the disk.
-        guard !needsFile, error.code != .outcomeUnknown else { throw error }
       }
     }
     guard writer.fitsInCommit, !lock.hasOtherNames else {

@@ -69,8 +69,7 @@ struct ItemMatcher {
       guard let credential = metadata.credential(at: index, of: item.entry) else { return .damaged }
       guard query.matches(credential) else { return .nothing }
       return try sealing.isNamed(item.entry, credential) ? .credential(credential) : .damaged
-    } catch {
-      guard error.code == .damaged else { throw error }
+    } catch let error where error.code == .damaged {
       return .damaged
     }
   }

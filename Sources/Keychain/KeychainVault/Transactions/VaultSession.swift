@@ -200,9 +200,8 @@ extension VaultSession {
   private func readingLock() throws(KeychainError) -> LockedLog? {
     do throws(KeychainError) {
       return try LockedLog.take(path, on: file.disk, until: deadline)
-    } catch {
+    } catch let error where error.code != .busy && error.code != .timedOut {
       // On a read-only medium, without permission, or mounted as a file that was replaced outside.
-      guard error.code != .busy, error.code != .timedOut else { throw error }
       return nil
     }
   }

@@ -95,8 +95,7 @@ struct VaultVerification {
     do throws(KeychainError) {
       try body()
       return false
-    } catch {
-      guard error.code == .damaged, error.underlying == nil else { throw error }
+    } catch let error where error.code == .damaged && error.underlying == nil {
       report.problems.append(error.message)
       return true
     }

@@ -48,8 +48,7 @@ extension Unlocker {
         guard let (unsealed, inputKey) = try unseal(slot) else { continue }
         if let opened = try opened(slot, unsealed, of: head, inputKey) { return opened }
         failure = .strangeSlot(slot.number)
-      } catch {
-        guard error.code == .damaged else { throw error }
+      } catch let error where error.code == .damaged {
         failure = error
       }
     }
