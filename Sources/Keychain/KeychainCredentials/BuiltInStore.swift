@@ -58,9 +58,7 @@ extension BuiltInStore {
 
   package func receive(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode)
-  }
+  ) throws(KeychainError) -> Credential { try store(credential, secret: secret, mode: mode) }
 
   package var bindsToDevice: Bool { false }
 
@@ -77,9 +75,7 @@ extension CredentialStore {
   package func makeReadable(
     _ query: CredentialQuery = CredentialQuery(),
     _ requirement: Accessibility.UnlockRequirement = .unlockedNow
-  ) throws(KeychainError) {
-    try builtIn?.makeReadable(query, requirement)
-  }
+  ) throws(KeychainError) { try builtIn?.makeReadable(query, requirement) }
 
   package func requireReadableAndIntact() throws(KeychainError) {
     try builtIn?.requireReadableAndIntact()
@@ -90,9 +86,7 @@ extension CredentialStore {
   /// A vault checks the mode only when it writes.
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
-  ) throws(KeychainError) {
-    try builtIn?.checkStoring(identity, accessibility, mode: mode)
-  }
+  ) throws(KeychainError) { try builtIn?.checkStoring(identity, accessibility, mode: mode) }
 
   package func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     if let builtIn { return try builtIn.contains(identity) }

@@ -30,9 +30,7 @@ public struct CredentialIdentity: Hashable, Sendable {
   /// - Returns: The identity.
   public static func genericPassword(
     service: String, account: String, accessGroup: String = ""
-  ) -> Self {
-    Self(.genericPassword(service: service, account: account), accessGroup: accessGroup)
-  }
+  ) -> Self { Self(.genericPassword(service: service, account: account), accessGroup: accessGroup) }
 
   /// The kinds of credential.
   public enum Kind: Sendable {

@@ -85,9 +85,7 @@ public struct CredentialQuery: Hashable, Sendable {
 
   /// Compares the conditions as bytes.
   public static func == (left: Self, right: Self) -> Bool {
-    left.pairs.elementsEqual(right.pairs) {
-      $0.name.hasSameBytes(as: $1.name) && $0.has($1.value)
-    }
+    left.pairs.elementsEqual(right.pairs) { $0.name.hasSameBytes(as: $1.name) && $0.has($1.value) }
   }
 
   /// Hashes the conditions as bytes.
@@ -192,8 +190,7 @@ package struct CredentialSearcher {
       found = result.credentials.filter(isMatch)
     }
     guard found.isEmpty else { return found }
-    let recovery: KeychainError.Recovery =
-      result.lockedCount > 0 ? try unlocking(query) : .unlock
+    let recovery: KeychainError.Recovery = result.lockedCount > 0 ? try unlocking(query) : .unlock
     if let failure = KeychainError(incomplete: result, unlocking: recovery) { throw failure }
     return []
   }

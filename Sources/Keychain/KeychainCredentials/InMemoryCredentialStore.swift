@@ -148,9 +148,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   /// Observes changes; see the protocol.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    observers.add(observer)
-  }
+  ) -> CredentialObservation { observers.add(observer) }
 
   /// Replaces an item by the result of `body`, in one step.
   private func change(

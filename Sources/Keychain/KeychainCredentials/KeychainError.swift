@@ -228,28 +228,22 @@ extension KeychainError.Code {
 /// Evaluates an expression that uses files, and translates its failure.
 package func translated<Result: ~Copyable>(
   _ result: @autoclosure () throws(FileError) -> Result
-) throws(KeychainError) -> Result {
-  try translating(result)
-}
+) throws(KeychainError) -> Result { try translating(result) }
 
 /// Calls a closure that uses files, and translates its failure.
 package func translating<Result: ~Copyable>(
   _ body: () throws(FileError) -> Result
-) throws(KeychainError) -> Result {
-  do { return try body() } catch { throw KeychainError(error) }
-}
+) throws(KeychainError) -> Result { do { return try body() } catch { throw KeychainError(error) } }
 
 extension KeychainError {
   /// Creates the error for a failure of memory or cryptography that only the machine can have
   /// caused.
   package init(_ error: SecretsError) {
     switch error.code {
-    case .outOfMemory:
-      self.init(.insufficientMemory, "there is not enough memory to hold a secret")
+    case .outOfMemory: self.init(.insufficientMemory, "there is not enough memory to hold a secret")
     case .inputOutput:
       self.init(.inputOutput, error.description, underlying: .system(errno: error.systemError))
-    default:
-      self.init(.internalFailure, error.description)
+    default: self.init(.internalFailure, error.description)
     }
   }
 }
@@ -257,16 +251,12 @@ extension KeychainError {
 /// Evaluates an expression that uses guarded memory or cryptography, and translates its failure.
 package func translated<Result: ~Copyable>(
   secrets result: @autoclosure () throws(SecretsError) -> Result
-) throws(KeychainError) -> Result {
-  try translating(result)
-}
+) throws(KeychainError) -> Result { try translating(result) }
 
 /// Calls a closure that uses guarded memory or cryptography, and translates its failure.
 package func translating<Result: ~Copyable>(
   _ body: () throws(SecretsError) -> Result
-) throws(KeychainError) -> Result {
-  do { return try body() } catch { throw KeychainError(error) }
-}
+) throws(KeychainError) -> Result { do { return try body() } catch { throw KeychainError(error) } }
 
 /// Evaluates an expression that opens or reads something guarded; `nil` if it fails with `code`.
 package func unlessRefused<Result: ~Copyable>(

@@ -107,9 +107,7 @@ extension Sequence<KeychainError.Recovery> {
   ///
   /// Returns one recovery; `nil` if there is none to join.
   package func joined(separator: String) -> KeychainError.Recovery? {
-    reduce(nil) { joined, next in
-      joined.map { $0 + .advice(separator) + next } ?? next
-    }
+    reduce(nil) { joined, next in joined.map { $0 + .advice(separator) + next } ?? next }
   }
 }
 

@@ -82,9 +82,7 @@ extension CredentialStore {
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
-  ) throws(KeychainError) -> Bool {
-    try remove(identity, expectedVersion: expectedVersion)
-  }
+  ) throws(KeychainError) -> Bool { try remove(identity, expectedVersion: expectedVersion) }
 
   /// Does work with the store on another thread, so that waiting for a lock, a disk, a key
   /// derivation or a person blocks no thread of Swift's concurrency pool.
@@ -106,9 +104,7 @@ extension CredentialStore {
       throw KeychainError(.cancelled, "the task was cancelled before the store was used")
     }
     return try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Swift.Result { try work(self) })
-      }
+      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try work(self) }) }
     }
   }
 }

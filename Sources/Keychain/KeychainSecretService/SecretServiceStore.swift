@@ -70,9 +70,7 @@ public final class SecretServiceStore: CredentialStore {
   /// Runs an operation on the connection of the process.
   func run<Result: ~Copyable>(
     _ body: (ServiceOperation) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    try ServiceOperation.run(configuration, question, body)
-  }
+  ) throws(KeychainError) -> Result { try ServiceOperation.run(configuration, question, body) }
 }
 
 extension SecretServiceStore {
@@ -288,7 +286,5 @@ extension SecretServiceStore {
   /// without starting a provider.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    watch.observe(observer)
-  }
+  ) -> CredentialObservation { watch.observe(observer) }
 }

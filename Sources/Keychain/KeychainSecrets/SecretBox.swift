@@ -24,9 +24,7 @@ public enum SecretBox {
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32 bytes.
   public static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
-    try seal(message, with: key, nonce: randomNonce())
-  }
+  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   /// Seals the contents of a buffer under a random nonce.
   ///
@@ -49,9 +47,7 @@ public enum SecretBox {
   /// Returns the box.
   package static func seal(
     _ message: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
-    try seal(message, with: key, nonce: randomNonce())
-  }
+  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   private static func randomNonce() -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: nonceCount)

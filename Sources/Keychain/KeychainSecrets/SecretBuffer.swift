@@ -61,9 +61,7 @@ public struct SecretBuffer: ~Copyable {
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let count = count
-    return try storage.withBytes { bytes throws(Failure) in
-      try body(bytes.extracting(0..<count))
-    }
+    return try storage.withBytes { bytes throws(Failure) in try body(bytes.extracting(0..<count)) }
   }
 
   /// Returns the bytes, and wipes the buffer.

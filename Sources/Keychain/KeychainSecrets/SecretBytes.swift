@@ -94,9 +94,7 @@ public struct SecretBytes: ~Copyable {
   /// - Throws: Only what `body` throws.
   public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body(unsafe RawSpan(_unsafeStart: base, byteCount: count))
-  }
+  ) throws(Failure) -> Result { try body(unsafe RawSpan(_unsafeStart: base, byteCount: count)) }
 
   /// Returns a second value with the same bytes.
   ///
@@ -143,9 +141,7 @@ extension SecretBytes {
   /// Calls `body` with the memory, before the value is handed out.
   borrowing func fill<Failure: Error>(
     _ body: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
-  ) throws(Failure) {
-    try unsafe body(base.assumingMemoryBound(to: UInt8.self))
-  }
+  ) throws(Failure) { try unsafe body(base.assumingMemoryBound(to: UInt8.self)) }
 
   /// Makes a large value read-only, once.
   ///
@@ -324,9 +320,7 @@ public enum ConstantTime {
   public static func equal(_ left: RawSpan, _ right: RawSpan) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     return unsafe left.withPointer { left, count in
-      unsafe right.withPointer { right, _ in
-        unsafe sodium_memcmp(left, right, count) == 0
-      }
+      unsafe right.withPointer { right, _ in unsafe sodium_memcmp(left, right, count) == 0 }
     }
   }
 }

@@ -103,9 +103,7 @@ extension ContractClause {
           try store.update(
             password("a"), with: CredentialUpdate(label: .clear), expectedVersion: other)
         }
-        expectFailure {
-          try store.rename(password("a"), to: password("b"), expectedVersion: other)
-        }
+        expectFailure { try store.rename(password("a"), to: password("b"), expectedVersion: other) }
         expectFailure { try store.remove(password("a"), expectedVersion: other) }
         #expect(try store.text(password("a")) == "secret")
         #expect(try store.credential(for: password("a")) == first)

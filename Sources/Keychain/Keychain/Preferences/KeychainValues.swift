@@ -185,9 +185,7 @@ extension KeychainPreferences {
   @discardableResult
   public func update(
     _ update: CredentialUpdate, for key: String
-  ) throws(KeychainError) -> Credential {
-    try store.update(identity(for: key), with: update)
-  }
+  ) throws(KeychainError) -> Credential { try store.update(identity(for: key), with: update) }
 
   /// Renames a key in one step; its credential stays the same otherwise.
   ///
@@ -218,9 +216,7 @@ extension KeychainPreferences {
   ///   task was cancelled before the work began.
   public func perform<Result: Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
-  ) async throws -> Result {
-    try await store.perform { _ in try work(self) }
-  }
+  ) async throws -> Result { try await store.perform { _ in try work(self) } }
 
   /// Returns the secret of a key, in guarded memory, without blocking.
   public func secret(

@@ -50,9 +50,7 @@ extension KeychainPreferences {
   /// - Returns: The observation, which ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let reader = ChangeReader(of: self, for: observer)
-    let observation = observe { [weak reader] key in
-      if let key { reader?.look(at: key) }
-    }
+    let observation = observe { [weak reader] key in if let key { reader?.look(at: key) } }
     reader.begin()
     return PreferenceObservation {
       reader.end()

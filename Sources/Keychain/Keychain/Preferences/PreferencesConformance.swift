@@ -163,9 +163,7 @@ extension KeychainPreferences {
   private func recordingRead<Result>(_ body: () throws -> Result?) -> Result? {
     let result = recording(body)
     // Nothing failed, and there was no value.
-    if case .some(.none) = result {
-      state.withLock { $0.lastStatus = errSecItemNotFound }
-    }
+    if case .some(.none) = result { state.withLock { $0.lastStatus = errSecItemNotFound } }
     return result ?? nil
   }
 
@@ -240,9 +238,7 @@ extension KeychainPreferences: FalliblePreferencesType {
   /// - Throws: As `set(_:for:)`.
   public func storeObject(
     _ value: PreferenceObject?, forKey key: PreferenceKey
-  ) throws(KeychainError) {
-    try set(value, for: key)
-  }
+  ) throws(KeychainError) { try set(value, for: key) }
 
   /// Removes all keys; another name for `removeAll()`.
   ///

@@ -130,9 +130,7 @@ extension RenewableItem {
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Swift.Result { try work() })
-      }
+      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try work() }) }
     }
   }
 }

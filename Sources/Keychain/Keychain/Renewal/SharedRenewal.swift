@@ -60,9 +60,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
         finish(.success(try await work(self)))
       } catch { finish(.failure(error)) }
     }
-    let timer = Task {
-      if await limit.sleep() { abandon() }
-    }
+    let timer = Task { if await limit.sleep() { abandon() } }
     let isOver = state.withLock { state in
       (state.task, state.timer) = (task, timer)
       return state.result != nil || state.isAbandoned
@@ -216,8 +214,6 @@ enum SharedRenewals {
   }
 
   private static func remove(_ renewal: some AnyObject & Sendable, _ name: Name) {
-    running.withLock { running in
-      if running[name] === renewal { running[name] = nil }
-    }
+    running.withLock { running in if running[name] === renewal { running[name] = nil } }
   }
 }

@@ -264,8 +264,7 @@ enum StoredFailure {
     switch error as? DecodingError {
     case .keyNotFound(let key, let context):
       "there is no field '\(path(context.codingPath + [key]))'"
-    case .valueNotFound(_, let context):
-      field(context).map { "the field '\($0)' has no value" }
+    case .valueNotFound(_, let context): field(context).map { "the field '\($0)' has no value" }
     case .typeMismatch(let type, let context):
       field(context).map { "the field '\($0)' is no \(type)" }
     case .dataCorrupted(let context):

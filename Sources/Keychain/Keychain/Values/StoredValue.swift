@@ -74,8 +74,7 @@ extension StoredValue {
       return
     }
     switch node {
-    case .string(let text):
-      try self.init(StoredMediaType.text(), Data(text.utf8))
+    case .string(let text): try self.init(StoredMediaType.text(), Data(text.utf8))
     case .scalar(let scalar):
       let type = Swift.type(of: scalar).storedName
       try self.init(StoredMediaType.text(type: type), Data(scalar.storedText.utf8))

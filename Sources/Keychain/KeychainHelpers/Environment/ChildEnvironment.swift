@@ -70,9 +70,7 @@ public struct ChildEnvironment: Sendable {
   public mutating func set(_ name: String, to value: borrowing SecretBytes) throws(KeychainError) {
     guard VariableRules.isValid(name) else { throw .invalidVariableName }
     guard !VariableRules.unlocks(name.utf8) else { throw .unlockingVariable(name) }
-    let hasNUL = value.withBytes { bytes in
-      bytes.withUnsafeBytes { $0.contains(0) }
-    }
+    let hasNUL = value.withBytes { bytes in bytes.withUnsafeBytes { $0.contains(0) } }
     guard !hasNUL else { throw .valueWithNUL(name) }
     let secret = try SharedSecret(copying: value)
     if !names.insert(Array(name.utf8)).inserted {
@@ -104,9 +102,7 @@ public struct ChildEnvironment: Sendable {
     guard let old = inherited.first(where: { $0.name.elementsEqual(name.utf8) })?.value,
       String(validating: old, as: UTF8.self).map(CredentialReference.isReference) != true
     else { return false }
-    return value.bytes.withBytes { bytes in
-      bytes.withUnsafeBytes { !$0.elementsEqual(old) }
-    }
+    return value.bytes.withBytes { bytes in bytes.withUnsafeBytes { !$0.elementsEqual(old) } }
   }
 }
 

@@ -98,8 +98,7 @@ public struct EnvironmentFile: Sendable {
     // Only root makes devices, such as /dev/null.
     if isOurs, status.st_mode & S_IFMT == S_IFCHR { return }
     // With an access list, the bits of the group are the most that any user of the list may do.
-    let isGroupOurs =
-      status.st_gid == getegid() && cinheritedfiles_has_access_list(descriptor) == 0
+    let isGroupOurs = status.st_gid == getegid() && cinheritedfiles_has_access_list(descriptor) == 0
     guard isOurs, status.st_mode & S_IWOTH == 0, status.st_mode & S_IWGRP == 0 || isGroupOurs
     else { throw .environmentFileOfOthers(path) }
   }

@@ -207,8 +207,7 @@ enum VariableRules {
   /// Whether a clean environment has a variable: where programs and the user's files are, the
   /// terminal, the language, the time zone, and where the user's stores are.
   static func isUsual(_ name: some Collection<UInt8>) -> Bool {
-    name.starts(with: "LC_".utf8)
-      || (usual + places).contains { $0.utf8.elementsEqual(name) }
+    name.starts(with: "LC_".utf8) || (usual + places).contains { $0.utf8.elementsEqual(name) }
   }
 
   private static let usual = [
@@ -268,9 +267,7 @@ public struct ReferenceAllowance: Sendable {
   /// - Parameter reference: The reference.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
   public func check(_ reference: CredentialReference) throws(KeychainError) {
-    let isAllowed = services.contains {
-      reference.belongs(to: $0, defaultService: defaultService)
-    }
+    let isAllowed = services.contains { reference.belongs(to: $0, defaultService: defaultService) }
     guard services.isEmpty || isAllowed else {
       let name = reference.serviceName(default: defaultService)
       throw KeychainError(

@@ -96,9 +96,7 @@ public struct GitCredentialHelper: Sendable {
   ///   since the request is ambiguous, or if it reads no answer.
   public static func reply(
     to failure: KeychainError, of operation: GitCredentialOperation
-  ) -> String {
-    operation == .get && failure.code != .ambiguous ? stopsGit : ""
-  }
+  ) -> String { operation == .get && failure.code != .ambiguous ? stopsGit : "" }
 
   /// The line that stops git.
   package static let stopsGit = "quit=1\n"

@@ -104,10 +104,8 @@ struct TemplateQuotes {
     recent = recent << 8 | UInt32(wasEscaped ? 0 : byte)
     switch byte {
     case Self.newline: self = TemplateQuotes(form)
-    case _ where wasEscaped:
-      if byte == Self.doubleQuote, form != .shell { hasInnerText.toggle() }
-    case UInt8(ascii: "\\"):
-      isEscaped = open == Self.doubleQuote || open == nil && form == .shell
+    case _ where wasEscaped: if byte == Self.doubleQuote, form != .shell { hasInnerText.toggle() }
+    case UInt8(ascii: "\\"): isEscaped = open == Self.doubleQuote || open == nil && form == .shell
     case Self.doubleQuote, Self.singleQuote:
       if open == byte {
         (open, hasInnerText) = (nil, false)
@@ -116,8 +114,7 @@ struct TemplateQuotes {
         // `$'` has escapes of its own.
         if form == .shell, byte == Self.singleQuote, previous == UInt8(ascii: "$") { neverEnd() }
       }
-    default:
-      if form == .shell, open != Self.singleQuote { passExpansion(byte, after: previous) }
+    default: if form == .shell, open != Self.singleQuote { passExpansion(byte, after: previous) }
     }
   }
 
@@ -137,8 +134,7 @@ struct TemplateQuotes {
     switch byte {
     case UInt8(ascii: "("):
       if isExpansion || open == nil && !expansions.isEmpty { begin(endingWith: ")") }
-    case UInt8(ascii: "{") where isExpansion:
-      expansions.append((UInt8(ascii: "}"), open))
+    case UInt8(ascii: "{") where isExpansion: expansions.append((UInt8(ascii: "}"), open))
     case UInt8(ascii: "`") where expansions.last?.end != byte: begin(endingWith: "`")
     case UInt8(ascii: "`"): end(byte)
     case UInt8(ascii: "}") where open == expansions.last?.quote: end(byte)

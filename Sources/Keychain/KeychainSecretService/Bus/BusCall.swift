@@ -158,8 +158,7 @@ enum BusError: Error, Hashable {
   /// Whether the message was not delivered because its receiver has ended.
   var isUndelivered: Bool {
     switch self {
-    case .closed, .noOwner, .remote("org.freedesktop.DBus.Error.ServiceUnknown"):
-      true
+    case .closed, .noOwner, .remote("org.freedesktop.DBus.Error.ServiceUnknown"): true
     default: self == .noSession
     }
   }

@@ -144,9 +144,7 @@ struct ForeignItem {
 
   private static func has(
     _ names: [String], _ value: String, in attributes: CredentialAttributes
-  ) -> Bool {
-    names.contains { attributes[$0]?.hasSameBytes(as: value) ?? false }
-  }
+  ) -> Bool { names.contains { attributes[$0]?.hasSameBytes(as: value) ?? false } }
 
   private var identity: CredentialIdentity? {
     let account = first(Self.accountNames) ?? ""

@@ -209,9 +209,7 @@ extension ServiceOperation {
       to: BusSignalMatch(
         sender: connection.owner, interface: Self.promptInterface, name: "Completed", path: path,
         arguments: .values("bv"))
-    ) { signal in
-      outcome = .completed(isDismissed: signal.arguments.elements.first?.bool ?? true)
-    }
+    ) { signal in outcome = .completed(isDismissed: signal.arguments.elements.first?.bool ?? true) }
     // The prompt ends with its provider.
     let gone = bus.listen(
       to: .endOfOwner(connection.owner)

@@ -167,8 +167,7 @@ final class ConnectionSlot: Sendable {
         return existing
       case .connecting(let other):
         guard other.wait(timeout: .now() + deadline.seconds) == .success else { throw .timedOut }
-      case .none:
-        return try open(attempt, deadline, startingProvider: startingProvider)
+      case .none: return try open(attempt, deadline, startingProvider: startingProvider)
       }
     }
   }

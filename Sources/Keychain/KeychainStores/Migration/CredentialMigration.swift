@@ -223,8 +223,7 @@ extension AutomaticStore {
   }
 
   private var isVaultNamed: Bool {
-    configuration.vault.path != nil
-      || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
+    configuration.vault.path != nil || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
   }
 }
 

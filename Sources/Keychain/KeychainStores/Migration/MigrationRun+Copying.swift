@@ -20,8 +20,7 @@ extension MigrationRun {
   /// Returns whether a credential may be copied: one bound to this machine only if the target keeps
   /// it so.
   func canLeave(_ credential: Credential) -> Bool {
-    !credential.accessibility.isThisDeviceOnly
-      || target.bindsToDevice
+    !credential.accessibility.isThisDeviceOnly || target.bindsToDevice
   }
 
   private mutating func transfer(_ identity: CredentialIdentity) throws(KeychainError) {
@@ -104,9 +103,7 @@ extension MigrationRun {
       guard !copied.isSame(as: original) else { return written.version }
       // The replaced credential is lost already; a new item that differs from its original is
       // removed.
-      if mode == .addOnly {
-        _ = try Self.remove(identity, version: written.version, from: target)
-      }
+      if mode == .addOnly { _ = try Self.remove(identity, version: written.version, from: target) }
       throw .cameBackChanged(identity)
     }
     throw KeychainError(.versionConflict, "\(identity) was changed while it was copied")

@@ -109,9 +109,7 @@ package final class KeyedRecords: Sendable {
       let path = folder + "/" + name
       return (
         path,
-        try contents(path).flatMap { found throws(KeychainError) in
-          try checked(found.0, name)
-        }
+        try contents(path).flatMap { found throws(KeychainError) in try checked(found.0, name) }
       )
     }
   }

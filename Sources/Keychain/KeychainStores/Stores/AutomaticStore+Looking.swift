@@ -223,9 +223,7 @@ extension AutomaticStore {
   /// this handle writes to it. If a store was chosen explicitly, only that store is observed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    observing.begin(observer, placesToObserve, self)
-  }
+  ) -> CredentialObservation { observing.begin(observer, placesToObserve, self) }
 
   private var placesToObserve: [StorePlace] {
     do throws(KeychainError) {

@@ -19,9 +19,7 @@ extension AutomaticStore {
       ServiceName(credential.identity),
       adding: FirstCredential(
         identity: credential.identity, accessibility: credential.accessibility, mode: mode)
-    ) { _, store throws(KeychainError) in
-      try store.store(credential, secret: secret, mode: mode)
-    }
+    ) { _, store throws(KeychainError) in try store.store(credential, secret: secret, mode: mode) }
   }
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the

@@ -107,9 +107,7 @@ public final class TerminalPrompt: Sendable {
     let answer = try inSession { session throws(TerminalSession.End) in
       try session.answer(to: question, isShown: true)
     }
-    return answer.withBytes { bytes in
-      ["y", "yes"].contains(bytes.text?.lowercased())
-    }
+    return answer.withBytes { bytes in ["y", "yes"].contains(bytes.text?.lowercased()) }
   }
 
   /// Calls `body` with the terminal, which hides what is typed and catches signals meanwhile.

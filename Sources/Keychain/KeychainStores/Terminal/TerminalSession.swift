@@ -239,8 +239,7 @@ extension KeychainError {
     case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
     case .timedOut: self.init(.timedOut, "nobody answered the question in time")
     case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
-    case .notTaken(let key):
-      self.init(.invalidArgument, TerminalText.notTaken(key))
+    case .notTaken(let key): self.init(.invalidArgument, TerminalText.notTaken(key))
     case .severalLines:
       self.init(
         .invalidArgument,

@@ -156,8 +156,7 @@ private struct BackupPlace {
     case true?: return
     case false?: reason = "has changes that the vault lacks, and is"
     case nil:
-      reason =
-        "is so old that the vault no longer shows whether it has changes of its own, and is"
+      reason = "is so old that the vault no longer shows whether it has changes of its own, and is"
     }
     throw KeychainError(
       .refused,

@@ -26,9 +26,7 @@ public struct UnlockSource: Sendable {
   /// - Returns: The source.
   public static func passphrase(
     named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
-  ) -> Self {
-    Self(kind: .passphrase(provide), name: name)
-  }
+  ) -> Self { Self(kind: .passphrase(provide), name: name) }
 
   /// Returns a source that reads a passphrase from a file, without one newline at its end.
   ///
@@ -65,9 +63,7 @@ public struct UnlockSource: Sendable {
   /// - Returns: The source.
   public static func recoveryCode(
     named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
-  ) -> Self {
-    Self(kind: .recoveryCode(provide), name: name)
-  }
+  ) -> Self { Self(kind: .recoveryCode(provide), name: name) }
 
   /// Returns a source that reads a recovery code from a file.
   ///

@@ -86,8 +86,7 @@ extension Vault {
     let export = try openExport(input, passphrase)
     let survey = try export.survey()
     let course = ImportCourse(survey, overwriting: overwriting, progress: progress)
-    return isDryRun
-      ? try rehearse(export, survey, course) : try take(export, survey, course)
+    return isDryRun ? try rehearse(export, survey, course) : try take(export, survey, course)
   }
 
   /// Reads the head of an export, and hashes the passphrase.
@@ -142,8 +141,7 @@ extension Vault {
         let comparison = try writer.sealing.comparison(of: item, in: writer.contents)
         switch comparison {
         case .nothing: try writer.put(item, replacing: nil)
-        case .other(let old) where course.report.isOverwriting:
-          try writer.put(item, replacing: old)
+        case .other(let old) where course.report.isOverwriting: try writer.put(item, replacing: old)
         case .locked(let requirement): missing = max(missing, requirement)
         case .itself, .other: break
         }

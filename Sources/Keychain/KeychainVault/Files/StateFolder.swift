@@ -44,9 +44,7 @@ package final class StateFolder: Sendable {
   ) throws(KeychainError) -> String? {
     let secret = try makesDeviceSecret ? findOrCreateSecret() : findSecret()
     guard let secret else { return nil }
-    let joined = FieldWriter.fields { writer in
-      for bytes in fields { writer.byteString(bytes) }
-    }
+    let joined = FieldWriter.fields { writer in for bytes in fields { writer.byteString(bytes) } }
     return try Derivation.tag(secret.secret.bytes, label, joined).prefix(16).hexadecimal
   }
 

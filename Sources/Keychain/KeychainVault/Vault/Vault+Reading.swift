@@ -79,9 +79,7 @@ extension Vault {
   /// or accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    observers.observe(observer)
-  }
+  ) -> CredentialObservation { observers.observe(observer) }
 
   /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
   /// items agree, and that every item opens whose key is at hand.

@@ -121,9 +121,7 @@ extension Vault {
   public func withTransaction<Result>(
     unlocking requirement: Accessibility.UnlockRequirement = .nothing,
     _ body: (inout VaultTransaction) throws -> Result
-  ) throws -> Result {
-    try withTransaction(unlocking: requirement, among: { _ in true }, body)
-  }
+  ) throws -> Result { try withTransaction(unlocking: requirement, among: { _ in true }, body) }
 
   /// Makes several changes of some credentials in one step.
   func withTransaction<Result>(
@@ -317,15 +315,11 @@ extension Vault: BuiltInStore {
 
   package func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) {
-    try ensureReadable(requirement)
-  }
+  ) throws(KeychainError) { try ensureReadable(requirement) }
 
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
-  ) throws(KeychainError) {
-    try ensureReadable(accessibility.unlockRequirement)
-  }
+  ) throws(KeychainError) { try ensureReadable(accessibility.unlockRequirement) }
 
   /// Stores a credential with its dates; see the protocol.
   @discardableResult

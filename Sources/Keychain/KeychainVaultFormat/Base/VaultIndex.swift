@@ -200,9 +200,7 @@ package struct Spine: Hashable, Sendable {
     let all = hashes + bodyHashes
     let dropped = max(0, all.count - Self.maximumCount)
     var digest = digest
-    for hash in all.prefix(dropped) {
-      digest = try Commit.digest(after: digest, bodyHash: hash)
-    }
+    for hash in all.prefix(dropped) { digest = try Commit.digest(after: digest, bodyHash: hash) }
     return Spine(m: m + UInt64(dropped), digest: digest, hashes: Array(all.dropFirst(dropped)))
   }
 }

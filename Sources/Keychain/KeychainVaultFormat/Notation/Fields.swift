@@ -64,9 +64,7 @@ package struct FieldReader {
 
   /// Reads an optional field of `count` bytes.
   mutating func optionalData(_ bytes: RawSpan, count: Int) throws(Malformed) -> Data? {
-    try optional(bytes) { reader, bytes throws(Malformed) in
-      try reader.data(bytes, count: count)
-    }
+    try optional(bytes) { reader, bytes throws(Malformed) in try reader.data(bytes, count: count) }
   }
 
   package func end(_ bytes: RawSpan) throws(Malformed) {

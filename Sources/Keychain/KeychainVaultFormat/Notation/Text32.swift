@@ -101,8 +101,7 @@ package enum Text32 {
     switch TextBytes.lowercase(character) {
     case UInt8(ascii: "o"): 0
     case UInt8(ascii: "i"), UInt8(ascii: "l"): 1
-    case let letter:
-      alphabet.firstIndex { TextBytes.lowercase($0) == letter }.map { UInt8($0) }
+    case let letter: alphabet.firstIndex { TextBytes.lowercase($0) == letter }.map { UInt8($0) }
     }
   }
 
@@ -147,8 +146,6 @@ enum TextBytes {
   static func begins(_ text: RawSpan, with prefix: String) -> Bool {
     let prefix = Array(prefix.utf8)
     return text.byteCount >= prefix.count
-      && prefix.indices.allSatisfy { index in
-        lowercase(text.byte(at: index)) == prefix[index]
-      }
+      && prefix.indices.allSatisfy { index in lowercase(text.byte(at: index)) == prefix[index] }
   }
 }

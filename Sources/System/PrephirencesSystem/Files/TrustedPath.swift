@@ -96,9 +96,7 @@ private struct Walk {
 
   mutating func finish() throws(FileError) {
     try checkFolder(try stat("/"), "/", [])
-    while !pending.isEmpty {
-      try advance(to: pending.removeFirst())
-    }
+    while !pending.isEmpty { try advance(to: pending.removeFirst()) }
   }
 
   /// Treats components that are rejected or cannot be inspected as folders.

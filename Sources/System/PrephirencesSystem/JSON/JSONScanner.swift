@@ -68,9 +68,7 @@ package struct JSONScanner {
   /// Reads an array; `element` is called at each value, and reads or skips it.
   package mutating func array(
     in bytes: Span<UInt8>, element: (inout JSONScanner) throws -> Void
-  ) throws {
-    try list(from: "[", to: "]", "an array", in: bytes, element)
-  }
+  ) throws { try list(from: "[", to: "]", "an array", in: bytes, element) }
 
   /// Reads the colon between the name and the value of a member.
   package mutating func colon(in bytes: Span<UInt8>) throws {
@@ -161,8 +159,7 @@ extension JSONScanner {
       position += 1
       switch byte {
       case UInt8(ascii: "\""): return
-      case UInt8(ascii: "\\"):
-        for unit in String(try escaped(in: bytes)).utf8 { try append(unit) }
+      case UInt8(ascii: "\\"): for unit in String(try escaped(in: bytes)).utf8 { try append(unit) }
       default: try append(byte)
       }
     }

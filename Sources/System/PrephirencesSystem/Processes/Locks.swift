@@ -42,9 +42,7 @@ extension PosixMutex where Value == Void {
   /// Runs code while other threads wait.
   package func withLock<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try withLock { (_: inout Void) throws(Failure) in try body() }
-  }
+  ) throws(Failure) -> Result { try withLock { (_: inout Void) throws(Failure) in try body() } }
 }
 
 /// A value behind a lock, whose threads can wait until another one has changed it.

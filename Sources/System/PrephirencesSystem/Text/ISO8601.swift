@@ -134,9 +134,7 @@ extension ISO8601 {
     let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
     var (left, right) = (String(mantissa[0]), String(mantissa.dropFirst().first ?? ""))
     for _ in 0..<max(0, -exponent) { right.insert(left.popLast() ?? "0", at: right.startIndex) }
-    for _ in 0..<max(0, exponent) {
-      left.append(right.isEmpty ? "0" : right.removeFirst())
-    }
+    for _ in 0..<max(0, exponent) { left.append(right.isEmpty ? "0" : right.removeFirst()) }
     while right.last == "0" { right.removeLast() }
     return (Int(left) ?? 0, right)
   }
@@ -176,8 +174,7 @@ extension ISO8601 {
   /// Returns the number of a day; `nil` if there is no such day.
   private static func days(year: Int, month: Int, day: Int) -> Int? {
     guard year > 0, 1...12 ~= month, 1...days(ofMonth: month, year) ~= day else { return nil }
-    return days(beforeYear: year)
-      + (1..<month).reduce(0) { $0 + days(ofMonth: $1, year) } + day - 1
+    return days(beforeYear: year) + (1..<month).reduce(0) { $0 + days(ofMonth: $1, year) } + day - 1
   }
 
   private static func civil(fromDay day: Int) -> (year: Int, month: Int, day: Int) {
