@@ -116,9 +116,7 @@ public enum SecretBox {
   /// Opens a box whose message is no secret of its own, such as ids, hashes and other boxes.
   ///
   /// Guarded memory costs several system calls for each message, which is more than opening a small
-  /// box.
-  ///
-  /// Returns the message, in ordinary memory.
+  /// box. Returns the message, in ordinary memory.
   package static func openUnguarded(
     _ box: RawSpan, with key: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {
@@ -287,10 +285,9 @@ public enum SealedBox {
 /// Padding that hides all but the magnitude of a length.
 ///
 /// A padded text is the length of the data (32 bits, little-endian), the data, then zeros: to 256
-/// bytes in all, above that to the next Padmé length, which is at most 12 % longer.
-///
-/// Source of Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and
-/// Communication with PURBs", section 4.3.
+/// bytes in all, above that to the next Padmé length, which is at most 12 % longer. Source of
+/// Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and Communication with
+/// PURBs", section 4.3.
 package enum Padding {
   package static let headerCount = 4
   static let minimumCount = 256

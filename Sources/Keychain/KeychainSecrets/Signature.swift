@@ -22,9 +22,7 @@ package enum Signature {
 
   /// Signs a message under a label.
   ///
-  /// The corresponding C function is `crypto_sign_detached`.
-  ///
-  /// Returns 64 bytes.
+  /// The corresponding C function is `crypto_sign_detached`. Returns 64 bytes.
   package static func sign(
     _ message: RawSpan, label: String, seed: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {
@@ -40,9 +38,8 @@ package enum Signature {
 
   /// Returns whether a signature under a label is right.
   ///
-  /// A signature or a key of another length is not right, and no signature of a key of low order is.
-  ///
-  /// The corresponding C function is `crypto_sign_verify_detached`.
+  /// A signature or a key of another length is not right, and no signature of a key of low order
+  /// is. The corresponding C function is `crypto_sign_verify_detached`.
   package static func isRight(
     _ signature: [UInt8], of message: RawSpan, label: String, publicKey: [UInt8]
   ) -> Bool {

@@ -4,17 +4,14 @@ package import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
-/// Files with names for the program that takes the place of this process, in a folder in memory that
-/// a process of its own removes when that program has ended.
+/// Files with names for the program that takes the place of this process, in a folder in memory
+/// that a process of its own removes when that program has ended.
 ///
-/// The folder is in `$XDG_RUNTIME_DIR`. Programs open its files although they close what they inherit,
-/// which an ``InheritedFile`` does not survive.
-///
-/// It is removed when the program has ended, also by `kill -9`, and no process has the inherited
-/// descriptor any more. If the process that removes it is killed, too, the next folder's creation
-/// does it.
-///
-/// Make it before secrets are read: the process that removes it is forked from this one.
+/// The folder is in `$XDG_RUNTIME_DIR`. Programs open its files although they close what they
+/// inherit, which an ``InheritedFile`` does not survive. It is removed when the program has ended,
+/// also by `kill -9`, and no process has the inherited descriptor any more. If the process that
+/// removes it is killed, too, the next folder's creation does it. Make it before secrets are read:
+/// the process that removes it is forked from this one.
 package final class WatchedFolder: Sendable {
   private let path: String
   private let descriptor: Int32

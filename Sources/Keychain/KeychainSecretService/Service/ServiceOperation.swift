@@ -53,10 +53,8 @@ final class ServiceOperation {
 
   /// Makes any number of independent calls, many at a time.
   ///
-  /// A large keyring takes longer than the deadline of one call.
-  ///
-  /// A bus limits the number of calls that wait for answers. Calls that it refused are repeated
-  /// after the others were answered.
+  /// A large keyring takes longer than the deadline of one call. A bus limits the number of calls
+  /// that wait for answers. Calls that it refused are repeated after the others were answered.
   func manyResults(of calls: [BusCall]) throws(KeychainError) -> [BusAnswer] {
     var answers: [BusAnswer] = calls.map { _ in .failure(.limitExceeded) }
     var open = Array(calls.indices)

@@ -42,9 +42,8 @@ extension MigrationRun {
 
   /// Returns whether a credential that is missing in the target may have been removed there.
   ///
-  /// Everything of a service was copied before the target became its store.
-  ///
-  /// Items of other programs stay in the source anyway, so for them this is `false`.
+  /// Everything of a service was copied before the target became its store. Items of other programs
+  /// stay in the source anyway, so for them this is `false`.
   private func wasRemoved(_ credential: Credential) throws(KeychainError) -> Bool {
     guard !migration.isOverwriting, !credential.isOfOtherProgram,
       try migration.isChosen?(credential.identity.withoutAccount) ?? false

@@ -78,10 +78,8 @@ package final class ChoiceLock: Sendable {
 extension ChoiceLock.Held {
   /// Begins a new generation.
   ///
-  /// The caller must hold the exclusive lock.
-  ///
-  /// The length of the file is the number of the generation: reading it needs neither a lock nor an
-  /// open file.
+  /// The caller must hold the exclusive lock. The length of the file is the number of the
+  /// generation: reading it needs neither a lock nor an open file.
   package borrowing func beginGeneration() throws(KeychainError) {
     do {
       let length = try Stat(lock.descriptor).size

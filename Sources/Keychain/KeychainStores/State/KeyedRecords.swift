@@ -66,9 +66,8 @@ package final class KeyedRecords: Sendable {
 
   /// Creates a record, unless it exists.
   ///
-  /// It appears whole or not at all, and is durable before this returns.
-  ///
-  /// Returns `false` if another process was faster.
+  /// It appears whole or not at all, and is durable before this returns. Returns `false` if another
+  /// process was faster.
   package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)

@@ -34,9 +34,8 @@ extension AutomaticStore {
   /// Searches what can be read now, each store for its services.
   ///
   /// Nothing is asked, started, unlocked, hashed or written. A desktop keyring is searched only if
-  /// it is running and unlocked. Stores that cannot be read are left out.
-  ///
-  /// Returns what was found; `nil` if no store could be read.
+  /// it is running and unlocked. Stores that cannot be read are left out. Returns what was found;
+  /// `nil` if no store could be read.
   package func glance(_ query: CredentialQuery, _ glance: Glance) -> CredentialSearchResult? {
     var union: StoreUnion?
     for place in placesToGlance(query) {
@@ -117,9 +116,8 @@ extension AutomaticStore {
   /// Counts the credentials in the desktop keyring, for a command that leaves them out.
   ///
   /// Nothing is started, unlocked or asked, and items of other programs don't count. The keyring is
-  /// not contacted without a session bus and services that have their store there.
-  ///
-  /// Returns the number of credentials.
+  /// not contacted without a session bus and services that have their store there. Returns the
+  /// number of credentials.
   package func keyringHoldings(
     _ query: CredentialQuery = CredentialQuery(), within deadline: Duration = .seconds(2)
   ) -> KeyringHoldings {

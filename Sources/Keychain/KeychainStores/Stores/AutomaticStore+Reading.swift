@@ -24,10 +24,8 @@ extension AutomaticStore {
 
   /// Calls `body` with the store of a service.
   ///
-  /// An error for a missing store says why the store is needed.
-  ///
-  /// If a service changes over to another store meanwhile, `body` is called again: its result may
-  /// be missing or out of date.
+  /// An error for a missing store says why the store is needed. If a service changes over to
+  /// another store meanwhile, `body` is called again: its result may be missing or out of date.
   func reading<Result: ~Copyable>(
     _ service: ServiceName, _ body: (any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {

@@ -15,11 +15,8 @@ extension AutomaticStore {
   /// Records the store of a service that has no record.
   ///
   /// The caller has made sure that the decision can be recorded. An explicit choice applies even if
-  /// recording it fails.
-  ///
-  /// The notice is for after the change.
-  ///
-  /// Returns the decision that applies: another process may have recorded another one first.
+  /// recording it fails. The notice is for after the change. Returns the decision that applies:
+  /// another process may have recorded another one first.
   func record(
     _ decision: StoreDecision, _ service: ServiceName, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {

@@ -192,7 +192,6 @@ extension AutomaticStore {
   ///
   /// The record is written before the credential, so that the credential is found even if the
   /// process is killed in between. The store is asked first whether it would accept the credential.
-  ///
   /// Returns the decision that applies: another process may have recorded another one first.
   @discardableResult
   fileprivate func settle(

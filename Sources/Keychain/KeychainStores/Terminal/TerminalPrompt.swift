@@ -68,9 +68,8 @@ public final class TerminalPrompt: Sendable {
 
   /// Shows a secret, alone on the screen, and asks for it until it is typed correctly.
   ///
-  /// The previous screen is shown again when this returns.
-  ///
-  /// Returns `false` if all of three answers were wrong.
+  /// The previous screen is shown again when this returns. Returns `false` if all of three answers
+  /// were wrong.
   package func confirmRetyped(
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool

@@ -8,9 +8,8 @@ internal import SystemPackage
 
 /// The terminal while a program asks.
 ///
-/// It is restored when the object is destroyed.
-///
-/// A signal that ends or stops the process restores it, too.
+/// It is restored when the object is destroyed. A signal that ends or stops the process restores
+/// it, too.
 final class TerminalSession: Sendable {
   /// Why there is no answer.
   enum End: Error {

@@ -59,9 +59,8 @@ package struct FileLock: ~Copyable {
   /// Locks an open file.
   ///
   /// Waiting may put another opening of the same file, in the same mode, in the place of the
-  /// descriptor. So its position in the file, and what it is a duplicate of, are not kept.
-  ///
-  /// Returns `false` if another process held the lock until the deadline.
+  /// descriptor. So its position in the file, and what it is a duplicate of, are not kept. Returns
+  /// `false` if another process held the lock until the deadline.
   package static func lock(
     _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
   ) throws(Errno) -> Bool {

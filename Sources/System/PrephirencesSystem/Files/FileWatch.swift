@@ -7,9 +7,8 @@ package import SystemPackage
 /// It watches the folder with the kernel's notifications (inotify) and never opens the file:
 /// opening and closing the file would drop SQLite's locks. Every transaction of SQLite ends with
 /// closing the journal after the database was written, whether it is committed, rolled back or
-/// killed. A file that its writers keep open is watched by its single writes.
-///
-/// One thread waits; any other thread can end that.
+/// killed. A file that its writers keep open is watched by its single writes. One thread waits; any
+/// other thread can end that.
 package final class FileWatch: Sendable {
   /// Why waiting ended.
   package enum Event: Hashable {

@@ -17,10 +17,8 @@ package enum PrivateFile {
   /// Inspects a file without opening it.
   ///
   /// If a database file is opened and closed again, the process loses the locks that SQLite holds
-  /// on it.
-  ///
-  /// Returns the file's status, or `nil` if there is no such file. file of the user that is closed
-  /// to others.
+  /// on it. Returns the file's status, or `nil` if there is no such file. file of the user that is
+  /// closed to others.
   package static func inspect(_ path: String) throws(FileError) -> Stat? {
     guard let stat = try look(path) else { return nil }
     try check(stat, path)
@@ -72,9 +70,8 @@ package enum PrivateFile {
   /// Creates an empty file, open to the user alone, without opening it.
   ///
   /// As soon as the file exists, another thread may hold SQLite's locks on it, and closing a
-  /// descriptor would drop them.
-  ///
-  /// Throws `Errno.fileExists` if the name is taken, even by a broken link.
+  /// descriptor would drop them. Throws `Errno.fileExists` if the name is taken, even by a broken
+  /// link.
   package static func makeEmpty(_ path: String) throws(Errno) {
     guard unsafe mknod(path, S_IFREG | 0o600, 0) == 0 else { throw .current }
   }

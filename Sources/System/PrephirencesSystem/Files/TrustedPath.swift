@@ -29,10 +29,8 @@ package struct TrustedPath: Hashable, Sendable {
 
   /// Returns the real path even if others could change the way to it.
   ///
-  /// Use it only for work that is safe wherever the path leads.
-  ///
-  /// A link made by another user is not followed, because the vault was seen here before it was
-  /// made.
+  /// Use it only for work that is safe wherever the path leads. A link made by another user is not
+  /// followed, because the vault was seen here before it was made.
   package static func withoutTrust(_ path: String) throws(FileError) -> String {
     var walk = Walk(pending: try absolute(path))
     walk.finishWithoutTrust()

@@ -19,9 +19,7 @@ extension PrivateFile {
   /// name is taken.
   ///
   /// The file that is there then is durable when this returns. If that fails, the file stays,
-  /// because another process may need it by then.
-  ///
-  /// Returns whether it was made.
+  /// because another process may need it by then. Returns whether it was made.
   package static func createIfAbsent(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
