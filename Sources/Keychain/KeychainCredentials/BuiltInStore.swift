@@ -71,7 +71,6 @@ extension BuiltInStore {
 extension CredentialStore {
   private var builtIn: (any BuiltInStore)? { self as? any BuiltInStore }
 
-  /// Unlocks items with this requirement, which a search found locked; may ask a person.
   package func makeReadable(
     _ query: CredentialQuery = CredentialQuery(),
     _ requirement: Accessibility.UnlockRequirement = .unlockedNow

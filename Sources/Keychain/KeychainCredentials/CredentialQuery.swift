@@ -121,12 +121,6 @@ package struct SearchablePair: Sendable {
   package static let securityDomain = "security-domain"
   package static let authenticationType = "authentication-type"
 
-  /// The names of the parts of an identity.
-  package static let identityNames: Set<String> = [
-    accessGroup, service, account, server, `protocol`, port, path, securityDomain,
-    authenticationType,
-  ]
-
   /// Names that a user's attribute must not have, because stores use them.
   ///
   /// The vault and export formats define these names: adding one would make items that use it
@@ -166,7 +160,6 @@ package struct CredentialSearcher {
   private let unlock: (CredentialQuery) throws(KeychainError) -> Void
   private let unlocking: (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
 
-  /// Creates a searcher.
   package init(
     store: any CredentialStore,
     unlock: @escaping (CredentialQuery) throws(KeychainError) -> Void,
@@ -225,7 +218,6 @@ extension KeychainError {
     count == 1 ? "1 item that may match is \(state)" : "\(count) items that may match are \(state)"
   }
 
-  /// Returns the error for damaged items.
   package static func damagedItems(_ names: [String]) -> Self {
     let subject = names.count == 1 ? "1 item is" : "\(names.count) items are"
     return Self(.damaged, "\(subject) damaged: " + names.joined(separator: "; "), recovery: .verify)

@@ -26,7 +26,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   /// Returns a secret; see the protocol.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     let found = try state.withLock { state throws(KeychainError) in
-      try state.readableItem(identity)
+      try state.item(identity, for: .reading)
     }
     guard let item = found else { return nil }
     return StoredSecret(credential: item.credential, secret: try item.secret.copy())
@@ -35,7 +35,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   /// Returns a credential; see the protocol.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try state.withLock { state throws(KeychainError) in
-      try state.readableItem(identity)?.credential
+      try state.item(identity, for: .reading)?.credential
     }
   }
 
@@ -117,7 +117,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
     let renamed = try state.withLock { state throws(KeychainError) -> Credential in
-      guard let old = try state.writableItem(identity) else { throw .notFound(identity) }
+      guard let old = try state.item(identity, for: .writing) else { throw .notFound(identity) }
       try old.credential.checkVersion(expectedVersion)
       guard identity != newIdentity else { return old.credential }
       guard state.items[newIdentity] == nil else { throw .alreadyExists(newIdentity) }
@@ -138,7 +138,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
     let removed = try state.withLock { state throws(KeychainError) in
-      try state.writableItem(identity)?.credential.checkVersion(expectedVersion)
+      try state.item(identity, for: .writing)?.credential.checkVersion(expectedVersion)
       return state.items.removeValue(forKey: identity) != nil
     }
     if removed { observers.notify(CredentialChange(identity, .removed)) }
@@ -156,7 +156,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ body: (Item?) throws(KeychainError) -> (Credential, SharedSecret)
   ) throws(KeychainError) -> MergedCredential {
     let merged = try state.withLock { state throws(KeychainError) in
-      let old = try state.writableItem(identity)
+      let old = try state.item(identity, for: .writing)
       var (credential, secret) = try body(old)
       guard credential.accessibility != .whenPasscodeSetThisDeviceOnly else {
         throw KeychainError(
@@ -208,16 +208,6 @@ extension InMemoryCredentialStore {
     /// The errors that calls throw, by operation.
     var failures: [Operation: Failure] = [:]
 
-    /// Returns the item for a call that reads.
-    mutating func readableItem(_ identity: CredentialIdentity) throws(KeychainError) -> Item? {
-      try item(identity, for: .reading)
-    }
-
-    /// Returns the item that a call replaces, changes or removes.
-    mutating func writableItem(_ identity: CredentialIdentity) throws(KeychainError) -> Item? {
-      try item(identity, for: .writing)
-    }
-
     /// Throws if a credential needs the store to be unlocked, and it is locked.
     func checkReadable(_ credential: Credential) throws(KeychainError) {
       guard credential.accessibility.unlockRequirement <= readable else {
@@ -234,7 +224,7 @@ extension InMemoryCredentialStore {
       throw failure.error
     }
 
-    private mutating func item(
+    mutating func item(
       _ identity: CredentialIdentity, for operation: Operation
     ) throws(KeychainError) -> Item? {
       try throwIfFailing(operation)

@@ -53,7 +53,6 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// Creates a renewal that has not begun.
   init(limit: RenewalTimeout) { self.limit = limit }
 
-  /// Starts the work.
   func start(_ work: @escaping Work) {
     let task = Task {
       do {
@@ -129,7 +128,6 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     if let answer { continuation.resume(with: answer) }
   }
 
-  /// Ends the wait of one task.
   private func leave(_ number: Int, _ error: KeychainError) {
     let (continuation, isLast) = state.withLock {
       state -> (Continuation?, Bool) in

@@ -81,7 +81,6 @@ enum StoredNode {
     }
   }
 
-  /// The value.
   var value: Any {
     switch self {
     case .null: Any?.none as Any

@@ -36,7 +36,6 @@ struct StoredValue: Sendable {
   /// The bytes, outside guarded memory.
   var data: Data { secret.bytes.withBytes { Data($0.array) } }
 
-  /// The bytes as text.
   func string() throws(KeychainError) -> String {
     guard let text else { throw .undecodable("\(subject) is not UTF-8 text") }
     return text

@@ -96,7 +96,6 @@ struct DockerServer {
 
   let name: String
 
-  /// Checks a name.
   init(_ name: String) throws(KeychainError) {
     guard name.utf8.count <= Self.maximumCount else {
       throw KeychainError(
@@ -139,7 +138,6 @@ struct DockerServer {
 
 /// What docker's `config.json` says about helpers.
 package struct DockerSettings: Sendable {
-  /// The names of the helpers.
   package let helpers: [String]
 
   /// Reads the file as strictly as docker does; it may have passwords, too.

@@ -16,7 +16,6 @@ package final class WatchedFolder: Sendable {
   private let path: String
   private let descriptor: Int32
 
-  /// Creates an empty folder.
   package init() throws(KeychainError) {
     let variable = "XDG_RUNTIME_DIR"
     guard let named = try translated(EnvironmentVariables.process.absolutePath(variable)) else {

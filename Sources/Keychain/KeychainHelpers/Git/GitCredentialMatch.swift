@@ -185,7 +185,6 @@ struct GitSecret {
 
   var isExpired: Bool { expires.map { $0 <= Date() } ?? false }
 
-  /// Reads the secret of a credential.
   init(_ stored: borrowing StoredSecret) throws {
     let credential = stored.credential
     let hasLines = credential.isOfOtherProgram || credential.contentType == Self.contentType
@@ -198,7 +197,6 @@ struct GitSecret {
   }
 }
 
-/// The lines of a secret.
 private struct GitSecretLines {
   var password: SharedSecret?
   var refreshToken: SharedSecret?

@@ -204,7 +204,6 @@ struct GitServer {
     return hosts.contains { $0.hasSameBytes(as: writtenHost) } ? hosts : hosts + [writtenHost]
   }
 
-  /// Returns whether an internet password is of this server.
   func isServer(of password: InternetPassword) -> Bool {
     origin
       == ServerOrigin(protocol: password.protocol, host: password.server, port: password.port)

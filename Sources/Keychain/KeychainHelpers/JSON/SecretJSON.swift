@@ -49,7 +49,6 @@ extension JSONScanner {
 }
 
 extension SecretBuffer {
-  /// Appends text as it is.
   mutating func append(_ text: String) throws(SecretsError) {
     for unit in text.utf8 { try append(unit) }
   }
@@ -84,7 +83,6 @@ extension SecretBuffer {
     }
   }
 
-  /// Appends a string of JSON.
   mutating func appendJSON(_ text: String) throws(SecretsError) {
     var text = text
     text.makeContiguousUTF8()

@@ -126,7 +126,6 @@ public struct NetrcEntry: Sendable {
   /// Whether there is a password.
   public var hasPassword: Bool { password != nil }
 
-  /// The words of the password.
   var password: NetrcWord?
 
   /// Whether a value of it is read differently by different programs.
@@ -141,7 +140,6 @@ public struct NetrcEntry: Sendable {
     pieces = [word.range]
   }
 
-  /// Adds a word to it.
   mutating func extend(by word: NetrcWord) {
     if word.followsComment {
       pieces.append(word.range)

@@ -1,7 +1,6 @@
 internal import CLibsecret
 internal import PrephirencesSystem
 
-/// A method call.
 struct BusCall: Sendable {
   let destination: String
   let path: String
@@ -57,7 +56,6 @@ extension BusConnection {
     }
   }
 
-  /// Makes one call.
   func result(of call: BusCall, _ deadline: Deadline) throws(BusError) -> BusValue {
     guard let result = results(of: [call], deadline).first else { throw .failed }
     return try result.get()
@@ -96,10 +94,8 @@ enum BusAnswer: Sendable {
   case success(BusValue)
   case failure(BusError)
 
-  /// The failure, if there is one.
   var error: BusError? { if case .failure(let error) = self { error } else { nil } }
 
-  /// Returns the value, or throws the failure.
   func get() throws(BusError) -> BusValue {
     switch self {
     case .success(let value): value
@@ -110,10 +106,8 @@ enum BusAnswer: Sendable {
 
 /// Why a call on the bus failed.
 enum BusError: Error, Hashable {
-  /// No answer arrived by the deadline.
   case timedOut
 
-  /// The connection has ended.
   case closed
 
   /// The other side answered with this error.

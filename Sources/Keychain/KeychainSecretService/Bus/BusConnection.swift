@@ -6,7 +6,6 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// A connection to the session bus.
 @safe
 final class BusConnection: @unchecked Sendable {
   // @unchecked Sendable because all threads may use GLib's connection, and nothing here changes.
@@ -43,7 +42,6 @@ final class BusConnection: @unchecked Sendable {
     unsafe library.functions.g_object_unref(UnsafeMutableRawPointer(pointer))
   }
 
-  /// Whether the connection has ended.
   var isClosed: Bool { unsafe library.functions.g_dbus_connection_is_closed(pointer) != 0 }
 
   /// Ends the connection: calls that wait for an answer fail.
@@ -119,7 +117,6 @@ final class MainContext {
   /// Call it on the thread that created the queue, after everything in it has ended.
   func end() { unsafe library.functions.g_main_context_pop_thread_default(pointer) }
 
-  /// Waits for an event and handles it.
   func waitForEvent() { _ = unsafe library.functions.g_main_context_iteration(pointer, 1) }
 
   /// Ends a wait, from any thread.
@@ -151,7 +148,6 @@ enum SessionEnvironment {
     "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
   ]
 
-  /// Returns the variables of the process.
   static func ofProcess() -> [String: String] {
     names.reduce(into: [:]) { values, name in
       values[name] = unsafe getenv(name).flatMap { unsafe String(validatingCString: $0) }
@@ -159,7 +155,6 @@ enum SessionEnvironment {
   }
 }
 
-/// A signal that arrived.
 struct BusSignal: Sendable {
   let name: String
   let arguments: BusValue
@@ -222,7 +217,6 @@ extension BusConnection {
       })
   }
 
-  /// Stops listening.
   func endListening(_ number: UInt32) {
     unsafe library.functions.g_dbus_connection_signal_unsubscribe(pointer, number)
   }

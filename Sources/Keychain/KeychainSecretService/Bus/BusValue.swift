@@ -81,7 +81,6 @@ indirect enum BusValue: Sendable {
 /// Every call needs one: a provider may answer with anything, and if a value is read as the wrong
 /// type, GLib ends the process or never calls back.
 enum BusType: Sendable {
-  /// No values.
   case nothing
 
   /// Values of these types, concatenated as in D-Bus signatures.

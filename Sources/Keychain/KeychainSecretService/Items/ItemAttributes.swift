@@ -14,7 +14,6 @@ enum ItemAttributes {
   static let accessGroup = "access-group"
   private static let application = (name: "application", value: "prephirences")
 
-  /// All attributes of a credential's item.
   static func all(of credential: Credential, record: String) -> CredentialAttributes {
     var result = searchable(credential.attributes)
     for (name, value) in names(of: credential.identity) { result[name] = value }
@@ -33,7 +32,6 @@ enum ItemAttributes {
     return result
   }
 
-  /// Returns the attributes with an identity's names.
   static func names(of identity: CredentialIdentity) -> CredentialAttributes {
     var result = CredentialAttributes()
     switch identity.kind {

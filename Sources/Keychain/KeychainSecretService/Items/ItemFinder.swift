@@ -95,7 +95,6 @@ struct ItemFinder {
   }
 }
 
-/// The item of an identity.
 struct FoundItem {
   let item: ServiceItem
 

@@ -112,7 +112,6 @@ struct ItemWriter: ~Copyable {
     }
   }
 
-  /// Removes an item.
   borrowing func remove(_ item: ServiceItem, _ identity: CredentialIdentity) throws(KeychainError) {
     announcer.willRemove(item.path)
     let call = operation.call(

@@ -131,7 +131,6 @@ final class ChangeListener: Sendable {
     ServiceOperation(connection, configuration, Deadline(after: configuration.deadline))
   }
 
-  /// Reads all items.
   private func takeAll(_ connection: SecretServiceConnection) -> Reading {
     let operation = operation(connection)
     do throws(KeychainError) {

@@ -14,7 +14,6 @@ extension ServiceOperation {
 
   private static let defaultAlias = servicePath + "/aliases/default"
 
-  /// The call for the current default collection.
   var defaultCollectionQuestion: BusCall {
     service("ReadAlias", [.string("default")], reply: .values("o"))
   }
@@ -71,7 +70,6 @@ extension ServiceOperation {
     return found.first?.0
   }
 
-  /// The error if the collection does not exist.
   var noCollection: KeychainError {
     switch configuration.collection {
     case .default:
@@ -131,7 +129,6 @@ extension ServiceOperation {
   private static let promptInterface = "org.freedesktop.Secret.Prompt"
   private static let dismissalTimeout = Duration.seconds(1)
 
-  /// Runs a prompt.
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {

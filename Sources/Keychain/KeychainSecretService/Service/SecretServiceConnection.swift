@@ -113,7 +113,6 @@ extension BusConnection {
     return (owner, identity)
   }
 
-  /// Asks the bus to start the program of a name.
   func activate(_ name: String, _ deadline: Deadline) throws(BusError) {
     _ = try result(
       of: busCall("StartServiceByName", [.string(name), .uint32(0)], reply: .values("u")),

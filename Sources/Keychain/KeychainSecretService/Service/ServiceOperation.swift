@@ -133,12 +133,10 @@ extension ServiceOperation {
     call(Self.servicePath, Self.serviceInterface, method, arguments, reply: reply)
   }
 
-  /// Returns the call for a property.
   func getProperty(_ path: String, _ interface: String, _ name: String, _ type: String) -> BusCall {
     call(path, Self.properties, "Get", [.string(interface), .string(name)], reply: .property(type))
   }
 
-  /// Returns the call for the properties of an item.
   func getProperties(ofItem path: String) -> BusCall {
     call(
       path, Self.properties, "GetAll", [.string(Self.itemInterface)],
@@ -154,7 +152,6 @@ extension ServiceOperation {
   }
 }
 
-/// Evaluates an expression that uses the bus, and translates its failure.
 func translated<Result>(
   bus result: @autoclosure () throws(BusError) -> Result
 ) throws(KeychainError) -> Result {
@@ -162,7 +159,6 @@ func translated<Result>(
 }
 
 extension KeychainError {
-  /// Creates the error for a failure on the bus.
   init(_ error: BusError) {
     switch error {
     case .timedOut: self = .timedOut

@@ -158,7 +158,6 @@ extension Credential {
       && texts.elementsEqual(other.texts)
   }
 
-  /// The texts as bytes.
   private var texts: [[UInt8]?] { [label, comment, contentType].map { $0.map { Array($0.utf8) } } }
 }
 

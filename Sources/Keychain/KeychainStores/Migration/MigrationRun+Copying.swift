@@ -286,7 +286,6 @@ struct MigrationLedger {
       version: credential.version, reason: .wasRemoved(credential), isLeft: true)
   }
 
-  /// Records that a credential was removed from the source.
   mutating func noteRemoval(_ identity: CredentialIdentity) {
     entries[identity]?.isInSource = false
   }

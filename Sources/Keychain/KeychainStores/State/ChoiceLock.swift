@@ -215,7 +215,6 @@ extension KeychainError {
 struct StateLock: ~Copyable {
   private let lock: FileLock
 
-  /// Takes the lock.
   init(_ name: String, in state: StateFolder, within time: Duration = .zero) throws(KeychainError) {
     let path = try state.make() + "/" + name
     do throws(FileError) {

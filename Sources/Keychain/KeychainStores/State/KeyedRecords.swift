@@ -228,7 +228,6 @@ package struct CopyNotes: Sendable {
       .map { Note(mark: $0, route: route) }
   }
 
-  /// Returns every note.
   package func all() throws(KeychainError) -> Set<Note> {
     let path = try path()
     guard let stat = try translated(PrivateFile.inspect(path)) else { return [] }

@@ -83,7 +83,6 @@ extension AutomaticStore {
   /// Whether there is a session bus that could have a desktop keyring.
   package var findsBus: Bool { keyring.findsBus }
 
-  /// Returns the state of the desktop keyring.
   package func probeKeyring() -> SecretServiceProbe { keyring.probe() }
 
   /// Returns the decision for a service, or for a new one, from the result of a probe.

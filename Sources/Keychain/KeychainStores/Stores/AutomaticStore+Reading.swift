@@ -243,7 +243,6 @@ struct StoreUnion {
 
 /// The result of a search, with the store of each credential.
 package struct LocatedSearchResult: Sendable {
-  /// What was found.
   package let result: CredentialSearchResult
 
   private let places: Places

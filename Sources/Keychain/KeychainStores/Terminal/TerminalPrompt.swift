@@ -41,7 +41,6 @@ public final class TerminalPrompt: Sendable {
   /// Restores the terminal, and discards what was typed and not read.
   package func close() { session.withLock { $0 = nil } }
 
-  /// Asks for a secret.
   package func secret(_ question: String) throws(KeychainError) -> SecretBytes {
     try inSession { session throws(TerminalSession.End) in try session.answer(to: question) }
   }

@@ -29,7 +29,6 @@ final class TerminalSession: Sendable {
 
   private let terminal: Terminal
 
-  /// Opens the terminal.
   init() throws(End) {
     let terminal = try Terminal()
     let failure = cterminal_begin(terminal.descriptor, terminal.input)
@@ -41,8 +40,6 @@ final class TerminalSession: Sendable {
 
   /// For reading; see ``Terminal/input``.
   var input: Int32 { terminal.input }
-
-  /// The current width of the terminal.
   var columns: Int { TerminalWidth.columns(of: terminal.descriptor) ?? TerminalWidth.usual }
 
   /// Shows text to the person.
@@ -87,7 +84,6 @@ struct LineBuffer: ~Copyable {
   /// The beginning of a mark that a terminal sends around what is pasted.
   private var mark: [UInt8] = []
 
-  /// Creates an empty line.
   init(_ bytes: consuming SecretBuffer, editsLine: Bool) {
     self.bytes = bytes
     self.editsLine = editsLine

@@ -201,13 +201,11 @@ final class ExportWriter {
     try write(additionalData)
   }
 
-  /// Appends fields to the content.
   func append(_ write: (inout FieldWriter) -> Void) throws(KeychainError) {
     let fields = FieldWriter.fields(write)
     try unsafe append(fields.span.bytes)
   }
 
-  /// Writes everything before the items.
   func begin(itemCount: Int, leftOutCount: Int) throws(KeychainError) {
     let time = Date().microseconds ?? 0
     try append {

@@ -5,7 +5,6 @@ internal import KeychainVaultFormat
 package import PrephirencesSystem
 internal import SystemPackage
 
-/// Reads files that hold a secret.
 enum SecretFile {
   static let passphraseLimit = 65536
 

@@ -7,7 +7,6 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// The file of a seen record.
 struct SeenRecordFile: Sendable {
   let path: String
   private let name: String

@@ -48,7 +48,6 @@ package final class StateFolder: Sendable {
     return try Derivation.tag(secret.secret.bytes, label, joined).prefix(16).hexadecimal
   }
 
-  /// Whether the device secret exists.
   package func hasDeviceSecret() throws(KeychainError) -> Bool { try findSecret() != nil }
 
   /// The path of the device secret, if there is a place for it.
@@ -75,7 +74,6 @@ package final class StateFolder: Sendable {
   }
 }
 
-/// The file that holds the device secret.
 struct DeviceSecretFile: Sendable {
   static let count = 32
 

@@ -24,7 +24,6 @@ struct NewBase {
 }
 
 extension NewBase {
-  /// The base of a new vault.
   init(_ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot]) throws(KeychainError) {
     let identity = epoch.identity
     let first = try Commit.first(identity.id)

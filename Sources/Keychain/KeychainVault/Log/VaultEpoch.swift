@@ -23,7 +23,6 @@ struct VaultEpoch: Sendable {
     self.administration = administration
   }
 
-  /// The first epoch of a new vault.
   init(signer: CommitSigner?) throws(KeychainError) {
     try self.init(id: .random(), epoch: 1, administration: .random(), signer: signer)
   }

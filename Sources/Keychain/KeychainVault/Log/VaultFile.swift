@@ -228,7 +228,6 @@ final class VaultFile: Sendable {
 
   func forget() { known.withLock { $0 = nil } }
 
-  /// The head that was read last.
   var knownHead: VaultHead? { known.withLock { $0?.head } }
 
   /// Notes what a commit changes, under the lock and before it is written: whoever sees the commit finds the note.

@@ -84,7 +84,6 @@ extension ItemSealing {
     return try credential(metadata, at: index, of: item.entry, name: name())
   }
 
-  /// The secret of an item.
   func secret(
     of item: VaultItem, in contents: VaultContents, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {

@@ -133,7 +133,6 @@ struct SlotChange {
 
   mutating func removeSlot(_ number: UInt32) { next[number] = nil }
 
-  /// Removes an item with the change.
   mutating func remove(_ item: VaultItem) { contents.lay(nil, over: item.id, in: item.entry.tier) }
 
   /// The base that brings the new list under the same keys.

@@ -65,7 +65,6 @@ public struct RekeyReport: Hashable, Sendable {
 
 /// Decides under the lock what new keys keep: every slot of the list of members that is not removed.
 struct RekeyDecision {
-  /// What is asked for.
   struct Request: Sendable {
     /// The slots that are removed in the same transaction.
     var removed: Set<UInt32> = []

@@ -239,7 +239,6 @@ extension VaultTransaction {
 
 /// What happens within one attempt of a transaction.
 struct TransactionLog {
-  /// The changes, in their order.
   private(set) var changes: [CredentialChange] = []
 
   /// Whether items that need the greatest requirement were changed.
@@ -250,8 +249,6 @@ struct TransactionLog {
 
   /// Why the transaction can only be undone.
   fileprivate(set) var failure: KeychainError?
-
-  /// What the closure threw.
   var thrown: (any Error)?
 
   fileprivate mutating func note(_ change: CredentialChange, _ accessibility: Accessibility) {

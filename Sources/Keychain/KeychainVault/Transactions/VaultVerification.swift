@@ -34,7 +34,6 @@ public struct VerificationReport: Hashable, Sendable {
   /// Whether nothing is wrong.
   public var isIntact: Bool { problems.isEmpty }
 
-  /// Fails if there is a problem.
   func requireIntact() throws(KeychainError) {
     guard let problem = problems.first else { return }
     throw KeychainError(

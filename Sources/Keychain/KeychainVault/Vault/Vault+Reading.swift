@@ -134,7 +134,6 @@ extension Vault {
   /// Whether there is a vault; one that was there and is gone is an error.
   package func isThere() throws(KeychainError) -> Bool { try session() != nil }
 
-  /// Whether this machine has a device secret.
   package func hasDeviceSecret() throws(KeychainError) -> Bool {
     try unlocker.state.hasDeviceSecret()
   }

@@ -123,7 +123,6 @@ extension Vault {
     _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result { try withTransaction(unlocking: requirement, among: { _ in true }, body) }
 
-  /// Makes several changes of some credentials in one step.
   func withTransaction<Result>(
     unlocking requirement: Accessibility.UnlockRequirement,
     among isAllowed: @escaping (CredentialIdentity) -> Bool,

@@ -11,11 +11,7 @@ package struct HeadParts: Hashable, Sendable {
 
   /// All slots, those of unknown kinds included, in the order in which they are tried.
   package var slots: [Data]
-
-  /// The box of the list of members.
   package var list: Data
-
-  /// The box of the administration key.
   package let administrationBox: Data
 
   /// The changes of the administration key; see ``Succession``.
@@ -96,8 +92,6 @@ package struct VaultHead: Hashable, Sendable {
   /// The kinds, `nil` where one can't be read, of the slots that break the format or have an unknown
   /// grant, for which the presented secret may be right.
   private(set) var malformed: Set<SlotKind?> = []
-
-  /// The maximum number of bytes of a head.
   package static let maximumCount = 262_144
 
   package var identity: HeadIdentity { parts.identity }

@@ -12,11 +12,7 @@ package struct ItemEntry: Hashable, Sendable {
 
   /// Random at each write of the item.
   package let version: UInt64
-
-  /// The number of bytes of the secret's box.
   package let boxCount: Int
-
-  /// The hash of the secret's box.
   package let boxHash: Data
 
   /// Names the service or server, for whoever knows it; see ``ItemSealing/service(_:)``.
@@ -36,7 +32,6 @@ package struct ItemEntry: Hashable, Sendable {
   /// repeat after an item is removed and added again.
   package static func newVersion() -> UInt64 { .random(in: 1...(.max >> 1)) }
 
-  /// The number of bytes of the encoded entry.
   package var count: Int { Self.minimumCount + (device?.count ?? 0) }
 }
 
@@ -72,8 +67,6 @@ package struct SealedItem: Sendable {
 
   /// The metadata as the format encodes it; a part seals it with that of its other items.
   package let metadata: SharedSecret
-
-  /// The box of the secret.
   package let box: Data
 
   package init(entry: ItemEntry, metadata: SharedSecret, box: Data) {

@@ -3,7 +3,6 @@ package import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
-/// Seals items, and opens them.
 package struct ItemSealing {
   package let keys: TierKeys
   package let device: VaultDevice?
@@ -13,7 +12,6 @@ package struct ItemSealing {
     self.device = device
   }
 
-  /// Returns the id of an identity.
   package func id(of identity: CredentialIdentity) throws(KeychainError) -> ItemID {
     let tag = try Derivation.tag(keys.open.bytes, "pk3/id", MetadataCoding.identityFields(identity))
     return ItemID(tag.bytes, at: 0)

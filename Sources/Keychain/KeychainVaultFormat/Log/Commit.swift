@@ -9,8 +9,6 @@ package struct Commit: Sendable {
     /// The serial of the list of members.
     package let serial: UInt64
     package let headHash: Data
-
-    /// The hash of the index's box.
     package let indexHash: Data
 
     package init(serial: UInt64, headHash: Data, indexHash: Data) {
@@ -71,8 +69,6 @@ package struct Commit: Sendable {
 
   /// The number, which rises by one with each commit.
   package let n: UInt64
-
-  /// The digest of the commit before.
   package let previous: Data
 
   /// The writer's clock in microseconds since 1970, advisory.

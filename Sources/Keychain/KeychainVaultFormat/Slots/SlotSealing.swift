@@ -50,7 +50,6 @@ extension SlotInput {
 package enum KeyFile {
   package static let counts = 32...65536
 
-  /// Returns the input key of a slot.
   package static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError)
     -> SecretBytes
   {

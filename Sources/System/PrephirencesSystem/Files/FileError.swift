@@ -92,7 +92,6 @@ package struct FileError: Error, Hashable, Sendable {
   }
 }
 
-/// The numbers of a file's user and group.
 package struct FileOwnership: Hashable, Sendable {
   package let user: UInt32
   package let group: UInt32

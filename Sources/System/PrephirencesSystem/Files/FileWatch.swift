@@ -55,7 +55,6 @@ package final class FileWatch: Sendable {
     var isClosed = false
   }
 
-  /// Begins to watch.
   package init(
     withSuffixes suffixes: [String]? = [], noticesEachWrite: Bool = false,
     path: @escaping @Sendable () -> String?

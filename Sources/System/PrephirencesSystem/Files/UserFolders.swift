@@ -19,7 +19,6 @@ package struct UserFolders: Sendable {
   /// Whether a variable names the folder of the state; otherwise it follows from the home folder.
   package var namesState: Bool { (try? environment.absolutePath("XDG_STATE_HOME")) != nil }
 
-  /// Returns the folder of the user's data.
   package func data() throws(FileError) -> String {
     try folder("XDG_DATA_HOME", belowHome: ".local/share")
   }
@@ -29,7 +28,6 @@ package struct UserFolders: Sendable {
     try folder("XDG_STATE_HOME", belowHome: ".local/state")
   }
 
-  /// Returns the folder of the user's configuration.
   package func configuration() throws(FileError) -> String {
     try folder("XDG_CONFIG_HOME", belowHome: ".config")
   }

@@ -11,7 +11,6 @@ package enum DetachedThread {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// Runs code on a new thread.
   package static func start(
     named name: String, _ body: @escaping @Sendable () -> Void
   ) throws(Errno) {
