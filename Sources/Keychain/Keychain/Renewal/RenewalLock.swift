@@ -140,9 +140,7 @@ final class RenewalFileLock: Sendable {
   ///
   /// Returns whether it was taken.
   func take() throws(KeychainError) -> Bool {
-    do throws(Errno) {
-      return try set(F_WRLCK)
-    } catch { throw .system(error, "lock", path) }
+    try translated(onFile(path, "lock", set(F_WRLCK)))
   }
 
   private func set(_ kind: CInt) throws(Errno) -> Bool {
@@ -168,9 +166,8 @@ final class RenewalFileLock: Sendable {
       try state.make()
       try create(path)
     }
-    do throws(Errno) {
-      return try PrivateFile.open(path, .readWrite, flags: O_NONBLOCK)
-    } catch { throw .system(error, "open", path) }
+    return try translated(
+      onFile(path, "open", PrivateFile.open(path, .readWrite, flags: O_NONBLOCK)))
   }
 
   private static func create(_ path: String) throws(KeychainError) {
@@ -186,10 +183,7 @@ final class RenewalFileLock: Sendable {
   private static func position(
     of identity: CredentialIdentity, in descriptor: FileDescriptor, _ path: String
   ) throws(KeychainError) -> Int64 {
-    let key: [UInt8]
-    do throws(Errno) {
-      key = try DescriptorIO.read(descriptor, keyCount)
-    } catch { throw .system(error, "read", path) }
+    let key = try translated(onFile(path, "read", DescriptorIO.read(descriptor, keyCount)))
     let names = MetadataCoding.identityFields(identity)
     let hash = try Derivation.hash(Data(key + names), count: 32)
     let number = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

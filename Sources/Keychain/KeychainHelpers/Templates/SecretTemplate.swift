@@ -70,9 +70,7 @@ public struct SecretTemplate: Sendable {
         }
       }
     }
-    do throws(SecretsError) {
-      return try filled.finish()
-    } catch { throw KeychainError(error) }
+    return try translated(secrets: filled.finish())
   }
 
   /// A template can name a long secret often.

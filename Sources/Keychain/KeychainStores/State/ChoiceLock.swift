@@ -151,9 +151,7 @@ extension ChoiceLock {
   private static func tryLock(
     _ descriptor: FileDescriptor, _ kind: FileLock.Kind, _ path: String
   ) throws(KeychainError) -> Bool {
-    do throws(Errno) {
-      return try FileLock.tryLock(descriptor, kind)
-    } catch { throw .system(error, "lock", path) }
+    try translated(onFile(path, "lock", FileLock.tryLock(descriptor, kind)))
   }
 }
 
@@ -187,10 +185,7 @@ extension PrivateFile {
 
   /// Checks what was opened, which may have replaced the file that was checked before.
   private static func checkOpened(_ descriptor: FileDescriptor, _ path: String) throws(FileError) {
-    let stat: Stat
-    do throws(Errno) {
-      stat = try Stat(descriptor)
-    } catch { throw .failed(error, "look at", path) }
+    let stat = try onFile(path, "look at", Stat(descriptor))
     try check(stat, path)
   }
 }

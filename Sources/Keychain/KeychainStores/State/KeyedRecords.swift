@@ -138,8 +138,7 @@ package final class KeyedRecords: Sendable {
       return nil
     }
     defer { try? descriptor.close() }
-    let stat: Stat
-    do throws(Errno) { stat = try Stat(descriptor) } catch { throw .system(error, "read", path) }
+    let stat = try translated(onFile(path, "read", Stat(descriptor)))
     try translated(PrivateFile.check(stat, path))
     do throws(Errno) {
       let bytes = try DescriptorIO.read(descriptor, Self.maximumCount)

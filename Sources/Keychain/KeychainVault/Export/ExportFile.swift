@@ -194,7 +194,7 @@ struct ExportContent: ~Copyable {
       }
       offset = range.upperBound
     }
-    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
+    return try translated(secrets: buffer.finish())
   }
 
   /// Opens the next chunk.

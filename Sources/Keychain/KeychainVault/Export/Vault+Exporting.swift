@@ -33,7 +33,7 @@ extension Vault {
     // It is encrypted, and a memory stick may have no modes.
     let file = try translated(NewFile(path, openTo: PrivateFile.everybody))
     let report = try export(to: file.descriptor, key, queries, progress)
-    do throws(FileError) { try file.publish() } catch { throw KeychainError(error) }
+    try translated(file.publish())
     return report
   }
 
@@ -249,8 +249,6 @@ final class ExportWriter {
   }
 
   private func write(_ bytes: [UInt8]) throws(KeychainError) {
-    do throws(Errno) {
-      try DescriptorIO.write(bytes, to: output)
-    } catch { throw .system(error, "write", "the export") }
+    try translated(onFile("the export", "write", DescriptorIO.write(bytes, to: output)))
   }
 }

@@ -34,10 +34,8 @@ enum SecretFile {
   ) throws(KeychainError) -> SecretBytes {
     let described = describe(path, name)
     let resolved = try translated(TrustedPath(resolving: path))
-    let stat: Stat
-    do throws(Errno) {
-      stat = try Stat(FilePath(resolved.path), followTargetSymlink: false)
-    } catch { throw .system(error, "read", described) }
+    let stat = try translated(
+      onFile(described, "read", Stat(FilePath(resolved.path), followTargetSymlink: false)))
     let forbidden = try readers(of: resolved, policy).forbiddenBits
     do throws(FileError) {
       // Then only the user and root can replace it before it is opened: the folders above were checked.

@@ -90,9 +90,7 @@ struct DiskStatus: Hashable, Sendable {
 /// Calls the system for the file of a vault, to do what the infinitive `action` says.
 func onDisk<Result>(
   _ action: String, _ path: String, _ body: () throws(Errno) -> Result
-) throws(KeychainError) -> Result {
-  do throws(Errno) { return try body() } catch { throw .system(error, action, path) }
-}
+) throws(KeychainError) -> Result { try translated(onFile(path, action, body())) }
 
 extension KeychainError {
   /// A call of the system, to do what the infinitive `action` says, has failed, and changed nothing.

@@ -191,3 +191,10 @@ extension FileError.Insecurity {
     }
   }
 }
+
+/// Evaluates a call of the system; its failure says what was to be done, in the infinitive, and with which file.
+package func onFile<Result: ~Copyable>(
+  _ path: String, _ action: String, _ call: @autoclosure () throws(Errno) -> Result
+) throws(FileError) -> Result {
+  do { return try call() } catch { throw .failed(error, action, path) }
+}

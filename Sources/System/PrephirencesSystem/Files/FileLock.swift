@@ -17,10 +17,7 @@ package struct FileLock: ~Copyable {
 
   /// Opens the file, creating it if needed, and locks it.
   package init(exclusive path: String, deadline: Deadline) throws(FileError) {
-    let descriptor: FileDescriptor
-    do throws(Errno) {
-      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT)
-    } catch { throw .failed(error, "open", path) }
+    let descriptor = try onFile(path, "open", PrivateFile.open(path, .readWrite, flags: O_CREAT))
     try self.init(exclusive: descriptor, path, deadline: deadline)
   }
 
@@ -40,10 +37,7 @@ package struct FileLock: ~Copyable {
   private static func lock(
     _ descriptor: FileDescriptor, _ path: String, _ deadline: Deadline
   ) throws(FileError) {
-    let isLocked: Bool
-    do throws(Errno) {
-      isLocked = try lock(descriptor, .exclusive, deadline)
-    } catch { throw .failed(error, "lock", path) }
+    let isLocked = try onFile(path, "lock", lock(descriptor, .exclusive, deadline))
     guard isLocked else { throw FileError(.timedOut, path) }
   }
 

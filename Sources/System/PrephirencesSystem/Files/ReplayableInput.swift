@@ -36,9 +36,7 @@ package final class ReplayableInput {
       }
     } catch { throw error == .timedOut ? FileError(.endless, name) : .failed(error, "read", name) }
     guard !isReplaying, let spool = spoolDescriptor else { return bytes }
-    do throws(Errno) {
-      try DescriptorIO.write(bytes, to: spool)
-    } catch { throw .failed(error, "write", "a temporary file") }
+    try onFile("a temporary file", "write", DescriptorIO.write(bytes, to: spool))
     return bytes
   }
 
@@ -70,9 +68,8 @@ package struct SpoolFile: ~Copyable {
   package init(in folder: String) throws(FileError) {
     try PrivateFile.makeFolder(folder)
     let path = "\(folder)/spool.\(getpid()).\(UInt64.random(in: 0 ... .max))"
-    do throws(Errno) {
-      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_EXCL)
-    } catch { throw .failed(error, "make", path) }
+    descriptor = try onFile(
+      path, "make", PrivateFile.open(path, .readWrite, flags: O_CREAT | O_EXCL))
     unsafe unlink(path)
   }
 

@@ -168,9 +168,7 @@ private struct Walk {
   }
 
   private func stat(_ path: String) throws(FileError) -> Stat {
-    do throws(Errno) {
-      return try unsafe Stat(path, followTargetSymlink: false)
-    } catch { throw .failed(error, "look at", path) }
+    try onFile(path, "look at", unsafe Stat(path, followTargetSymlink: false))
   }
 
   private func statIfThere(_ path: String) throws(FileError) -> Stat? {

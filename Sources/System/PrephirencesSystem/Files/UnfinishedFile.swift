@@ -56,7 +56,7 @@ struct UnfinishedFile: ~Copyable {
 
   /// Runs `body`, which writes the contents.
   borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
-    do throws(Errno) { try body(descriptor) } catch { throw .failed(error, "write", path) }
+    try onFile(path, "write", body(descriptor))
   }
 
   /// Makes the contents durable, which may take long.
@@ -194,8 +194,7 @@ struct UnfinishedFile: ~Copyable {
   private static func requireClosed(
     _ descriptor: FileDescriptor, _ path: String, to others: CInterop.Mode
   ) throws(FileError) {
-    let stat: Stat
-    do throws(Errno) { stat = try Stat(descriptor) } catch { throw .failed(error, "write", path) }
+    let stat = try onFile(path, "write", Stat(descriptor))
     guard stat.permissions.rawValue & others != 0 else { return }
     let real = (try? TrustedPath.withoutTrust(path)) ?? path
     guard TrustedFolders.current.othersBits(stat, real) & others != 0 else { return }
