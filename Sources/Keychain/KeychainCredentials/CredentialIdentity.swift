@@ -300,7 +300,6 @@ public struct InternetPasswordPattern: Sendable {
 extension InternetPasswordPattern {
   /// Returns whether a credential has the given names.
   ///
-  /// - Parameter credential: The credential.
   /// - Returns: `false` for a generic password, too.
   public func matches(_ credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return false }

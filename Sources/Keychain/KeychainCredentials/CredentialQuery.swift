@@ -59,7 +59,6 @@ public struct CredentialQuery: Hashable, Sendable {
 
   /// Returns whether a credential matches.
   ///
-  /// - Parameter credential: The credential.
   /// - Returns: `true` if it meets every condition; names compare as bytes.
   public func matches(_ credential: Credential) -> Bool {
     conditions.allSatisfy { condition in

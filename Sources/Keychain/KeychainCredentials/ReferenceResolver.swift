@@ -58,7 +58,6 @@ public struct ReferenceResolver: Sendable {
   /// The account, label, URL and attributes of an expired credential are returned; its secret is
   /// not, unless ``allowsExpired`` is set.
   ///
-  /// - Parameter reference: The reference.
   /// - Returns: The bytes, encoded as the reference says. They are empty if the reference is
   ///   optional, and there is no such credential or field.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if there is no such credential
@@ -78,7 +77,6 @@ public struct ReferenceResolver: Sendable {
 
   /// Returns the identity of the credential that a reference names.
   ///
-  /// - Parameter reference: The reference.
   /// - Returns: The identity. That of a generic password is returned whether or not it exists; of
   ///   internet passwords, `nil` is returned if none matches.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several match, with

@@ -4,12 +4,6 @@ internal import PrephirencesSystem
 
 extension CredentialStore {
   /// Adds a credential, or replaces the one of the same identity in place.
-  ///
-  /// - Parameters:
-  ///   - credential: The credential.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  /// - Returns: The stored credential.
-  /// - Throws: As the requirement with a mode.
   @discardableResult
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes
@@ -19,13 +13,6 @@ extension CredentialStore {
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them,
   /// whether or not the credential exists.
-  ///
-  /// - Parameters:
-  ///   - update: The changes; everything else stays.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  ///   - identity: The identity of the credential.
-  /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As the requirement with a mode.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity
@@ -34,12 +21,6 @@ extension CredentialStore {
   }
 
   /// Changes a credential without its secret, whatever its version.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - update: The changes.
-  /// - Returns: The changed credential.
-  /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate
@@ -48,12 +29,6 @@ extension CredentialStore {
   }
 
   /// Renames a credential, whatever its version.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - newIdentity: The new identity.
-  /// - Returns: The renamed credential.
-  /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
@@ -62,10 +37,6 @@ extension CredentialStore {
   }
 
   /// Removes a credential, whatever its version.
-  ///
-  /// - Parameter identity: The identity of the credential.
-  /// - Returns: `false` if there was no credential.
-  /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func remove(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     try remove(identity, expectedVersion: nil)

@@ -182,7 +182,6 @@ public enum SealedBox {
   /// A key has only one valid encoding: other bytes that are equal to it modulo the curve's prime
   /// are rejected. So are points of low order, with which everybody computes the same secret.
   ///
-  /// - Parameter bytes: The bytes.
   /// - Returns: `true` if the owner of a private key can open what is sealed to them.
   public static func isPublicKey(_ bytes: [UInt8]) -> Bool {
     bytes.count == keyCount && isReduced(bytes) && !lowOrderKeys.contains(bytes)

@@ -20,7 +20,6 @@ public struct SecretBuffer: ~Copyable {
 
   /// Appends one byte.
   ///
-  /// - Parameter byte: The byte.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public mutating func append(_ byte: UInt8) throws(SecretsError) {
     try reserve(1)
@@ -30,7 +29,6 @@ public struct SecretBuffer: ~Copyable {
 
   /// Appends bytes.
   ///
-  /// - Parameter bytes: The bytes.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public mutating func append(_ bytes: RawSpan) throws(SecretsError) {
     try reserve(bytes.byteCount)

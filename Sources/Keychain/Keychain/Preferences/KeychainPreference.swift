@@ -151,7 +151,6 @@ extension KeychainPreferences {
 
   /// Returns the text of a key, or `nil` for a failure; another name for ``string(forKey:)``.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The text, or `nil`.
   public func stringForKey(_ key: String) -> String? { string(forKey: key) }
 }
@@ -190,7 +189,6 @@ extension KeychainPreferences {
 
   /// Returns the credential of a key; another name for ``subscript(attribute:)``.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The credential, or `nil`; ``lastError`` reports whether that is a failure.
   public func attribute(forKey key: PreferenceKey) -> Attribute? { self[attribute: key] }
 

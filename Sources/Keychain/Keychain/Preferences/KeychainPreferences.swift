@@ -135,7 +135,6 @@ extension KeychainPreferences {
 
   /// Returns the identity of a key's credential in the store.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The identity, whether or not there is such a credential.
   public func identity(for key: String) -> CredentialIdentity {
     CredentialIdentity(kind.with(account: key), accessGroup: accessGroup ?? "")

@@ -128,7 +128,6 @@ extension KeychainPreferences {
 
   /// Removes a key with its value.
   ///
-  /// - Parameter key: The key.
   /// - Returns: `false` if there was no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or with
   ///   ``KeychainError/Code/refused`` for another program's item.
@@ -159,7 +158,6 @@ extension KeychainPreferences {
 
   /// Returns whether a key has a value, without reading the secret.
   ///
-  /// - Parameter key: The key.
   /// - Returns: `true` if there is a value, expired or not.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func contains(_ key: String) throws(KeychainError) -> Bool {
@@ -168,7 +166,6 @@ extension KeychainPreferences {
 
   /// Returns the credential of a key, without the value.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func credential(for key: String) throws(KeychainError) -> Credential? {

@@ -26,7 +26,6 @@ extension KeychainPreferences {
   /// is the same. Both return a `Codable` value as `Data`, which is JSON, if its type is private or
   /// local, or does not exist in this program: read such values with `value(_:for:)`.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none or it cannot be read.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     recordingRead { try value(for: key) }
@@ -36,7 +35,6 @@ extension KeychainPreferences {
   ///
   /// The result is text whatever type was stored. ``lastError`` reports a failure.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The text, or `nil` if there is none or it cannot be read.
   public func string(forKey key: PreferenceKey) -> String? {
     recordingRead { try string(for: key) }
@@ -46,7 +44,6 @@ extension KeychainPreferences {
   ///
   /// ``lastError`` reports a failure.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The bytes, whatever was stored, or `nil` if there are none or they cannot be read.
   public func data(forKey key: PreferenceKey) -> Data? { recordingRead { try data(for: key) } }
 
@@ -54,7 +51,6 @@ extension KeychainPreferences {
   ///
   /// The secret is not read. ``lastError`` reports a failure.
   ///
-  /// - Parameter key: The key.
   /// - Returns: `true` if there is a value.
   public func hasObject(forKey key: PreferenceKey) -> Bool {
     recordingRead { try credential(for: key) } != nil
@@ -104,8 +100,6 @@ extension KeychainPreferences {
   /// Removes a key, and ignores a failure; `removeValue(for:)` throws it.
   ///
   /// After a failure the value is still there; ``lastError`` reports it.
-  ///
-  /// - Parameter key: The key.
   public func removeObject(forKey key: PreferenceKey) {
     recordingRead { try removeValue(for: key) ? true : nil }
   }
@@ -128,8 +122,6 @@ extension KeychainPreferences {
   /// The text of a key; a failure reads as `nil`, and is ignored by the setter.
   ///
   /// `string(for:)` and `set(_:for:)` throw. Setting `nil` removes the key.
-  ///
-  /// - Parameter key: The key.
   public subscript(string key: PreferenceKey) -> String? {
     get { string(forKey: key) }
     set { set(newValue as PreferenceObject?, forKey: key) }
@@ -138,8 +130,6 @@ extension KeychainPreferences {
   /// The bytes of a key; a failure reads as `nil`, and is ignored by the setter.
   ///
   /// `data(for:)` and `set(_:for:)` throw. Setting `nil` removes the key.
-  ///
-  /// - Parameter key: The key.
   public subscript(data key: PreferenceKey) -> Data? {
     get { data(forKey: key) }
     set { set(newValue as PreferenceObject?, forKey: key) }
@@ -148,8 +138,6 @@ extension KeychainPreferences {
   /// The credential of a key, or `nil` for a failure.
   ///
   /// `credential(for:)` throws instead.
-  ///
-  /// - Parameter key: The key.
   public subscript(attribute key: PreferenceKey) -> Credential? {
     recordingRead { try credential(for: key) }
   }
@@ -193,8 +181,6 @@ extension KeychainPreferences {
   /// Other kinds of preferences have this subscript, and code that is generic over
   /// ``MutablePreferencesType`` can read and set values of the keychain with it. On the keychain
   /// itself, the compiler rejects unknown members.
-  ///
-  /// - Parameter key: The key.
   public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? {
     @available(
       *, unavailable,
@@ -213,7 +199,6 @@ extension KeychainPreferences {
 extension KeychainPreferences: FalliblePreferencesType {
   /// Returns the value of a key; another name for `value(for:)`.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As `value(for:)`.
   public func fetchObject(forKey key: PreferenceKey) throws(KeychainError) -> PreferenceObject? {

@@ -102,7 +102,6 @@ public final class ReferencePreferences: @unchecked Sendable {
 extension ReferencePreferences {
   /// Returns the value of a key, or the secret that it refers to, in guarded memory.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The bytes of the secret, or of the text or data that the preferences have; `nil` if
   ///   they have no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``,
@@ -122,7 +121,6 @@ extension ReferencePreferences {
 
   /// Returns the text of a key, or that of the secret to which it refers.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The text; `nil` if there is no value, or if that is not text.
   /// - Throws: As ``secret(for:)``; ``KeychainError/Code/undecodable`` if the secret is not UTF-8.
   public func string(for key: String) throws -> String? {
@@ -138,7 +136,6 @@ extension ReferencePreferences {
 
   /// Returns the data of a key, or the bytes of the secret to which it refers.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The bytes; `nil` if there is no value, or if that is not data.
   /// - Throws: As ``secret(for:)``.
   public func data(for key: String) throws -> Data? {
@@ -148,7 +145,6 @@ extension ReferencePreferences {
 
   /// Returns the value of a key; a secret as text, or as data if it is not UTF-8.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func value(for key: String) throws -> Any? {
@@ -323,7 +319,6 @@ extension KeychainError {
 extension ReferencePreferences: FalliblePreferencesType {
   /// Returns the value of a key; another name for ``value(for:)``.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {

@@ -91,8 +91,6 @@ public struct ChildEnvironment: Sendable {
   }
 
   /// Removes a variable; nothing happens if there is none.
-  ///
-  /// - Parameter name: The name.
   public mutating func remove(_ name: String) {
     inherited.removeAll { $0.name.elementsEqual(name.utf8) }
     added.removeAll { $0.name.utf8.elementsEqual(name.utf8) }

@@ -264,7 +264,6 @@ public struct ReferenceAllowance: Sendable {
 
   /// Checks that a reference may be named.
   ///
-  /// - Parameter reference: The reference.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
   public func check(_ reference: CredentialReference) throws(KeychainError) {
     let isAllowed = services.contains { reference.belongs(to: $0, defaultService: defaultService) }

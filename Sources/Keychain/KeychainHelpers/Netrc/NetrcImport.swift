@@ -72,7 +72,6 @@ public struct NetrcImport: ~Copyable {
 
   /// Returns the items that the store had in a state before the import.
   ///
-  /// - Parameter state: The state.
   /// - Returns: The items, in the order of the file.
   public borrowing func items(_ state: State) -> [NetrcImportPlan.Item] {
     zip(plan.items, states).filter { $0.1 == state }.map(\.0)

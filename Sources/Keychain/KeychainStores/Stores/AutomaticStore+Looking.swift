@@ -205,7 +205,6 @@ extension AutomaticStore {
 
   /// Returns the secret of an unlisted item; see ``SecretServiceStore/secret(of:)``.
   ///
-  /// - Parameter item: The item.
   /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
   /// - Throws: ``KeychainError`` of the keyring.
   public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {

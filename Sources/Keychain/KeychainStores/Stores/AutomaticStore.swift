@@ -102,7 +102,6 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
 
   /// Returns one of the stores, independent of the choice.
   ///
-  /// - Parameter place: The place.
   /// - Returns: The store at that place.
   public func store(at place: StorePlace) -> any CredentialStore {
     switch place {

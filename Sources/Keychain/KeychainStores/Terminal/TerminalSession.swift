@@ -289,8 +289,6 @@ extension Notice {
   /// ```
   ///
   /// Characters that a terminal would act on are escaped. Write errors are ignored.
-  ///
-  /// - Parameter notice: The notice.
   @Sendable
   public static func writeToStandardError(_ notice: Notice) {
     let message = notice.description.replacing("`", with: "'").visible
