@@ -23,9 +23,9 @@ package protocol BuiltInStore: CredentialStore {
   /// Whether the store has a credential, which may be locked.
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
-  /// Stores a credential of another store, and keeps its dates.
-  func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  /// Stores a credential; with its dates, if it comes from another store.
+  func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential
 
   /// Whether items that must stay on this machine do so here: a copy of the store alone does not
@@ -56,8 +56,8 @@ extension BuiltInStore {
     try credential(for: identity) != nil
   }
 
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  package func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential { try store(credential, secret: secret, mode: mode) }
 
   package var bindsToDevice: Bool { false }
@@ -96,7 +96,7 @@ extension CredentialStore {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     guard let builtIn else { return try store(credential, secret: secret, mode: mode) }
-    return try builtIn.receive(credential, secret: secret, mode: mode)
+    return try builtIn.store(credential, secret: secret, mode: mode, keepsDates: true)
   }
 
   package var bindsToDevice: Bool { builtIn?.bindsToDevice ?? false }

@@ -58,15 +58,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  /// Stores a credential with its dates; see the protocol.
-  @discardableResult
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: true)
-  }
-
-  private func store(
+  package func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)

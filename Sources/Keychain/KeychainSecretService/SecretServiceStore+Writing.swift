@@ -8,14 +8,6 @@ extension SecretServiceStore: BuiltInStore {
 
   package var environment: EnvironmentVariables { EnvironmentVariables(configuration.environment) }
 
-  /// Stores a credential with its dates; see the protocol.
-  @discardableResult
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: true)
-  }
-
   /// Stores a credential; see the protocol.
   ///
   /// Another program's item of this name stays unchanged; ours takes precedence from then on.
@@ -60,7 +52,7 @@ extension SecretServiceStore: BuiltInStore {
     }
   }
 
-  private func store(
+  package func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try credential.checkStoring(secretCount: secret.count)

@@ -2,6 +2,7 @@ public import FoundationEssentials
 public import KeychainCredentials
 public import KeychainSecrets
 public import PreferencesCore
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// Preferences in which some values are references to credentials, which are resolved when they are
@@ -240,7 +241,9 @@ extension ReferencePreferences: PreferencesType {
 }
 
 extension ReferencePreferences {
-  func isDeclared(_ key: PreferenceKey) -> Bool { declaredKeys.contains { $0.hasBytes(of: key) } }
+  func isDeclared(_ key: PreferenceKey) -> Bool {
+    declaredKeys.contains { $0.hasSameBytes(as: key) }
+  }
 
   /// Returns what the value of a key refers to; `nil` if it is not to be resolved.
   func resolved(_ key: PreferenceKey) throws -> SecretBytes? {
@@ -251,7 +254,9 @@ extension ReferencePreferences {
       CredentialReference.isReference(text)
     else { return nil }
     // A value that was changed meanwhile is refused, too.
-    guard let own, own.hasBytes(of: text) else { throw KeychainError.referenceFromElsewhere(key) }
+    guard let own, own.hasSameBytes(as: text) else {
+      throw KeychainError.referenceFromElsewhere(key)
+    }
     return try resolver.resolve(try reference(text, of: key))
   }
 
@@ -268,9 +273,8 @@ extension ReferencePreferences {
     let service = resolver.defaultService
     guard declaredServices.contains(where: { reference.belongs(to: $0, defaultService: service) })
     else { throw .undeclaredService(reference.serviceName(default: service), of: key) }
-    guard declaredAccessGroups.contains(where: { $0.hasBytes(of: reference.accessGroup) }) else {
-      throw .undeclaredGroup(reference.accessGroup, of: key)
-    }
+    guard declaredAccessGroups.contains(where: { $0.hasSameBytes(as: reference.accessGroup) })
+    else { throw .undeclaredGroup(reference.accessGroup, of: key) }
     return reference
   }
 
@@ -284,10 +288,6 @@ extension ReferencePreferences {
     }
     _ = try reference(text, of: key)
   }
-}
-
-extension String {
-  func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension KeychainError {

@@ -44,14 +44,7 @@ package final class KeyedRecords: Sendable {
   /// Returns the current stamp of a record; `nil` if there is no record.
   package func stamp(_ fileName: String) throws(KeychainError) -> Stamp? {
     let path = try path(fileName)
-    do throws(Errno) {
-      return Stamp(try unsafe Stat(path, followTargetSymlink: false))
-    } catch {
-      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
-        throw .system(error, "look at", path)
-      }
-      return nil
-    }
+    return try translated(PrivateFile.look(path)).map { Stamp($0) }
   }
 
   /// Reads a record.

@@ -177,7 +177,7 @@ extension VaultContents {
   ) throws(KeychainError) -> VaultContents {
     var place = 0
     try forEachPiece(of: 0..<end) { piece throws(KeychainError) in
-      try onDisk("write", path) { () throws(Errno) in try file.write(piece, at: place) }
+      try translated(onFile(path, "write", file.write(piece, at: place)))
       place += piece.count
     }
     let head = try VaultHead(file, size: end, path: path)

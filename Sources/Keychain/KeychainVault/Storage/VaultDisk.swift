@@ -61,17 +61,17 @@ protocol DiskFile: AnyObject, Sendable {
 
 extension VaultDisk {
   func status(at path: String) throws(KeychainError) -> DiskStatus? {
-    try onDisk("read", path) { () throws(Errno) in try status(of: path) }
+    try translated(onFile(path, "read", status(of: path)))
   }
 }
 
 extension DiskFile {
   func read(_ range: Range<Int>, of path: String) throws(KeychainError) -> Data {
-    try onDisk("read", path) { () throws(Errno) in try read(range) }
+    try translated(onFile(path, "read", read(range)))
   }
 
   func status(of path: String) throws(KeychainError) -> DiskStatus {
-    try onDisk("read", path) { () throws(Errno) in try status() }
+    try translated(onFile(path, "read", status()))
   }
 }
 
@@ -88,11 +88,6 @@ struct DiskStatus: Hashable, Sendable {
   let group: UInt32
   let mode: CInterop.Mode
 }
-
-/// Calls the system for the file of a vault, to do what the infinitive `action` says.
-func onDisk<Result>(
-  _ action: String, _ path: String, _ body: () throws(Errno) -> Result
-) throws(KeychainError) -> Result { try translated(onFile(path, action, body())) }
 
 extension KeychainError {
   /// A call of the system, to do what the infinitive `action` says, has failed, and changed nothing.

@@ -13,7 +13,7 @@ extension Vault {
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  private func store(
+  package func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     // A write that is always refused must not create a vault.
@@ -319,12 +319,4 @@ extension Vault: BuiltInStore {
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
   ) throws(KeychainError) { try ensureReadable(accessibility.unlockRequirement) }
-
-  /// Stores a credential with its dates; see the protocol.
-  @discardableResult
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: true)
-  }
 }

@@ -17,8 +17,8 @@ package enum PrivateFile {
   /// Inspects a file without opening it.
   ///
   /// If a database file is opened and closed again, the process loses the locks that SQLite holds
-  /// on it. Returns the file's status, or `nil` if there is no such file. file of the user that is
-  /// closed to others.
+  /// on it. Returns `nil` if there is no such file, and fails unless it is the user's, and closed to
+  /// others.
   package static func inspect(_ path: String) throws(FileError) -> Stat? {
     guard let stat = try look(path) else { return nil }
     try check(stat, path)
