@@ -120,9 +120,7 @@ extension CredentialReference {
       }
     self.init(subject, accessGroup: identity.accessGroup)
   }
-}
 
-extension CredentialReference {
   /// Returns the service of a generic password, or the server of an internet password.
   ///
   /// - Parameter defaultService: The service of a reference that names none.

@@ -225,10 +225,9 @@ extension InMemoryCredentialStore {
       return item
     }
   }
-}
 
-// Simulates what happens to other stores, to test programs that use a store.
-extension InMemoryCredentialStore {
+  // Simulates what happens to other stores, to test programs that use a store.
+
   /// What a call does.
   public enum Operation: CaseIterable, Hashable, Sendable {
     /// Reading a secret or a credential, and searching.

@@ -178,9 +178,7 @@ extension KeychainError.Recovery {
     "give what unlocks the vault each time: a key file, which needs neither time nor memory, by "
       + "KEYCHAIN_KEY_FILE, or a passphrase by KEYCHAIN_PASSPHRASE_FILE"
   }
-}
 
-extension KeychainError.Recovery {
   /// Something that a program or a person does about a failure, with an interface of this package.
   ///
   /// More may be added, so a `switch` needs a default case.

@@ -78,9 +78,7 @@ extension CredentialStore {
       DispatchQueue.global().async { continuation.resume(with: Swift.Result { try work(self) }) }
     }
   }
-}
 
-extension CredentialStore {
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
   /// see the protocol.
   ///

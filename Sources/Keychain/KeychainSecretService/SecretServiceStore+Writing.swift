@@ -206,10 +206,9 @@ extension SecretServiceStore {
       try mode.check(try finder.item(identity)?.credential, identity: identity)
     }
   }
-}
 
-// For the choice between this and other stores.
-extension SecretServiceStore {
+  // For the choice between this and other stores.
+
   /// Whether the collection can be used.
   package enum Access: Sendable {
     /// It can, without asking.

@@ -83,9 +83,7 @@ extension SecretServiceStore {
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     SecretServiceStore(self, question)
   }
-}
 
-extension SecretServiceStore {
   /// Returns a secret; see the protocol.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
@@ -228,9 +226,7 @@ extension SecretServiceStore {
       return CredentialSearchResult(items: items.filter { !gone.contains($0.path) })
     }
   }
-}
 
-extension SecretServiceStore {
   /// Returns the number of items in the collection, including those of other programs.
   ///
   /// It takes the same few messages for any number of items, and most providers answer while they

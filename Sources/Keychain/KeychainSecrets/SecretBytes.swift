@@ -148,17 +148,13 @@ extension SecretBytes {
   /// Slots share their page and stay writable, because toggling the protection around each read
   /// would be a race between threads.
   borrowing func protect() { if slab == nil { unsafe sodium_mprotect_readonly(base) } }
-}
 
-extension SecretBytes {
   borrowing func withPointer<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafePointer<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try unsafe body(UnsafePointer(base.assumingMemoryBound(to: UInt8.self)))
   }
-}
 
-extension SecretBytes {
   /// Returns the bytes as base64 text after a prefix, for places that hold text only.
   ///
   /// The corresponding C function is `sodium_bin2base64`, which takes the same time for all bytes of
@@ -204,9 +200,7 @@ extension SecretBytes {
       try SecretBytes(copying: bytes.extracting(0..<length))
     }
   }
-}
 
-extension SecretBytes {
   /// Returns the number of bytes of one newline at the end: 2 with a carriage return, 0 if there is
   /// none.
   package borrowing func trailingNewlineCount() -> Int {
@@ -224,9 +218,7 @@ extension SecretBytes {
       try SecretBytes(copying: bytes.extracting(0..<kept))
     }
   }
-}
 
-extension SecretBytes {
   /// Reads a file descriptor to its end, straight into guarded memory.
   ///
   /// - Parameters:

@@ -28,9 +28,7 @@ extension RawSpan {
       return try unsafe body(&nothing, 0)
     }
   }
-}
 
-extension RawSpan {
   /// Returns the byte at `offset`.
   ///
   /// - Precondition: `offset` lies within the span.

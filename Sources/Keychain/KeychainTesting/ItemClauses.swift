@@ -181,9 +181,7 @@ extension ContractClause {
       #expect(try !store.remove(password("a"), expectedVersion: second.version))
     },
   ]
-}
 
-extension ContractClause {
   static let merging = [
     ContractClause(
       "merging keeps what the update leaves out", needs: .versions,

@@ -146,9 +146,7 @@ extension ContractClause {
   ) {
     #expect(throws: KeychainError.self, sourceLocation: sourceLocation) { try body() }
   }
-}
 
-extension ContractClause {
   static let writers = 8
 
   static let concurrency = [

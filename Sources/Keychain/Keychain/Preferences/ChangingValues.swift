@@ -210,9 +210,7 @@ extension KeychainPreferences {
       for index in keys.indices { try alone(index) }
     } catch { throw keychainError(error) }
   }
-}
 
-extension KeychainPreferences {
   /// Calls a closure with the key of each value that changes, whoever changes it.
   ///
   /// With a vault, changes by other programs are reported too, without polling. The access group is
@@ -244,9 +242,7 @@ extension KeychainPreferences {
       continuation.onTermination = { _ in observation.cancel() }
     }
   }
-}
 
-extension KeychainPreferences {
   /// Notifies an observer of preferences of changes, whoever makes them.
   ///
   /// `observe(forKey:initial:_:)`, `changes(forKey:)` and the other methods of preferences call

@@ -176,9 +176,7 @@ extension KeychainPreferences {
     }
     set { shared.withLock { $0 = newValue } }
   }
-}
 
-extension KeychainPreferences {
   /// Creates preferences of generic passwords for a program that a person uses.
   ///
   /// ```swift

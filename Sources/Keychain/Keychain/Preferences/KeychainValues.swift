@@ -196,12 +196,11 @@ extension KeychainPreferences {
   public func rename(_ key: String, to newKey: String) throws(KeychainError) -> Credential {
     try store.rename(identity(for: key), to: identity(for: newKey))
   }
-}
 
-// The same methods for asynchronous code, where the compiler prefers them. The store is used on
-// another thread; values are encoded and decoded where the caller runs, so they need not be
-// `Sendable`.
-extension KeychainPreferences {
+  // The same methods for asynchronous code, where the compiler prefers them. The store is used on
+  // another thread; values are encoded and decoded where the caller runs, so they need not be
+  // `Sendable`.
+
   /// Does work on another thread, so that waiting blocks no thread of Swift's concurrency pool.
   ///
   /// Use it for several calls in a row. Inside `work`, the throwing methods are the synchronous
@@ -320,9 +319,7 @@ extension KeychainPreferences {
   public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
     try await onWorkerThread { try $0.rename(key, to: newKey) }
   }
-}
 
-extension KeychainPreferences {
   func onWorkerThread<Result: Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
   ) async throws(KeychainError) -> Result {

@@ -173,9 +173,7 @@ extension KeychainPreferences {
       $0.lastStatus = error?.status ?? errSecSuccess
     }
   }
-}
 
-extension KeychainPreferences {
   /// Values cannot be written as members: a misspelt name would store a credential.
   ///
   /// Other kinds of preferences have this subscript, and code that is generic over

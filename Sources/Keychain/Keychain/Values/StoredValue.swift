@@ -89,9 +89,7 @@ extension StoredValue {
     let secret = try translated(secrets: SecretBytes(copying: data.span.bytes))
     self.init(contentType: contentType, secret: SharedSecret(secret))
   }
-}
 
-extension StoredValue {
   /// Returns the value, of the type that was stored.
   func value() throws(KeychainError) -> Any {
     guard let mediaType else { return text ?? data }

@@ -136,10 +136,9 @@ extension ChildEnvironment {
     let quarter = Int(min(stack.rlim_cur / 4, 6 << 20))
     return max(quarter, 128 << 10)
   }
-}
 
-// How an environment gets to a program.
-extension ChildEnvironment {
+  // How an environment gets to a program.
+
   /// The variables as a dictionary, as `Process.environment` of Foundation takes them.
   ///
   /// The values are copied into ordinary memory, which is not wiped. Inherited variables that are

@@ -180,9 +180,7 @@ extension GitCredentialHelper {
     // git stores an empty name with an empty password for servers that use Kerberos.
     return account.isEmpty && secret.password.bytes.count > 0 ? nil : account
   }
-}
 
-extension GitCredentialHelper {
   /// How long others may keep changing a credential.
   static var retryTime: Duration { .seconds(10) }
 
@@ -290,9 +288,7 @@ extension GitCredentialHelper {
       authenticationType: given.scheme ?? "")
     return CredentialIdentity(.internetPassword(password), accessGroup: accessGroup)
   }
-}
 
-extension GitCredentialHelper {
   /// Removes the credentials that have everything that a request says.
   ///
   /// A password that was renewed after the rejected one had been given is another one, and stays.

@@ -222,10 +222,8 @@ extension KeychainError {
   private static func invalidGitRequest(_ fault: String) -> Self {
     Self(.invalidArgument, "the request \(fault)", recovery: "look at the URL of the repository")
   }
-}
 
-// What is stored.
-extension KeychainError {
+  // What is stored.
   static func ambiguousForGit(_ identities: [CredentialIdentity]) -> Self {
     let names = identities.map(\.description).joined(separator: "; ")
     return Self(

@@ -237,10 +237,8 @@ extension KeychainError {
   static func expiredForNetrc(_ identity: CredentialIdentity) -> Self {
     Self(.expired, "\(identity) has expired", recovery: "store a new password")
   }
-}
 
-// What cannot be written.
-extension KeychainError {
+  // What cannot be written.
   static func noLoginForNetrc(_ host: String) -> Self {
     Self(
       .refused, "the password of '\(host)' has no account, which a netrc file needs",
@@ -252,10 +250,8 @@ extension KeychainError {
       .refused, "the \(part) of '\(host)' \(reason), and programs read that differently in netrc",
       recovery: "choose another \(part), or hand it over in another way")
   }
-}
 
-// What cannot be read.
-extension KeychainError {
+  // What cannot be read.
   static func unreadableNetrc(_ line: Int, _ reason: String) -> Self {
     Self(
       .undecodable, "line \(line) of the netrc file \(reason)",

@@ -70,7 +70,7 @@ public struct SecretTemplate: Sendable {
         }
       }
     }
-    return try translated(secrets: filled.finish())
+    do throws(SecretsError) { return try filled.finish() } catch { throw KeychainError(error) }
   }
 
   /// A template can name a long secret often.

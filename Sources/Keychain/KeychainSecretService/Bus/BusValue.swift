@@ -181,9 +181,7 @@ extension BusValue {
     guard count <= maximumElementCount else { throw .tooManyElements }
     return (0..<count).compactMap { value.child($0) }
   }
-}
 
-extension BusValue {
   /// Creates GLib's value, with a floating reference that its user must sink.
   ///
   /// A text must not contain NUL, which no message can carry.

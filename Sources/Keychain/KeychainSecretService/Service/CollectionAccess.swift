@@ -104,9 +104,7 @@ extension ServiceOperation {
       .lasting { operation throws(KeychainError) in try operation.unlock(path) },
       ifDenied: .lockedKeyring)
   }
-}
 
-extension ServiceOperation {
   /// The purpose of a provider's prompt.
   enum PromptKind {
     /// An internal step, which shows nothing if the collection is unlocked: KeePassXC creates every

@@ -240,11 +240,10 @@ extension ServiceOperation {
       throw error
     }
   }
-}
 
-// When its files have changed, gnome-keyring registers its objects again, and meanwhile answers
-// that they don't exist.
-extension ServiceOperation {
+  // When its files have changed, gnome-keyring registers its objects again, and meanwhile answers
+  // that they don't exist.
+
   /// In microseconds.
   private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
 

@@ -225,10 +225,9 @@ extension AutomaticStore {
   private var isVaultNamed: Bool {
     configuration.vault.path != nil || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
   }
-}
 
-// Leaves a desktop keyring that is gone for good.
-extension AutomaticStore {
+  // Leaves a desktop keyring that is gone for good.
+
   /// Makes the vault the store of services whose desktop keyring is gone for good.
   ///
   /// Only the records of the services change. What the keyring has, if it comes back, stays there;

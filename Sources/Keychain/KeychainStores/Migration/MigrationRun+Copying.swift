@@ -107,9 +107,7 @@ extension MigrationRun {
     }
     throw KeychainError(.versionConflict, "\(identity) was changed while it was copied")
   }
-}
 
-extension MigrationRun {
   /// Removes from the target the copies of this run whose originals were removed from the source
   /// since.
   ///

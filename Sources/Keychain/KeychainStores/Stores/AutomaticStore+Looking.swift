@@ -76,10 +76,9 @@ extension AutomaticStore {
       return try keyring.search(query)
     }
   }
-}
 
-// What a diagnosis shows about the choice of store. Nothing is started, unlocked, asked or written.
-extension AutomaticStore {
+  // What a diagnosis shows about the choice of store. Nothing is started, unlocked, asked or written.
+
   /// Whether there is a session bus that could have a desktop keyring.
   package var findsBus: Bool { keyring.findsBus }
 
@@ -210,9 +209,7 @@ extension AutomaticStore {
   public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
     try keyring(item.collection).secret(of: item)
   }
-}
 
-extension AutomaticStore {
   /// Observes the stores in use; see the protocol.
   ///
   /// If another store comes into use later, its observation begins with the first credential that

@@ -211,9 +211,7 @@ extension AutomaticStore {
     try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
     return try record(decision, service, &notices)
   }
-}
 
-extension AutomaticStore {
   /// Makes several changes of the credentials of one service (or server) in one step, if they lie in
   /// the vault.
   ///

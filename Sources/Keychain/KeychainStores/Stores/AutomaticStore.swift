@@ -181,10 +181,9 @@ extension AutomaticStore {
       }
     }
   }
-}
 
-// Records the store of a service.
-extension AutomaticStore {
+  // Records the store of a service.
+
   /// Returns the recorded place of a service's credentials if another one was chosen explicitly.
   package func placePassedOver(of identity: CredentialIdentity) -> StorePlace? {
     guard let explicit = try? chooser.explicit(), let own = ownPlace(of: ServiceName(identity)),

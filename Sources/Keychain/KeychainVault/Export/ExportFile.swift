@@ -194,7 +194,7 @@ struct ExportContent: ~Copyable {
       }
       offset = range.upperBound
     }
-    return try translated(secrets: buffer.finish())
+    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
   }
 
   /// Opens the next chunk.

@@ -33,7 +33,7 @@ extension Vault {
     // It is encrypted, and a memory stick may have no modes.
     let file = try translated(NewFile(path, openTo: PrivateFile.everybody))
     let report = try export(to: file.descriptor, key, queries, progress)
-    try translated(file.publish())
+    do throws(FileError) { try file.publish() } catch { throw KeychainError(error) }
     return report
   }
 

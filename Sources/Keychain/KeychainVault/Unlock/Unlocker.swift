@@ -307,11 +307,9 @@ extension Unlocker {
       recovery: "if that is the check where the vault was made, "
         + "run \(.pinIdentity(check: "\(check)"))")
   }
-}
 
-// MARK: - Asking
+  // MARK: - Asking
 
-extension Unlocker {
   func openedByAnswer(_ vault: VaultFile.Opened) throws(KeychainError) -> OpenedSlot {
     guard let ask = configuration.ask, let kind = kindToAskFor(vault.head)
     else { throw lockedError(vault) }

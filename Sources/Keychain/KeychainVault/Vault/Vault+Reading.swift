@@ -103,10 +103,9 @@ extension Vault {
     try ensureReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
     try verify().requireIntact()
   }
-}
 
-// What a vault shows without asking, hashing or extending its unlocked time.
-extension Vault {
+  // What a vault shows without asking, hashing or extending its unlocked time.
+
   /// Whether a vault has matching items; unknown if only an unlocked vault can answer.
   package enum Presence: Hashable, Sendable {
     case noVault, absent, present, unknown

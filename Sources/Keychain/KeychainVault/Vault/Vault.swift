@@ -95,9 +95,7 @@ extension Vault {
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     Vault(self, PostponedUnlocking(question))
   }
-}
 
-extension Vault {
   /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.
   ///
   /// It is needed for a vault that was never seen here, and whose administration key changed since the secret that opens it was last
@@ -177,11 +175,9 @@ extension Vault {
     if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
     return isThere || !seen.isEmpty
   }
-}
 
-// MARK: - Where the vault, its files and what unlocks it lie
+  // MARK: - Where the vault, its files and what unlocks it lie
 
-extension Vault {
   /// Whether a secret that unlocks is at hand, from an explicit source or the environment.
   public var hasUnlockSource: Bool {
     configuration.unlock != nil || !configuration.ambientSources.isEmpty

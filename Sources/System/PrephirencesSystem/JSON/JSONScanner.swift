@@ -146,11 +146,9 @@ extension JSONScanner {
   private func isDigit(_ byte: UInt8?) -> Bool {
     byte.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
   }
-}
 
-// MARK: - Text
+  // MARK: - Text
 
-extension JSONScanner {
   /// Reads a text, and hands on its bytes without quotes and escapes.
   package mutating func text(in bytes: Span<UInt8>, to append: (UInt8) throws -> Void) throws {
     guard skip("\"", in: bytes) else { throw failure("a text is missing") }
@@ -208,11 +206,9 @@ extension JSONScanner {
     }
     return unit
   }
-}
 
-// MARK: - Bytes
+  // MARK: - Bytes
 
-extension JSONScanner {
   private func peek(in bytes: Span<UInt8>) -> UInt8? {
     position < bytes.count ? bytes[position] : nil
   }

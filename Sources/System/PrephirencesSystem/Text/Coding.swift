@@ -77,9 +77,7 @@ extension String {
     hasher.combine(utf8.count)
     for byte in utf8 { hasher.combine(byte) }
   }
-}
 
-extension String {
   /// The text with ASCII capitals as small letters; every other byte stays.
   package var foldingASCIICase: String {
     String(
@@ -111,11 +109,9 @@ extension [UInt8] {
     guard values.count == text.count, values.count.isMultiple(of: 2) else { return nil }
     self = stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
   }
-}
 
-// MARK: - Base64
+  // MARK: - Base64
 
-extension [UInt8] {
   /// The bytes in base64 (RFC 4648, section 4), for what is not secret.
   package var base64: String { Base64.encode(self) }
 

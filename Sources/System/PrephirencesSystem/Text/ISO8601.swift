@@ -151,12 +151,10 @@ extension ISO8601 {
     let text = String(number)
     return String(repeating: "0", count: max(0, width - text.count)) + text
   }
-}
 
-// MARK: - Calendar
+  // MARK: - Calendar
 
-// Days count from the first of 2001.
-extension ISO8601 {
+  // Days count from the first of 2001.
   private static func floorDivision(_ number: Int, _ divisor: Int) -> Int {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
