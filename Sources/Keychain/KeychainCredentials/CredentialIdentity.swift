@@ -295,9 +295,7 @@ public struct InternetPasswordPattern: Sendable {
     self.securityDomain = securityDomain
     self.authenticationType = authenticationType
   }
-}
 
-extension InternetPasswordPattern {
   /// Returns whether a credential has the given names.
   ///
   /// - Returns: `false` for a generic password, too.

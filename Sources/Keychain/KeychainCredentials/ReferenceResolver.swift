@@ -113,10 +113,8 @@ public struct ReferenceResolver: Sendable {
     guard reference.isOptional else { throw failure }
     return try translated(secrets: SecretBytes(copying: ""))
   }
-}
 
-// Internet passwords.
-extension ReferenceResolver {
+  // Internet passwords.
   private func identity(
     matching pattern: InternetPasswordPattern, accessGroup: String
   ) throws(KeychainError) -> CredentialIdentity? {

@@ -71,9 +71,7 @@ public final class SecretServiceStore: CredentialStore {
   func run<Result: ~Copyable>(
     _ body: (ServiceOperation) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result { try ServiceOperation.run(configuration, question, body) }
-}
 
-extension SecretServiceStore {
   /// Returns this store for operations that ask nothing to unlock or to create the collection; see
   /// the protocol.
   ///

@@ -96,9 +96,7 @@ public struct SecretBuffer: ~Copyable {
     }
     storage = larger
   }
-}
 
-extension SecretBuffer {
   /// Appends what a descriptor has now, with one system call.
   ///
   /// Returns how many bytes were appended, 0 at the end; `nil` if the call was interrupted, or if a

@@ -106,9 +106,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     state = Mutex(State(accessGroup: other.accessGroup, accessibility: other.accessibility))
     store = other.store
   }
-}
 
-extension KeychainPreferences {
   /// The access group of the credentials; `nil` for the unnamed one.
   public var accessGroup: String? {
     get { state.withLock(\.accessGroup) }

@@ -98,9 +98,7 @@ public final class ReferencePreferences: @unchecked Sendable {
       return nil
     }
   }
-}
 
-extension ReferencePreferences {
   /// Returns the value of a key, or the secret that it refers to, in guarded memory.
   ///
   /// - Returns: The bytes of the secret, or of the text or data that the preferences have; `nil` if

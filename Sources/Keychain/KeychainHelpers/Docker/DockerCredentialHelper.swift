@@ -89,9 +89,7 @@ public struct DockerCredentialHelper: Sendable {
       for login in try logins(spelling) { try removeUnlessChanged(login) }
     }
   }
-}
 
-extension DockerCredentialHelper {
   /// Each failed attempt means that somebody stored or removed a login in a few milliseconds.
   private static let attempts = 100
 

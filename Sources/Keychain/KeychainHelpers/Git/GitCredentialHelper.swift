@@ -100,9 +100,7 @@ public struct GitCredentialHelper: Sendable {
 
   /// The line that stops git.
   package static let stopsGit = "quit=1\n"
-}
 
-extension GitCredentialHelper {
   /// Returns the credentials that a request may mean.
   func matches(
     _ request: GitCredentialRequest, on server: GitServer

@@ -295,9 +295,7 @@ public struct NetrcImportPlan: Sendable {
       accounts[host] = .some(nil)
     }
   }
-}
 
-extension NetrcImportPlan {
   private static func identity(of entry: NetrcEntry, _ accessGroup: String) -> CredentialIdentity? {
     guard case .machine(let name) = entry.subject, let address = NetrcAddress(name),
       let login = entry.login, !login.isEmpty

@@ -170,9 +170,7 @@ struct BusSignalMatch: Sendable {
 
   /// The required type of the arguments; other signals are ignored.
   let arguments: BusType
-}
 
-extension BusSignalMatch {
   /// The signal of the bus that the owner of a unique name has ended.
   static func endOfOwner(_ name: String) -> Self {
     Self(

@@ -251,9 +251,7 @@ struct CredentialRecord: Codable {
           account: internet[4], securityDomain: internet[5], authenticationType: internet[6])),
       accessGroup: group)
   }
-}
 
-extension CredentialRecord {
   /// The record as ASCII JSON, which every provider preserves.
   var text: String? {
     let encoder = JSONEncoder()

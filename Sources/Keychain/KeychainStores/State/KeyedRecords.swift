@@ -144,9 +144,7 @@ package final class KeyedRecords: Sendable {
   private static func isFileName(_ name: String) -> Bool {
     name.utf8.count == 32 && name.utf8.allSatisfy { 48...57 ~= $0 || 97...102 ~= $0 }
   }
-}
 
-extension KeyedRecords {
   private static let checkLabel = "check:"
 
   /// Returns a text with its checksum, which also covers the name of its file.

@@ -128,10 +128,9 @@ public final class TerminalPrompt: Sendable {
       return opened
     }
   }
-}
 
-// Questions of the program itself. `Interaction.terminal` asks for what unlocks the vault.
-extension TerminalPrompt {
+  // Questions of the program itself. `Interaction.terminal` asks for what unlocks the vault.
+
   /// Asks for a secret of the program, such as a token to store.
   ///
   /// ```swift

@@ -82,11 +82,9 @@ struct VaultSession: Sendable {
   }
 
   func report(_ message: String) { notice?(Notice(kind: .seenRecordUnavailable, message: message)) }
-}
 
-// MARK: - Keys
+  // MARK: - Keys
 
-extension VaultSession {
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
     _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>

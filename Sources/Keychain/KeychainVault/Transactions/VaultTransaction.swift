@@ -125,9 +125,7 @@ public struct VaultTransaction: ~Copyable {
     try requireWhole()
     return try writer.contents.search(query, writer.sealing)
   }
-}
 
-extension VaultTransaction {
   private mutating func item(_ identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
     try requireWhole()
     try requireAllowed(identity)

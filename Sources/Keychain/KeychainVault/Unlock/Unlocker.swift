@@ -129,11 +129,9 @@ final class Unlocker: Sendable {
     let gone = vaults.flatMap { vault in tiers.map { cache.forget($0, of: vault) } }
     return gone.allSatisfy(\.self)
   }
-}
 
-// MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
+  // MARK: - What needs a member of the vault, rather than tier keys, which the cache may hold
 
-extension Unlocker {
   /// Returns keys that sign in a shared vault: the cache has none, so a secret is presented again.
   func signingKeys(
     _ vault: VaultFile.Opened, _ deadline: Deadline

@@ -192,10 +192,9 @@ package struct VaultHead: Hashable, Sendable {
     guard isExact else { throw .damagedMembers("the slots of the vault are not those it names") }
     return list
   }
-}
 
-// The one place that decides whether a key belongs to a vault.
-extension VaultHead {
+  // The one place that decides whether a key belongs to a vault.
+
   /// Whether a key is the key of a tier of this vault, as far as its check shows.
   package func owns(_ key: borrowing SecretBytes, _ tier: Tier) throws(KeychainError) -> Bool {
     try TierKeys.check(of: key) == parts.checks[tier]

@@ -115,11 +115,9 @@ package struct ISO8601: Equatable, Sendable {
   private static func isDigit(_ byte: UInt8) -> Bool {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
   }
-}
 
-// MARK: - Decimal arithmetic
+  // MARK: - Decimal arithmetic
 
-extension ISO8601 {
   /// Returns the whole seconds before a number of seconds, and the digits of the rest.
   private static func split(_ seconds: Double) -> (whole: Int, digits: String) {
     let (whole, digits) = decimal(seconds.magnitude)
