@@ -38,6 +38,11 @@ public struct SecretBuffer: ~Copyable {
     count += bytes.byteCount
   }
 
+  /// Appends text that is not secret.
+  package mutating func append(_ text: String) throws(SecretsError) {
+    for byte in text.utf8 { try append(byte) }
+  }
+
   /// Removes and wipes the last bytes.
   ///
   /// - Parameter removed: How many bytes; more than there are empties the buffer.

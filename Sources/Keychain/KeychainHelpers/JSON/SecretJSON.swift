@@ -49,10 +49,6 @@ extension JSONScanner {
 }
 
 extension SecretBuffer {
-  mutating func append(_ text: String) throws(SecretsError) {
-    for unit in text.utf8 { try append(unit) }
-  }
-
   /// Appends a string of JSON: with quotes, and with escapes where they are needed.
   ///
   /// The bytes are text in UTF-8; what is not ASCII stays as it is.

@@ -303,11 +303,11 @@ public struct NetrcWriter: ~Copyable {
       throw .unwritableInNetrc("password", host: host, reason)
     }
     try translating { () throws(SecretsError) in
-      try append("machine \(address.host)\n  login ")
+      try buffer.append("machine \(address.host)\n  login ")
       try append(login, forms.login)
-      try append("\n  password ")
+      try buffer.append("\n  password ")
       try append(password, forms.password)
-      try append("\n")
+      try buffer.append("\n")
     }
   }
 
@@ -319,16 +319,12 @@ public struct NetrcWriter: ~Copyable {
     do { return try buffer.finish() } catch { throw KeychainError(error) }
   }
 
-  private mutating func append(_ words: String) throws(SecretsError) {
-    for byte in words.utf8 { try buffer.append(byte) }
-  }
-
   private mutating func append(
     _ value: borrowing SecretBytes, _ form: NetrcForm
   ) throws(SecretsError) {
-    if case .quoted = form { try append("\"") }
+    if case .quoted = form { try buffer.append("\"") }
     try value.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
-    if case .quoted = form { try append("\"") }
+    if case .quoted = form { try buffer.append("\"") }
   }
 }
 

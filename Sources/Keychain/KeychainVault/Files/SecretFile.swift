@@ -186,13 +186,6 @@ struct IdentityWriting {
   }
 }
 
-extension SecretBuffer {
-  /// Appends text that is not secret.
-  fileprivate mutating func append(_ text: String) throws(SecretsError) {
-    for byte in text.utf8 { try append(byte) }
-  }
-}
-
 struct SeenRecordFile: Sendable {
   let path: String
   private let name: String

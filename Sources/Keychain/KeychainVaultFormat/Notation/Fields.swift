@@ -203,7 +203,7 @@ package enum Text32 {
     _ key: borrowing SecretBytes, prefix: String = "", sumCount: Int, _ style: Style = .plain
   ) throws(SecretsError) -> SecretBytes {
     var buffer = try SecretBuffer()
-    for byte in prefix.utf8 { try buffer.append(byte) }
+    try buffer.append(prefix)
     var bits = Bits()
     var count = 0
     let sum = try Blake2b.key(hashing: key, count: 16)
