@@ -23,9 +23,9 @@ package protocol BuiltInStore: CredentialStore {
   /// Whether the store has a credential, which may be locked.
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
-  /// Stores a credential of another store, and keeps its dates.
-  func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  /// Stores a credential; with its dates, if it comes from another store.
+  func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential
 
   /// Whether items that must stay on this machine do so here: a copy of the store alone does not
@@ -56,11 +56,9 @@ extension BuiltInStore {
     try credential(for: identity) != nil
   }
 
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode)
-  }
+  package func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+  ) throws(KeychainError) -> Credential { try store(credential, secret: secret, mode: mode) }
 
   package var bindsToDevice: Bool { false }
 
@@ -73,13 +71,10 @@ extension BuiltInStore {
 extension CredentialStore {
   private var builtIn: (any BuiltInStore)? { self as? any BuiltInStore }
 
-  /// Unlocks items with this requirement, which a search found locked; may ask a person.
   package func makeReadable(
     _ query: CredentialQuery = CredentialQuery(),
     _ requirement: Accessibility.UnlockRequirement = .unlockedNow
-  ) throws(KeychainError) {
-    try builtIn?.makeReadable(query, requirement)
-  }
+  ) throws(KeychainError) { try builtIn?.makeReadable(query, requirement) }
 
   package func requireReadableAndIntact() throws(KeychainError) {
     try builtIn?.requireReadableAndIntact()
@@ -90,9 +85,7 @@ extension CredentialStore {
   /// A vault checks the mode only when it writes.
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
-  ) throws(KeychainError) {
-    try builtIn?.checkStoring(identity, accessibility, mode: mode)
-  }
+  ) throws(KeychainError) { try builtIn?.checkStoring(identity, accessibility, mode: mode) }
 
   package func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     if let builtIn { return try builtIn.contains(identity) }
@@ -103,7 +96,7 @@ extension CredentialStore {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     guard let builtIn else { return try store(credential, secret: secret, mode: mode) }
-    return try builtIn.receive(credential, secret: secret, mode: mode)
+    return try builtIn.store(credential, secret: secret, mode: mode, keepsDates: true)
   }
 
   package var bindsToDevice: Bool { builtIn?.bindsToDevice ?? false }

@@ -102,23 +102,18 @@ public struct Credential: Hashable, Sendable {
   ///   - created: When the credential was added, which stays when it is replaced; rounded to the
   ///     microsecond.
   ///   - modified: When the credential was last changed; rounded to the microsecond.
-  public init(
-    _ description: Credential, version: UInt64, created: Date, modified: Date
-  ) {
+  public init(_ description: Credential, version: UInt64, created: Date, modified: Date) {
     self = description
     expires = expires?.toMicrosecond
     isOfOtherProgram = false
-    restore(
-      version: version, created: created.toMicrosecond, modified: modified.toMicrosecond)
+    restore(version: version, created: created.toMicrosecond, modified: modified.toMicrosecond)
   }
 
   /// Returns whether the secret is no longer valid.
   ///
   /// - Parameter date: The time of the check.
   /// - Returns: `true` if an expiry is set and has passed.
-  public func isExpired(at date: Date = Date()) -> Bool {
-    expires.map { $0 <= date } ?? false
-  }
+  public func isExpired(at date: Date = Date()) -> Bool { expires.map { $0 <= date } ?? false }
 
   /// The maximum number of bytes in a secret: 16 MiB.
   public static let maximumSecretCount = 16 << 20
@@ -225,9 +220,7 @@ public struct CredentialAttributes: Sendable {
   public init() {}
 
   /// Creates attributes from pairs that are already in order, in linear time.
-  package init(inOrder pairs: [(name: String, value: String)]) {
-    self.pairs = pairs
-  }
+  package init(inOrder pairs: [(name: String, value: String)]) { self.pairs = pairs }
 
   /// The value of a name; setting `nil` removes the pair.
   ///

@@ -121,9 +121,7 @@ public final class CredentialObservation: Sendable {
   /// Creates an observation; for authors of stores.
   ///
   /// - Parameter end: Ends the observation. It may be called more than once.
-  public init(end: @escaping @Sendable () -> Void) {
-    self.end = end
-  }
+  public init(end: @escaping @Sendable () -> Void) { self.end = end }
 
   deinit { end() }
 

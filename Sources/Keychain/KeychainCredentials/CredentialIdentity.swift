@@ -30,9 +30,7 @@ public struct CredentialIdentity: Hashable, Sendable {
   /// - Returns: The identity.
   public static func genericPassword(
     service: String, account: String, accessGroup: String = ""
-  ) -> Self {
-    Self(.genericPassword(service: service, account: account), accessGroup: accessGroup)
-  }
+  ) -> Self { Self(.genericPassword(service: service, account: account), accessGroup: accessGroup) }
 
   /// The kinds of credential.
   public enum Kind: Sendable {
@@ -114,9 +112,7 @@ extension CredentialIdentity.Kind: Hashable {
   /// Hashes kind and names, as bytes.
   ///
   /// - Parameter hasher: Takes the bytes.
-  public func hash(into hasher: inout Hasher) {
-    for name in names { name.hashUTF8(into: &hasher) }
-  }
+  public func hash(into hasher: inout Hasher) { for name in names { name.hashUTF8(into: &hasher) } }
 
   /// The names in the order of the identity, the port as its decimal digits.
   var names: [String] {
@@ -299,12 +295,9 @@ public struct InternetPasswordPattern: Sendable {
     self.securityDomain = securityDomain
     self.authenticationType = authenticationType
   }
-}
 
-extension InternetPasswordPattern {
   /// Returns whether a credential has the given names.
   ///
-  /// - Parameter credential: The credential.
   /// - Returns: `false` for a generic password, too.
   public func matches(_ credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return false }

@@ -59,7 +59,6 @@ public struct CredentialQuery: Hashable, Sendable {
 
   /// Returns whether a credential matches.
   ///
-  /// - Parameter credential: The credential.
   /// - Returns: `true` if it meets every condition; names compare as bytes.
   public func matches(_ credential: Credential) -> Bool {
     conditions.allSatisfy { condition in
@@ -85,9 +84,7 @@ public struct CredentialQuery: Hashable, Sendable {
 
   /// Compares the conditions as bytes.
   public static func == (left: Self, right: Self) -> Bool {
-    left.pairs.elementsEqual(right.pairs) {
-      $0.name.hasSameBytes(as: $1.name) && $0.has($1.value)
-    }
+    left.pairs.elementsEqual(right.pairs) { $0.name.hasSameBytes(as: $1.name) && $0.has($1.value) }
   }
 
   /// Hashes the conditions as bytes.
@@ -123,12 +120,6 @@ package struct SearchablePair: Sendable {
   package static let securityDomain = "security-domain"
   package static let authenticationType = "authentication-type"
 
-  /// The names of the parts of an identity.
-  package static let identityNames: Set<String> = [
-    accessGroup, service, account, server, `protocol`, port, path, securityDomain,
-    authenticationType,
-  ]
-
   /// Names that a user's attribute must not have, because stores use them.
   ///
   /// The vault and export formats define these names: adding one would make items that use it
@@ -156,8 +147,7 @@ extension Credential {
       pairs.append(
         SearchablePair(name: SearchablePair.securityDomain, value: password.securityDomain))
       pairs.append(
-        SearchablePair(
-          name: SearchablePair.authenticationType, value: password.authenticationType))
+        SearchablePair(name: SearchablePair.authenticationType, value: password.authenticationType))
     }
     return pairs
   }
@@ -169,7 +159,6 @@ package struct CredentialSearcher {
   private let unlock: (CredentialQuery) throws(KeychainError) -> Void
   private let unlocking: (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
 
-  /// Creates a searcher.
   package init(
     store: any CredentialStore,
     unlock: @escaping (CredentialQuery) throws(KeychainError) -> Void,
@@ -193,8 +182,7 @@ package struct CredentialSearcher {
       found = result.credentials.filter(isMatch)
     }
     guard found.isEmpty else { return found }
-    let recovery: KeychainError.Recovery =
-      result.lockedCount > 0 ? try unlocking(query) : .unlock
+    let recovery: KeychainError.Recovery = result.lockedCount > 0 ? try unlocking(query) : .unlock
     if let failure = KeychainError(incomplete: result, unlocking: recovery) { throw failure }
     return []
   }
@@ -229,11 +217,8 @@ extension KeychainError {
     count == 1 ? "1 item that may match is \(state)" : "\(count) items that may match are \(state)"
   }
 
-  /// Returns the error for damaged items.
   package static func damagedItems(_ names: [String]) -> Self {
     let subject = names.count == 1 ? "1 item is" : "\(names.count) items are"
-    return Self(
-      .damaged, "\(subject) damaged: " + names.joined(separator: "; "),
-      recovery: .verify)
+    return Self(.damaged, "\(subject) damaged: " + names.joined(separator: "; "), recovery: .verify)
   }
 }

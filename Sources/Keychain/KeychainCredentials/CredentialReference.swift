@@ -120,9 +120,7 @@ extension CredentialReference {
       }
     self.init(subject, accessGroup: identity.accessGroup)
   }
-}
 
-extension CredentialReference {
   /// Returns the service of a generic password, or the server of an internet password.
   ///
   /// - Parameter defaultService: The service of a reference that names none.
@@ -200,9 +198,7 @@ extension CredentialReference.Subject: Hashable {
 
 extension CredentialReference.Field: Hashable {
   /// Compares the fields, and the names of attributes as bytes.
-  public static func == (left: Self, right: Self) -> Bool {
-    left.text.hasSameBytes(as: right.text)
-  }
+  public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
   /// Hashes the field as it is compared.
   ///

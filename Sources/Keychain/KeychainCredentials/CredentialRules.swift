@@ -60,9 +60,7 @@ extension Credential {
 
 extension Date {
   /// The same time in microseconds, which is how stores keep it; `nil` if it is out of range.
-  package var microseconds: Int64? {
-    Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded())
-  }
+  package var microseconds: Int64? { Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded()) }
 
   /// Creates a date from microseconds since 1970.
   package init(microseconds: Int64) {
@@ -109,9 +107,7 @@ extension Credential {
 
 extension StoreMode {
   /// Checks an existing credential against the mode.
-  package func check(
-    _ existing: Credential?, identity: CredentialIdentity
-  ) throws(KeychainError) {
+  package func check(_ existing: Credential?, identity: CredentialIdentity) throws(KeychainError) {
     switch (self, existing) {
     case (.addOrReplace, _), (.addOnly, nil): break
     case (.addOnly, _?): throw .alreadyExists(identity)

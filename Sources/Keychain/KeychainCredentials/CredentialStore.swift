@@ -160,9 +160,7 @@ public protocol CredentialStore: Sendable {
   /// - Parameter observer: Called on an arbitrary thread, after the change is durable. It must not
   ///   wait for the store.
   /// - Returns: The observation, which ends when this object is destroyed.
-  func observe(
-    _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation
+  func observe(_ observer: @escaping @Sendable (CredentialChange) -> Void) -> CredentialObservation
 }
 
 /// Whether a credential may, must or must not exist when one is stored.

@@ -26,7 +26,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   /// Returns a secret; see the protocol.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     let found = try state.withLock { state throws(KeychainError) in
-      try state.readableItem(identity)
+      try state.item(identity, for: .reading)
     }
     guard let item = found else { return nil }
     return StoredSecret(credential: item.credential, secret: try item.secret.copy())
@@ -35,7 +35,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   /// Returns a credential; see the protocol.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try state.withLock { state throws(KeychainError) in
-      try state.readableItem(identity)?.credential
+      try state.item(identity, for: .reading)?.credential
     }
   }
 
@@ -47,8 +47,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     }
     let matching = credentials.filter(query.matches)
     let found = matching.filter { $0.accessibility.unlockRequirement <= readable }
-    return CredentialSearchResult(
-      credentials: found, lockedCount: matching.count - found.count)
+    return CredentialSearchResult(credentials: found, lockedCount: matching.count - found.count)
   }
 
   /// Stores a credential; see the protocol.
@@ -59,15 +58,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  /// Stores a credential with its dates; see the protocol.
-  @discardableResult
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: true)
-  }
-
-  private func store(
+  package func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
@@ -118,7 +109,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
     let renamed = try state.withLock { state throws(KeychainError) -> Credential in
-      guard let old = try state.writableItem(identity) else { throw .notFound(identity) }
+      guard let old = try state.item(identity, for: .writing) else { throw .notFound(identity) }
       try old.credential.checkVersion(expectedVersion)
       guard identity != newIdentity else { return old.credential }
       guard state.items[newIdentity] == nil else { throw .alreadyExists(newIdentity) }
@@ -139,7 +130,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
     let removed = try state.withLock { state throws(KeychainError) in
-      try state.writableItem(identity)?.credential.checkVersion(expectedVersion)
+      try state.item(identity, for: .writing)?.credential.checkVersion(expectedVersion)
       return state.items.removeValue(forKey: identity) != nil
     }
     if removed { observers.notify(CredentialChange(identity, .removed)) }
@@ -149,9 +140,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   /// Observes changes; see the protocol.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    observers.add(observer)
-  }
+  ) -> CredentialObservation { observers.add(observer) }
 
   /// Replaces an item by the result of `body`, in one step.
   private func change(
@@ -159,7 +148,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ body: (Item?) throws(KeychainError) -> (Credential, SharedSecret)
   ) throws(KeychainError) -> MergedCredential {
     let merged = try state.withLock { state throws(KeychainError) in
-      let old = try state.writableItem(identity)
+      let old = try state.item(identity, for: .writing)
       var (credential, secret) = try body(old)
       guard credential.accessibility != .whenPasscodeSetThisDeviceOnly else {
         throw KeychainError(
@@ -211,20 +200,6 @@ extension InMemoryCredentialStore {
     /// The errors that calls throw, by operation.
     var failures: [Operation: Failure] = [:]
 
-    /// Returns the item for a call that reads.
-    mutating func readableItem(
-      _ identity: CredentialIdentity
-    ) throws(KeychainError) -> Item? {
-      try item(identity, for: .reading)
-    }
-
-    /// Returns the item that a call replaces, changes or removes.
-    mutating func writableItem(
-      _ identity: CredentialIdentity
-    ) throws(KeychainError) -> Item? {
-      try item(identity, for: .writing)
-    }
-
     /// Throws if a credential needs the store to be unlocked, and it is locked.
     func checkReadable(_ credential: Credential) throws(KeychainError) {
       guard credential.accessibility.unlockRequirement <= readable else {
@@ -241,7 +216,7 @@ extension InMemoryCredentialStore {
       throw failure.error
     }
 
-    private mutating func item(
+    mutating func item(
       _ identity: CredentialIdentity, for operation: Operation
     ) throws(KeychainError) -> Item? {
       try throwIfFailing(operation)
@@ -250,10 +225,9 @@ extension InMemoryCredentialStore {
       return item
     }
   }
-}
 
-// Simulates what happens to other stores, to test programs that use a store.
-extension InMemoryCredentialStore {
+  // Simulates what happens to other stores, to test programs that use a store.
+
   /// What a call does.
   public enum Operation: CaseIterable, Hashable, Sendable {
     /// Reading a secret or a credential, and searching.

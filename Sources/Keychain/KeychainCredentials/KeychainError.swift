@@ -67,9 +67,7 @@ extension KeychainError: LocalizedError {
 
 extension KeychainError: CustomStringConvertible {
   /// The message, and what to do next if that is known.
-  public var description: String {
-    recovery.map { "\(message) (\($0))" } ?? message
-  }
+  public var description: String { recovery.map { "\(message) (\($0))" } ?? message }
 }
 
 extension KeychainError {
@@ -230,29 +228,22 @@ extension KeychainError.Code {
 /// Evaluates an expression that uses files, and translates its failure.
 package func translated<Result: ~Copyable>(
   _ result: @autoclosure () throws(FileError) -> Result
-) throws(KeychainError) -> Result {
-  try translating(result)
-}
+) throws(KeychainError) -> Result { try translating(result) }
 
 /// Calls a closure that uses files, and translates its failure.
 package func translating<Result: ~Copyable>(
   _ body: () throws(FileError) -> Result
-) throws(KeychainError) -> Result {
-  do { return try body() } catch { throw KeychainError(error) }
-}
+) throws(KeychainError) -> Result { do { return try body() } catch { throw KeychainError(error) } }
 
 extension KeychainError {
   /// Creates the error for a failure of memory or cryptography that only the machine can have
   /// caused.
   package init(_ error: SecretsError) {
     switch error.code {
-    case .outOfMemory:
-      self.init(.insufficientMemory, "there is not enough memory to hold a secret")
+    case .outOfMemory: self.init(.insufficientMemory, "there is not enough memory to hold a secret")
     case .inputOutput:
-      self.init(
-        .inputOutput, error.description, underlying: .system(errno: error.systemError))
-    default:
-      self.init(.internalFailure, error.description)
+      self.init(.inputOutput, error.description, underlying: .system(errno: error.systemError))
+    default: self.init(.internalFailure, error.description)
     }
   }
 }
@@ -260,16 +251,12 @@ extension KeychainError {
 /// Evaluates an expression that uses guarded memory or cryptography, and translates its failure.
 package func translated<Result: ~Copyable>(
   secrets result: @autoclosure () throws(SecretsError) -> Result
-) throws(KeychainError) -> Result {
-  try translating(result)
-}
+) throws(KeychainError) -> Result { try translating(result) }
 
 /// Calls a closure that uses guarded memory or cryptography, and translates its failure.
 package func translating<Result: ~Copyable>(
   _ body: () throws(SecretsError) -> Result
-) throws(KeychainError) -> Result {
-  do { return try body() } catch { throw KeychainError(error) }
-}
+) throws(KeychainError) -> Result { do { return try body() } catch { throw KeychainError(error) } }
 
 /// Evaluates an expression that opens or reads something guarded; `nil` if it fails with `code`.
 package func unlessRefused<Result: ~Copyable>(
@@ -288,17 +275,13 @@ package func unlessRefused<Result: ~Copyable>(
 package final class SharedSecret: Sendable {
   package let bytes: SecretBytes
 
-  package init(_ bytes: consuming SecretBytes) {
-    self.bytes = bytes
-  }
+  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
   package convenience init(copying bytes: borrowing SecretBytes) throws(KeychainError) {
     self.init(try translated(secrets: bytes.copy()))
   }
 
-  package func copy() throws(KeychainError) -> SecretBytes {
-    try translated(secrets: bytes.copy())
-  }
+  package func copy() throws(KeychainError) -> SecretBytes { try translated(secrets: bytes.copy()) }
 }
 
 extension SecretBytes {
@@ -306,8 +289,6 @@ extension SecretBytes {
   package borrowing func write(to descriptor: FileDescriptor) throws(Errno) {
     do throws(SecretsError) {
       try write(toFileDescriptor: descriptor.rawValue)
-    } catch {
-      throw Errno(rawValue: error.systemError)
-    }
+    } catch { throw Errno(rawValue: error.systemError) }
   }
 }

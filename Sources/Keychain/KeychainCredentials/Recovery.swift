@@ -25,9 +25,7 @@ extension KeychainError {
 
     private let parts: [Part]
 
-    fileprivate init(parts: [Part]) {
-      self.parts = parts
-    }
+    fileprivate init(parts: [Part]) { self.parts = parts }
 
     /// Advice without an action.
     ///
@@ -72,14 +70,10 @@ extension KeychainError.Recovery: CustomStringConvertible {
 
 extension KeychainError.Recovery: ExpressibleByStringInterpolation {
   /// The recovery of a plain text.
-  public init(stringLiteral text: String) {
-    self = .advice(text)
-  }
+  public init(stringLiteral text: String) { self = .advice(text) }
 
   /// The recovery of a text that names actions.
-  public init(stringInterpolation text: StringInterpolation) {
-    self.init(parts: text.parts)
-  }
+  public init(stringInterpolation text: StringInterpolation) { self.init(parts: text.parts) }
 
   /// Collects the words and the actions of a recovery.
   public struct StringInterpolation: StringInterpolationProtocol {
@@ -96,14 +90,10 @@ extension KeychainError.Recovery: ExpressibleByStringInterpolation {
     }
 
     /// Appends an action.
-    public mutating func appendInterpolation(_ action: Action) {
-      parts.append(.action(action))
-    }
+    public mutating func appendInterpolation(_ action: Action) { parts.append(.action(action)) }
 
     /// Appends words, such as a path.
-    public mutating func appendInterpolation(_ words: String) {
-      appendLiteral(words)
-    }
+    public mutating func appendInterpolation(_ words: String) { appendLiteral(words) }
 
     /// Appends a number.
     public mutating func appendInterpolation(_ number: some BinaryInteger) {
@@ -117,9 +107,7 @@ extension Sequence<KeychainError.Recovery> {
   ///
   /// Returns one recovery; `nil` if there is none to join.
   package func joined(separator: String) -> KeychainError.Recovery? {
-    reduce(nil) { joined, next in
-      joined.map { $0 + .advice(separator) + next } ?? next
-    }
+    reduce(nil) { joined, next in joined.map { $0 + .advice(separator) + next } ?? next }
   }
 }
 
@@ -148,13 +136,9 @@ extension KeychainError.Recovery {
   /// To see what is damaged, and restore it.
   public static var verify: Self { "run \(.verify), and restore a backup" }
 
-  /// To see the slots of the vault.
   package static var listSlots: Self { "see the slots with \(.listSlots)" }
-
-  /// To see what opens the vault.
   package static var listWhatOpens: Self { "see what opens it with \(.listSlots)" }
 
-  /// To make the vault.
   package static var createVault: Self {
     "make the vault with \(.createVault(startingAnew: false))"
   }
@@ -182,10 +166,6 @@ extension KeychainError.Recovery {
     "see it with \(.status), or let more open it with \(.addSlot(nil))"
   }
 
-  /// To use the newest release.
-  package static var useNewerRelease: Self { "use a newer release" }
-
-  /// To choose a name that is not taken.
   package static var nameNewFile: Self { "name a new file" }
 
   /// To choose a name that is not taken, or make room under the one that was given.
@@ -198,21 +178,13 @@ extension KeychainError.Recovery {
     "give what unlocks the vault each time: a key file, which needs neither time nor memory, by "
       + "KEYCHAIN_KEY_FILE, or a passphrase by KEYCHAIN_PASSPHRASE_FILE"
   }
-}
 
-extension KeychainError.Recovery {
   /// Something that a program or a person does about a failure, with an interface of this package.
   ///
   /// More may be added, so a `switch` needs a default case.
   public enum Action: Hashable, Sendable {
-    /// Unlock the vault.
-    case unlock
-
-    /// Unlock the vault with a key file.
-    case unlockWithKeyFile
-
-    /// Unlock the vault with a recovery code.
-    case unlockWithRecoveryCode
+    /// Unlock the vault, with any secret or with this one.
+    case unlock, unlockWithKeyFile, unlockWithRecoveryCode
 
     /// Lock the vault, including items that are readable without an unlock after a restart.
     case lockAll
@@ -223,14 +195,8 @@ extension KeychainError.Recovery {
     /// Accept secret files that are readable by others than their owner.
     case allowReaders(Readers)
 
-    /// Read a credential.
-    case read
-
-    /// Change a credential, such as its accessibility.
-    case update
-
-    /// Delete a credential.
-    case delete
+    /// Read, change or delete a credential.
+    case read, update, delete
 
     /// Delete this credential, which is ours or another program's.
     case deleteItem(CredentialIdentity, ofOtherProgram: Bool)
@@ -241,14 +207,8 @@ extension KeychainError.Recovery {
     /// Specify the vault by its path.
     case nameVault
 
-    /// See the vault's status.
-    case status
-
-    /// Verify the whole vault.
-    case verify
-
-    /// Accept a vault that is not the one seen before.
-    case acceptRestored
+    /// See the vault's status, verify all of it, or accept one that is not the one seen before.
+    case status, verify, acceptRestored
 
     /// Accept a vault whose administration key changed, after this check was compared.
     case acceptChecked(String)
@@ -265,14 +225,8 @@ extension KeychainError.Recovery {
     /// Specify the accessibility.
     case nameAccessibility
 
-    /// Give the vault new keys.
-    case rekey
-
-    /// Write an export.
-    case export
-
-    /// Replace an older backup.
-    case replaceBackup
+    /// Give the vault new keys, write an export, or replace an older backup.
+    case rekey, export, replaceBackup
 
     /// See the slots of the vault.
     case listSlots
@@ -290,23 +244,14 @@ extension KeychainError.Recovery {
     /// vault.
     case removeSlot(number: UInt32?, deletingItems: Bool, withNewKeys: Bool)
 
-    /// Create an identity.
-    case createIdentity
-
-    /// See an identity's recipient.
-    case showIdentity
+    /// Create an identity, or see its recipient.
+    case createIdentity, showIdentity
 
     /// Pin an identity to the vault with this check; `nil` for any check.
     case pinIdentity(check: String?)
 
-    /// Specify the store to use.
-    case nameStore
-
-    /// Use the vault, whatever store is recorded.
-    case useVault
-
-    /// Specify a collection of the desktop keyring.
-    case nameCollection
+    /// Specify the store to use, the vault whatever store is recorded, or a collection of the keyring.
+    case nameStore, useVault, nameCollection
 
     /// Move credentials to another store.
     case migrate
@@ -320,29 +265,14 @@ extension KeychainError.Recovery {
 
   /// A key that opens a vault.
   public enum Key: Hashable, Sendable {
-    /// A passphrase.
-    case passphrase
-
-    /// A key file.
-    case keyFile
-
-    /// A recovery code.
-    case recoveryCode
-
-    /// An identity, or its recipient.
-    case identity
-
-    /// This machine's device key.
-    case device
+    /// By this, or by this machine's own key.
+    case passphrase, keyFile, recoveryCode, identity, device
   }
 
   /// Who may read a secret file, besides its owner.
   public enum Readers: Hashable, Sendable {
-    /// The group of the file.
-    case group
-
-    /// Everybody.
-    case others
+    /// The group of the file, or everybody.
+    case group, others
   }
 }
 
@@ -402,7 +332,5 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     }
   }
 
-  private static func argument(_ number: UInt32?) -> String {
-    number.map { "\($0)" } ?? "…"
-  }
+  private static func argument(_ number: UInt32?) -> String { number.map { "\($0)" } ?? "…" }
 }

@@ -31,7 +31,6 @@ extension CredentialReference {
   /// Returns whether a text is meant as a reference: whether it begins with `keychain:` or
   /// `keychain+`, in capitals or small letters.
   ///
-  /// - Parameter text: The text.
   /// - Returns: `true` if it is; it need not be a valid reference then.
   public static func isReference(_ text: String) -> Bool {
     let start = String(decoding: text.utf8.prefix(9), as: UTF8.self).foldingASCIICase

@@ -58,7 +58,6 @@ public struct ReferenceResolver: Sendable {
   /// The account, label, URL and attributes of an expired credential are returned; its secret is
   /// not, unless ``allowsExpired`` is set.
   ///
-  /// - Parameter reference: The reference.
   /// - Returns: The bytes, encoded as the reference says. They are empty if the reference is
   ///   optional, and there is no such credential or field.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if there is no such credential
@@ -78,7 +77,6 @@ public struct ReferenceResolver: Sendable {
 
   /// Returns the identity of the credential that a reference names.
   ///
-  /// - Parameter reference: The reference.
   /// - Returns: The identity. That of a generic password is returned whether or not it exists; of
   ///   internet passwords, `nil` is returned if none matches.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several match, with
@@ -115,10 +113,8 @@ public struct ReferenceResolver: Sendable {
     guard reference.isOptional else { throw failure }
     return try translated(secrets: SecretBytes(copying: ""))
   }
-}
 
-// Internet passwords.
-extension ReferenceResolver {
+  // Internet passwords.
   private func identity(
     matching pattern: InternetPasswordPattern, accessGroup: String
   ) throws(KeychainError) -> CredentialIdentity? {
@@ -139,8 +135,7 @@ extension ReferenceResolver {
   private func isStoredHere(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     do throws(KeychainError) {
       return try store.credential(for: identity).map { !$0.isOfOtherProgram } ?? false
-    } catch {
-      guard error.code == .ambiguous else { throw error }
+    } catch let error where error.code == .ambiguous {
       return false
     }
   }
@@ -200,9 +195,7 @@ extension KeychainError {
     return Self(.notFound, "no internet password matches '\(name)'")
   }
 
-  static func noField(
-    _ field: CredentialReference.Field, of identity: CredentialIdentity
-  ) -> Self {
+  static func noField(_ field: CredentialReference.Field, of identity: CredentialIdentity) -> Self {
     let name =
       switch field {
       case .secret: "secret"

@@ -4,12 +4,6 @@ internal import PrephirencesSystem
 
 extension CredentialStore {
   /// Adds a credential, or replaces the one of the same identity in place.
-  ///
-  /// - Parameters:
-  ///   - credential: The credential.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  /// - Returns: The stored credential.
-  /// - Throws: As the requirement with a mode.
   @discardableResult
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes
@@ -19,13 +13,6 @@ extension CredentialStore {
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them,
   /// whether or not the credential exists.
-  ///
-  /// - Parameters:
-  ///   - update: The changes; everything else stays.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  ///   - identity: The identity of the credential.
-  /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As the requirement with a mode.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity
@@ -34,12 +21,6 @@ extension CredentialStore {
   }
 
   /// Changes a credential without its secret, whatever its version.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - update: The changes.
-  /// - Returns: The changed credential.
-  /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate
@@ -48,12 +29,6 @@ extension CredentialStore {
   }
 
   /// Renames a credential, whatever its version.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - newIdentity: The new identity.
-  /// - Returns: The renamed credential.
-  /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
@@ -62,10 +37,6 @@ extension CredentialStore {
   }
 
   /// Removes a credential, whatever its version.
-  ///
-  /// - Parameter identity: The identity of the credential.
-  /// - Returns: `false` if there was no credential.
-  /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func remove(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     try remove(identity, expectedVersion: nil)
@@ -82,9 +53,7 @@ extension CredentialStore {
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
-  ) throws(KeychainError) -> Bool {
-    try remove(identity, expectedVersion: expectedVersion)
-  }
+  ) throws(KeychainError) -> Bool { try remove(identity, expectedVersion: expectedVersion) }
 
   /// Does work with the store on another thread, so that waiting for a lock, a disk, a key
   /// derivation or a person blocks no thread of Swift's concurrency pool.
@@ -106,14 +75,10 @@ extension CredentialStore {
       throw KeychainError(.cancelled, "the task was cancelled before the store was used")
     }
     return try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Swift.Result { try work(self) })
-      }
+      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try work(self) }) }
     }
   }
-}
 
-extension CredentialStore {
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
   /// see the protocol.
   ///
@@ -145,8 +110,7 @@ extension CredentialStore {
         let merged = update.applied(to: old ?? Credential(identity))
         let stored = try store(merged, secret: secret, mode: readMode)
         return MergedCredential(credential: stored, replaced: old)
-      } catch {
-        guard mode == .addOrReplace, error.isConflict else { throw error }
+      } catch let error where mode == .addOrReplace && error.isConflict {
         guard !deadline.hasPassed else { throw .changedTooOften(identity, for: time) }
       }
       Deadline.pause()
@@ -156,14 +120,10 @@ extension CredentialStore {
 
 extension KeychainError {
   /// Whether a write failed because another program changed the credential after it was read.
-  package var isConflict: Bool {
-    [.versionConflict, .alreadyExists, .notFound].contains(code)
-  }
+  package var isConflict: Bool { [.versionConflict, .alreadyExists, .notFound].contains(code) }
 
   /// The error for a credential that others changed each time between reading and writing.
-  package static func changedTooOften(
-    _ identity: CredentialIdentity, for time: Duration
-  ) -> Self {
+  package static func changedTooOften(_ identity: CredentialIdentity, for time: Duration) -> Self {
     Self(.timedOut, "others kept changing \(identity) for \(time)", recovery: .tryAgain)
   }
 }

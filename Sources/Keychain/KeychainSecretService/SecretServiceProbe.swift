@@ -58,9 +58,7 @@ public struct SecretServiceProbe: Sendable {
     var probe = SecretServiceProbe()
     do throws(KeychainError) {
       try probe.look(environment, Deadline(after: deadline))
-    } catch {
-      probe.failure = error
-    }
+    } catch { probe.failure = error }
     return probe
   }
 
@@ -172,7 +170,6 @@ extension SecretServiceStore {
 
   /// Returns the secret of an unlisted item.
   ///
-  /// - Parameter item: The item.
   /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if it is locked and no person
   ///   may be asked, ``KeychainError/Code/refused`` if secrets would not be encrypted securely on

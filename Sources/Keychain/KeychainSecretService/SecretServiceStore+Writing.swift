@@ -8,14 +8,6 @@ extension SecretServiceStore: BuiltInStore {
 
   package var environment: EnvironmentVariables { EnvironmentVariables(configuration.environment) }
 
-  /// Stores a credential with its dates; see the protocol.
-  @discardableResult
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: true)
-  }
-
   /// Stores a credential; see the protocol.
   ///
   /// Another program's item of this name stays unchanged; ours takes precedence from then on.
@@ -46,9 +38,8 @@ extension SecretServiceStore: BuiltInStore {
       var hasSeveralOthers = false
       do throws(KeychainError) {
         existing = try writer.finder.item(identity)
-      } catch {
+      } catch let error where error.code == .ambiguous && mode == .addOrReplace {
         // If several other programs have an item of this name, ours takes precedence from then on.
-        guard error.code == .ambiguous, mode == .addOrReplace else { throw error }
         existing = try writer.finder.ownItem(identity)
         hasSeveralOthers = existing == nil
       }
@@ -61,7 +52,7 @@ extension SecretServiceStore: BuiltInStore {
     }
   }
 
-  private func store(
+  package func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try credential.checkStoring(secretCount: secret.count)
@@ -175,8 +166,7 @@ extension ItemWriter {
   ) throws(KeychainError) -> (MergedCredential, [CredentialChange]) {
     var stored = credential
     let own = existing.flatMap { $0.isOurs ? $0 : nil }
-    stored.stamp(
-      version: nextVersion(), created: own?.credential.created, keepsDates: keepsDates)
+    stored.stamp(version: nextVersion(), created: own?.credential.created, keepsDates: keepsDates)
     if let own {
       try replace(own.item, by: stored, secret: secret)
     } else {
@@ -216,10 +206,9 @@ extension SecretServiceStore {
       try mode.check(try finder.item(identity)?.credential, identity: identity)
     }
   }
-}
 
-// For the choice between this and other stores.
-extension SecretServiceStore {
+  // For the choice between this and other stores.
+
   /// Whether the collection can be used.
   package enum Access: Sendable {
     /// It can, without asking.
@@ -244,8 +233,7 @@ extension SecretServiceStore {
   /// Probes the session bus as ``SecretServiceProbe/run(deadline:)`` does, with the store's
   /// environment and deadline.
   package func probe() -> SecretServiceProbe {
-    SecretServiceProbe.run(
-      environment: configuration.environment, deadline: configuration.deadline)
+    SecretServiceProbe.run(environment: configuration.environment, deadline: configuration.deadline)
   }
 
   /// Finds out whether the collection can be used, and starts the provider if the bus can do that.
@@ -258,17 +246,14 @@ extension SecretServiceStore {
       return try SecretServiceStore(configuration: quiet).run { operation throws(KeychainError) in
         try Self.access(operation)
       }
-    } catch {
-      return error.isAbsenceOfKeyring ? .none(error) : .unknown(error)
-    }
+    } catch { return error.isAbsenceOfKeyring ? .none(error) : .unknown(error) }
   }
 
   private static func access(_ operation: ServiceOperation) throws(KeychainError) -> Access {
     do throws(KeychainError) {
       try ItemFinder(operation).unlockIfNeeded()
       return .free
-    } catch {
-      guard error.code == .locked || error == operation.noCollection else { throw error }
+    } catch let error where error.code == .locked || error == operation.noCollection {
       return .afterQuestion(error)
     }
   }

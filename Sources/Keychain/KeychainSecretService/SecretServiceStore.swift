@@ -70,12 +70,8 @@ public final class SecretServiceStore: CredentialStore {
   /// Runs an operation on the connection of the process.
   func run<Result: ~Copyable>(
     _ body: (ServiceOperation) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    try ServiceOperation.run(configuration, question, body)
-  }
-}
+  ) throws(KeychainError) -> Result { try ServiceOperation.run(configuration, question, body) }
 
-extension SecretServiceStore {
   /// Returns this store for operations that ask nothing to unlock or to create the collection; see
   /// the protocol.
   ///
@@ -85,9 +81,7 @@ extension SecretServiceStore {
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     SecretServiceStore(self, question)
   }
-}
 
-extension SecretServiceStore {
   /// Returns a secret; see the protocol.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
@@ -230,9 +224,7 @@ extension SecretServiceStore {
       return CredentialSearchResult(items: items.filter { !gone.contains($0.path) })
     }
   }
-}
 
-extension SecretServiceStore {
   /// Returns the number of items in the collection, including those of other programs.
   ///
   /// It takes the same few messages for any number of items, and most providers answer while they
@@ -260,8 +252,7 @@ extension SecretServiceStore {
       let finder = try ItemFinder(operation)
       do throws(KeychainError) {
         return try finder.result(of: query)
-      } catch {
-        guard error.code == .locked else { throw error }
+      } catch let error where error.code == .locked {
         let count = try finder.allPaths().count
         guard count > 0 else { throw error }
         return CredentialSearchResult(credentials: [], lockedCount: count)
@@ -289,7 +280,5 @@ extension SecretServiceStore {
   /// without starting a provider.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    watch.observe(observer)
-  }
+  ) -> CredentialObservation { watch.observe(observer) }
 }

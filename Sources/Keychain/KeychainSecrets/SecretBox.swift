@@ -24,9 +24,7 @@ public enum SecretBox {
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32 bytes.
   public static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
-    try seal(message, with: key, nonce: randomNonce())
-  }
+  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   /// Seals the contents of a buffer under a random nonce.
   ///
@@ -49,9 +47,7 @@ public enum SecretBox {
   /// Returns the box.
   package static func seal(
     _ message: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
-    try seal(message, with: key, nonce: randomNonce())
-  }
+  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   private static func randomNonce() -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: nonceCount)
@@ -83,8 +79,7 @@ public enum SecretBox {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
           for index in 0..<nonceCount { unsafe buffer[index] = nonce[index] }
           if let start = buffer.baseAddress {
-            unsafe crypto_secretbox_easy(
-              start + nonceCount, message, UInt64(length), start, key)
+            unsafe crypto_secretbox_easy(start + nonceCount, message, UInt64(length), start, key)
           }
           initialized = count
         }
@@ -121,9 +116,7 @@ public enum SecretBox {
   /// Opens a box whose message is no secret of its own, such as ids, hashes and other boxes.
   ///
   /// Guarded memory costs several system calls for each message, which is more than opening a small
-  /// box.
-  ///
-  /// Returns the message, in ordinary memory.
+  /// box. Returns the message, in ordinary memory.
   package static func openUnguarded(
     _ box: RawSpan, with key: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {
@@ -189,7 +182,6 @@ public enum SealedBox {
   /// A key has only one valid encoding: other bytes that are equal to it modulo the curve's prime
   /// are rejected. So are points of low order, with which everybody computes the same secret.
   ///
-  /// - Parameter bytes: The bytes.
   /// - Returns: `true` if the owner of a private key can open what is sealed to them.
   public static func isPublicKey(_ bytes: [UInt8]) -> Bool {
     bytes.count == keyCount && isReduced(bytes) && !lowOrderKeys.contains(bytes)
@@ -292,10 +284,9 @@ public enum SealedBox {
 /// Padding that hides all but the magnitude of a length.
 ///
 /// A padded text is the length of the data (32 bits, little-endian), the data, then zeros: to 256
-/// bytes in all, above that to the next Padmé length, which is at most 12 % longer.
-///
-/// Source of Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and
-/// Communication with PURBs", section 4.3.
+/// bytes in all, above that to the next Padmé length, which is at most 12 % longer. Source of
+/// Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and Communication with
+/// PURBs", section 4.3.
 package enum Padding {
   package static let headerCount = 4
   static let minimumCount = 256

@@ -13,18 +13,13 @@ public struct SecretBuffer: ~Copyable {
   /// Creates an empty buffer.
   ///
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init() throws(SecretsError) {
-    try self.init(capacity: 4096)
-  }
+  public init() throws(SecretsError) { try self.init(capacity: 4096) }
 
   /// Creates an empty buffer that has room for some bytes before it grows.
-  package init(capacity: Int) throws(SecretsError) {
-    storage = try SecretBytes(zeroed: capacity)
-  }
+  package init(capacity: Int) throws(SecretsError) { storage = try SecretBytes(zeroed: capacity) }
 
   /// Appends one byte.
   ///
-  /// - Parameter byte: The byte.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public mutating func append(_ byte: UInt8) throws(SecretsError) {
     try reserve(1)
@@ -34,7 +29,6 @@ public struct SecretBuffer: ~Copyable {
 
   /// Appends bytes.
   ///
-  /// - Parameter bytes: The bytes.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public mutating func append(_ bytes: RawSpan) throws(SecretsError) {
     try reserve(bytes.byteCount)
@@ -42,6 +36,11 @@ public struct SecretBuffer: ~Copyable {
       unsafe storage.fill { unsafe ($0 + count).update(from: source, count: length) }
     }
     count += bytes.byteCount
+  }
+
+  /// Appends text that is not secret.
+  package mutating func append(_ text: String) throws(SecretsError) {
+    for byte in text.utf8 { try append(byte) }
   }
 
   /// Removes and wipes the last bytes.
@@ -54,9 +53,7 @@ public struct SecretBuffer: ~Copyable {
   }
 
   /// The last byte, or `nil` if the buffer is empty.
-  public var last: UInt8? {
-    count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) }
-  }
+  public var last: UInt8? { count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) } }
 
   /// Calls `body` with the bytes written so far.
   ///
@@ -67,9 +64,7 @@ public struct SecretBuffer: ~Copyable {
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let count = count
-    return try storage.withBytes { bytes throws(Failure) in
-      try body(bytes.extracting(0..<count))
-    }
+    return try storage.withBytes { bytes throws(Failure) in try body(bytes.extracting(0..<count)) }
   }
 
   /// Returns the bytes, and wipes the buffer.
@@ -106,9 +101,7 @@ public struct SecretBuffer: ~Copyable {
     }
     storage = larger
   }
-}
 
-extension SecretBuffer {
   /// Appends what a descriptor has now, with one system call.
   ///
   /// Returns how many bytes were appended, 0 at the end; `nil` if the call was interrupted, or if a
@@ -143,9 +136,7 @@ final class SecretSlab {
 
   fileprivate init(_ pool: SecretSlabPool) throws(SecretsError) {
     try Sodium.start()
-    guard let base = unsafe sodium_malloc(Self.byteCount) else {
-      throw SecretsError(.outOfMemory)
-    }
+    guard let base = unsafe sodium_malloc(Self.byteCount) else { throw SecretsError(.outOfMemory) }
     unsafe self.base = base
     self.pool = pool
     freeSlots = Array(0..<pool.slotCount)
@@ -202,9 +193,7 @@ final class SecretSlabPool: Sendable {
         let slot = slab.takeFreeSlot()
         if slab.isFull { slabs.removeLast() }
         return .success((slab, slot))
-      } catch {
-        return .failure(error)
-      }
+      } catch { return .failure(error) }
     }
     let (slab, slot) = try taken.get()
     return unsafe (slab, slab.base + slot * slotSize)

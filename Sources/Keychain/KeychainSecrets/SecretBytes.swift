@@ -31,10 +31,7 @@ public struct SecretBytes: ~Copyable {
   ///   memory, ``SecretsError/Code/invalidLength`` if `count` is negative, or what `body` throws.
   ///
   /// The corresponding C functions are `sodium_malloc` and `sodium_mprotect_readonly`.
-  public init(
-    count: Int,
-    initializingWith body: (inout MutableRawSpan) throws -> Void
-  ) throws {
+  public init(count: Int, initializingWith body: (inout MutableRawSpan) throws -> Void) throws {
     let fresh = try SecretBytes(zeroed: count)
     try fresh.initialize(with: body)
     fresh.protect()
@@ -97,17 +94,13 @@ public struct SecretBytes: ~Copyable {
   /// - Throws: Only what `body` throws.
   public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body(unsafe RawSpan(_unsafeStart: base, byteCount: count))
-  }
+  ) throws(Failure) -> Result { try body(unsafe RawSpan(_unsafeStart: base, byteCount: count)) }
 
   /// Returns a second value with the same bytes.
   ///
   /// - Returns: The copy, in its own guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public borrowing func copy() throws(SecretsError) -> SecretBytes {
-    try copy(of: 0..<count)
-  }
+  public borrowing func copy() throws(SecretsError) -> SecretBytes { try copy(of: 0..<count) }
 
   /// Returns a second value with the bytes of a range, which must lie within these.
   package borrowing func copy(of range: Range<Int>) throws(SecretsError) -> SecretBytes {
@@ -148,28 +141,20 @@ extension SecretBytes {
   /// Calls `body` with the memory, before the value is handed out.
   borrowing func fill<Failure: Error>(
     _ body: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
-  ) throws(Failure) {
-    try unsafe body(base.assumingMemoryBound(to: UInt8.self))
-  }
+  ) throws(Failure) { try unsafe body(base.assumingMemoryBound(to: UInt8.self)) }
 
   /// Makes a large value read-only, once.
   ///
   /// Slots share their page and stay writable, because toggling the protection around each read
   /// would be a race between threads.
-  borrowing func protect() {
-    if slab == nil { unsafe sodium_mprotect_readonly(base) }
-  }
-}
+  borrowing func protect() { if slab == nil { unsafe sodium_mprotect_readonly(base) } }
 
-extension SecretBytes {
   borrowing func withPointer<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafePointer<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try unsafe body(UnsafePointer(base.assumingMemoryBound(to: UInt8.self)))
   }
-}
 
-extension SecretBytes {
   /// Returns the bytes as base64 text after a prefix, for places that hold text only.
   ///
   /// The corresponding C function is `sodium_bin2base64`, which takes the same time for all bytes of
@@ -215,9 +200,7 @@ extension SecretBytes {
       try SecretBytes(copying: bytes.extracting(0..<length))
     }
   }
-}
 
-extension SecretBytes {
   /// Returns the number of bytes of one newline at the end: 2 with a carriage return, 0 if there is
   /// none.
   package borrowing func trailingNewlineCount() -> Int {
@@ -235,9 +218,7 @@ extension SecretBytes {
       try SecretBytes(copying: bytes.extracting(0..<kept))
     }
   }
-}
 
-extension SecretBytes {
   /// Reads a file descriptor to its end, straight into guarded memory.
   ///
   /// - Parameters:
@@ -331,9 +312,7 @@ public enum ConstantTime {
   public static func equal(_ left: RawSpan, _ right: RawSpan) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     return unsafe left.withPointer { left, count in
-      unsafe right.withPointer { right, _ in
-        unsafe sodium_memcmp(left, right, count) == 0
-      }
+      unsafe right.withPointer { right, _ in unsafe sodium_memcmp(left, right, count) == 0 }
     }
   }
 }

@@ -85,9 +85,7 @@ extension SecretStream {
     /// - Returns: The sealed message, ``SecretStream/overhead`` bytes longer.
     public mutating func seal(
       _ message: borrowing SecretBytes, tag: Tag = .message, additionalData: [UInt8] = []
-    ) -> [UInt8] {
-      message.withBytes { Self.seal($0, state, tag, additionalData) }
-    }
+    ) -> [UInt8] { message.withBytes { Self.seal($0, state, tag, additionalData) } }
 
     /// Seals the contents of a buffer as the next message.
     ///
@@ -98,9 +96,7 @@ extension SecretStream {
     /// - Returns: The sealed message, ``SecretStream/overhead`` bytes longer.
     public mutating func seal(
       _ message: borrowing SecretBuffer, tag: Tag = .message, additionalData: [UInt8] = []
-    ) -> [UInt8] {
-      message.withBytes { Self.seal($0, state, tag, additionalData) }
-    }
+    ) -> [UInt8] { message.withBytes { Self.seal($0, state, tag, additionalData) } }
 
     private static func seal(
       _ message: RawSpan, _ state: borrowing SecretBytes, _ tag: Tag, _ additionalData: [UInt8]
@@ -188,9 +184,7 @@ extension SecretBytes {
   /// Calls `body` with these bytes as the state of a stream.
   ///
   /// The state fits into a slot, whose memory stays writable.
-  fileprivate borrowing func withState(
-    _ body: (UnsafeMutablePointer<SecretStream.State>) -> Void
-  ) {
+  fileprivate borrowing func withState(_ body: (UnsafeMutablePointer<SecretStream.State>) -> Void) {
     unsafe fill { bytes in
       unsafe UnsafeMutableRawPointer(bytes).withMemoryRebound(
         to: SecretStream.State.self, capacity: 1

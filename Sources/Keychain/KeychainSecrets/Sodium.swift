@@ -11,9 +11,7 @@ enum Sodium {
   }
 
   /// Overwrites the stack below the caller, where C code may have left copies of secrets.
-  static func clearStack() {
-    sodium_stackzero(8192)
-  }
+  static func clearStack() { sodium_stackzero(8192) }
 }
 
 extension RawSpan {
@@ -30,9 +28,7 @@ extension RawSpan {
       return try unsafe body(&nothing, 0)
     }
   }
-}
 
-extension RawSpan {
   /// Returns the byte at `offset`.
   ///
   /// - Precondition: `offset` lies within the span.
@@ -50,9 +46,7 @@ extension RawSpan {
   }
 
   /// The bytes as an unprotected array; not for secrets.
-  package var array: [UInt8] {
-    unsafe withUnsafeBytes { unsafe Array($0) }
-  }
+  package var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 
   /// The bytes as text, or `nil` if they are not valid UTF-8.
   package var text: String? {
@@ -67,9 +61,7 @@ public struct SecretsError: Error, Hashable, Sendable {
   /// What went wrong.
   public let code: Code
 
-  init(_ code: Code) {
-    self.code = code
-  }
+  init(_ code: Code) { self.code = code }
 
   /// The kinds of failure; more may be added.
   public struct Code: Hashable, Sendable {

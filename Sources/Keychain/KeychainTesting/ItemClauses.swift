@@ -56,9 +56,7 @@ extension ContractClause {
   static let writing = [
     ContractClause("adding only refuses what is there") { store in
       try store.put("first", Credential(password("a")), mode: .addOnly)
-      expect(.alreadyExists) {
-        try store.put("second", Credential(password("a")), mode: .addOnly)
-      }
+      expect(.alreadyExists) { try store.put("second", Credential(password("a")), mode: .addOnly) }
       #expect(try store.text(password("a")) == "first")
     },
     ContractClause("replacing a version refuses any other, and absence", needs: .versions) {
@@ -177,17 +175,13 @@ extension ContractClause {
     ContractClause("removing checks the version", needs: .versions) { store in
       let first = try store.put("1", password("a"))
       let second = try store.put("2", password("a"))
-      expect(.versionConflict) {
-        try store.remove(password("a"), expectedVersion: first.version)
-      }
+      expect(.versionConflict) { try store.remove(password("a"), expectedVersion: first.version) }
       #expect(try store.text(password("a")) == "2")
       #expect(try store.remove(password("a"), expectedVersion: second.version))
       #expect(try !store.remove(password("a"), expectedVersion: second.version))
     },
   ]
-}
 
-extension ContractClause {
   static let merging = [
     ContractClause(
       "merging keeps what the update leaves out", needs: .versions,

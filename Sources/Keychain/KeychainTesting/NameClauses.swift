@@ -118,9 +118,7 @@ extension ContractClause {
       }
     },
   ]
-}
 
-extension ContractClause {
   static let renaming = [
     ContractClause(
       "renaming moves the secret and what is known about it",

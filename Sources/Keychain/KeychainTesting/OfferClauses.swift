@@ -103,9 +103,7 @@ extension ContractClause {
           try store.update(
             password("a"), with: CredentialUpdate(label: .clear), expectedVersion: other)
         }
-        expectFailure {
-          try store.rename(password("a"), to: password("b"), expectedVersion: other)
-        }
+        expectFailure { try store.rename(password("a"), to: password("b"), expectedVersion: other) }
         expectFailure { try store.remove(password("a"), expectedVersion: other) }
         #expect(try store.text(password("a")) == "secret")
         #expect(try store.credential(for: password("a")) == first)
@@ -148,9 +146,7 @@ extension ContractClause {
   ) {
     #expect(throws: KeychainError.self, sourceLocation: sourceLocation) { try body() }
   }
-}
 
-extension ContractClause {
   static let writers = 8
 
   static let concurrency = [
@@ -204,8 +200,7 @@ extension ContractClause {
       try store.put("1", password("a"))
       try store.put("2", password("a"))
       try store.update(password("a"), with: CredentialUpdate(label: .set("L")))
-      try store.merge(
-        CredentialUpdate(), secret: SecretBytes(copying: "3"), into: password("a"))
+      try store.merge(CredentialUpdate(), secret: SecretBytes(copying: "3"), into: password("a"))
       try store.remove(password("a"))
       try store.remove(password("a"))
       let expected = [CredentialChange.Kind.added, .updated, .updated, .updated, .removed].map {

@@ -117,9 +117,7 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   init(
     _ description: String, needs: Offer? = nil,
     check: @escaping @Sendable (any CredentialStore) async throws -> Void
-  ) {
-    self.init(description, needs: needs, checkOpened: { try await check($0.store) })
-  }
+  ) { self.init(description, needs: needs, checkOpened: { try await check($0.store) }) }
 
   init(
     _ description: String, needs: Offer? = nil,
@@ -136,9 +134,7 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   ///
   /// - Parameter store: The store. It must be empty and unlocked, and not used by anything else.
   /// - Throws: As ``check(_:)-(()->_)``.
-  public func check(_ store: any CredentialStore) async throws {
-    try await check { store }
-  }
+  public func check(_ store: any CredentialStore) async throws { try await check { store } }
 
   /// Checks a store that can be opened several times.
   ///
@@ -185,9 +181,7 @@ extension CredentialStore {
   @discardableResult
   func put(
     _ text: String, _ credential: Credential, mode: StoreMode = .addOrReplace
-  ) throws -> Credential {
-    try store(credential, secret: SecretBytes(copying: text), mode: mode)
-  }
+  ) throws -> Credential { try store(credential, secret: SecretBytes(copying: text), mode: mode) }
 
   @discardableResult
   func put(_ text: String, _ identity: CredentialIdentity) throws -> Credential {

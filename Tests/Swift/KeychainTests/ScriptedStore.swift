@@ -96,8 +96,8 @@ final class ScriptedStore: BuiltInStore {
     return try content.store(credential, secret: secret, mode: mode)
   }
 
-  func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try begin(.write)
     guard state.withLock(\.isMangling) else {

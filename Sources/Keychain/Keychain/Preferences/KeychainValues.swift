@@ -42,9 +42,7 @@ extension KeychainPreferences {
   ///   - allowingExpired: Whether to return an expired value.
   /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: As ``secret(for:allowingExpired:)``.
-  public func data(
-    for key: String, allowingExpired: Bool = false
-  ) throws(KeychainError) -> Data? {
+  public func data(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Data? {
     try stored(key, allowingExpired)?.data
   }
 
@@ -60,9 +58,7 @@ extension KeychainPreferences {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
   ///   do not match their content type.
-  public func value(
-    for key: String, allowingExpired: Bool = false
-  ) throws(KeychainError) -> Any? {
+  public func value(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Any? {
     try stored(key, allowingExpired)?.value()
   }
 
@@ -132,7 +128,6 @@ extension KeychainPreferences {
 
   /// Removes a key with its value.
   ///
-  /// - Parameter key: The key.
   /// - Returns: `false` if there was no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or with
   ///   ``KeychainError/Code/refused`` for another program's item.
@@ -147,9 +142,7 @@ extension KeychainPreferences {
   /// stores remove them one by one.
   ///
   /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
-  public func removeAll() throws(KeychainError) {
-    try removeValues(for: allKeys())
-  }
+  public func removeAll() throws(KeychainError) { try removeValues(for: allKeys()) }
 
   /// Returns the keys of this service (or server) and access group.
   ///
@@ -165,7 +158,6 @@ extension KeychainPreferences {
 
   /// Returns whether a key has a value, without reading the secret.
   ///
-  /// - Parameter key: The key.
   /// - Returns: `true` if there is a value, expired or not.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func contains(_ key: String) throws(KeychainError) -> Bool {
@@ -174,7 +166,6 @@ extension KeychainPreferences {
 
   /// Returns the credential of a key, without the value.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func credential(for key: String) throws(KeychainError) -> Credential? {
@@ -191,9 +182,7 @@ extension KeychainPreferences {
   @discardableResult
   public func update(
     _ update: CredentialUpdate, for key: String
-  ) throws(KeychainError) -> Credential {
-    try store.update(identity(for: key), with: update)
-  }
+  ) throws(KeychainError) -> Credential { try store.update(identity(for: key), with: update) }
 
   /// Renames a key in one step; its credential stays the same otherwise.
   ///
@@ -207,12 +196,11 @@ extension KeychainPreferences {
   public func rename(_ key: String, to newKey: String) throws(KeychainError) -> Credential {
     try store.rename(identity(for: key), to: identity(for: newKey))
   }
-}
 
-// The same methods for asynchronous code, where the compiler prefers them. The store is used on
-// another thread; values are encoded and decoded where the caller runs, so they need not be
-// `Sendable`.
-extension KeychainPreferences {
+  // The same methods for asynchronous code, where the compiler prefers them. The store is used on
+  // another thread; values are encoded and decoded where the caller runs, so they need not be
+  // `Sendable`.
+
   /// Does work on another thread, so that waiting blocks no thread of Swift's concurrency pool.
   ///
   /// Use it for several calls in a row. Inside `work`, the throwing methods are the synchronous
@@ -224,17 +212,9 @@ extension KeychainPreferences {
   ///   task was cancelled before the work began.
   public func perform<Result: Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
-  ) async throws -> Result {
-    try await store.perform { _ in try work(self) }
-  }
+  ) async throws -> Result { try await store.perform { _ in try work(self) } }
 
   /// Returns the secret of a key, in guarded memory, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired secret.
-  /// - Returns: The bytes as they are stored, or `nil` if there are none.
-  /// - Throws: As the synchronous method.
   public func secret(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> SecretBytes? {
@@ -245,12 +225,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the text of a key, whatever type was stored, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The text, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func string(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> String? {
@@ -258,12 +232,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the bytes of a key, whatever type was stored, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The bytes, or `nil` if there are none.
-  /// - Throws: As the synchronous method.
   public func data(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Data? {
@@ -271,12 +239,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the value of a key, of the type that was stored, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func value(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Any? {
@@ -284,13 +246,6 @@ extension KeychainPreferences {
   }
 
   /// Returns the value of a key, of a type that the caller names, without blocking.
-  ///
-  /// - Parameters:
-  ///   - type: The type.
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Value? {
@@ -298,15 +253,6 @@ extension KeychainPreferences {
   }
 
   /// Stores a value, with its expiry and notes, without blocking.
-  ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key and ignores the other arguments.
-  ///   - key: The key.
-  ///   - expires: When the value stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method.
   public func set(
     _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -323,15 +269,6 @@ extension KeychainPreferences {
   }
 
   /// Stores a secret, with its expiry and notes, without blocking.
-  ///
-  /// - Parameters:
-  ///   - secret: The bytes.
-  ///   - key: The key.
-  ///   - expires: When the value stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -344,55 +281,32 @@ extension KeychainPreferences {
   }
 
   /// Removes a key with its value, without blocking.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: `false` if there was no value.
-  /// - Throws: As the synchronous method.
   @discardableResult
   public func removeValue(for key: String) async throws(KeychainError) -> Bool {
     try await onWorkerThread { try $0.removeValue(for: key) }
   }
 
   /// Removes all keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Throws: As the synchronous method.
   public func removeAll() async throws(KeychainError) {
     try await onWorkerThread { try $0.removeAll() }
   }
 
   /// Returns the keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Returns: The keys, ordered by their bytes.
-  /// - Throws: As the synchronous method.
   public func allKeys() async throws(KeychainError) -> [String] {
     try await onWorkerThread { try $0.allKeys() }
   }
 
   /// Returns whether a key has a value, without blocking and without reading the secret.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: `true` if there is a value, expired or not.
-  /// - Throws: As the synchronous method.
   public func contains(_ key: String) async throws(KeychainError) -> Bool {
     try await onWorkerThread { try $0.contains(key) }
   }
 
   /// Returns the credential of a key, without the value and without blocking.
-  ///
-  /// - Parameter key: The key.
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: As the synchronous method.
   public func credential(for key: String) async throws(KeychainError) -> Credential? {
     try await onWorkerThread { try $0.credential(for: key) }
   }
 
   /// Changes the credential of a key, without changing the value and without blocking.
-  ///
-  /// - Parameters:
-  ///   - update: The changes.
-  ///   - key: The key.
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method.
   @discardableResult
   public func update(
     _ update: CredentialUpdate, for key: String
@@ -401,19 +315,11 @@ extension KeychainPreferences {
   }
 
   /// Renames a key in one step, without blocking.
-  ///
-  /// - Parameters:
-  ///   - key: The key, which has no value afterwards.
-  ///   - newKey: The new key, which must not have a value yet.
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method.
   @discardableResult
   public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
     try await onWorkerThread { try $0.rename(key, to: newKey) }
   }
-}
 
-extension KeychainPreferences {
   func onWorkerThread<Result: Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
   ) async throws(KeychainError) -> Result {

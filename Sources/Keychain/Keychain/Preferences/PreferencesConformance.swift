@@ -26,7 +26,6 @@ extension KeychainPreferences {
   /// is the same. Both return a `Codable` value as `Data`, which is JSON, if its type is private or
   /// local, or does not exist in this program: read such values with `value(_:for:)`.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none or it cannot be read.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     recordingRead { try value(for: key) }
@@ -36,7 +35,6 @@ extension KeychainPreferences {
   ///
   /// The result is text whatever type was stored. ``lastError`` reports a failure.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The text, or `nil` if there is none or it cannot be read.
   public func string(forKey key: PreferenceKey) -> String? {
     recordingRead { try string(for: key) }
@@ -46,17 +44,13 @@ extension KeychainPreferences {
   ///
   /// ``lastError`` reports a failure.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The bytes, whatever was stored, or `nil` if there are none or they cannot be read.
-  public func data(forKey key: PreferenceKey) -> Data? {
-    recordingRead { try data(for: key) }
-  }
+  public func data(forKey key: PreferenceKey) -> Data? { recordingRead { try data(for: key) } }
 
   /// Returns whether a key has a value, or `false` for a failure; `contains(_:)` throws it.
   ///
   /// The secret is not read. ``lastError`` reports a failure.
   ///
-  /// - Parameter key: The key.
   /// - Returns: `true` if there is a value.
   public func hasObject(forKey key: PreferenceKey) -> Bool {
     recordingRead { try credential(for: key) } != nil
@@ -85,9 +79,7 @@ extension KeychainPreferences {
     for key in found?.keys ?? [] {
       do throws(KeychainError) {
         values[key] = try value(for: key)
-      } catch {
-        failure = error
-      }
+      } catch { failure = error }
     }
     if let failure { record(failure) }
     return values
@@ -108,8 +100,6 @@ extension KeychainPreferences {
   /// Removes a key, and ignores a failure; `removeValue(for:)` throws it.
   ///
   /// After a failure the value is still there; ``lastError`` reports it.
-  ///
-  /// - Parameter key: The key.
   public func removeObject(forKey key: PreferenceKey) {
     recordingRead { try removeValue(for: key) ? true : nil }
   }
@@ -127,15 +117,11 @@ extension KeychainPreferences {
   ///
   /// Only keys of this service (or server) and access group are removed. ``lastError`` reports a
   /// failure; after it some or all are still there, and all if they are in the vault.
-  public func clearAll() {
-    recording { try removeAll() }
-  }
+  public func clearAll() { recording { try removeAll() } }
 
   /// The text of a key; a failure reads as `nil`, and is ignored by the setter.
   ///
   /// `string(for:)` and `set(_:for:)` throw. Setting `nil` removes the key.
-  ///
-  /// - Parameter key: The key.
   public subscript(string key: PreferenceKey) -> String? {
     get { string(forKey: key) }
     set { set(newValue as PreferenceObject?, forKey: key) }
@@ -144,8 +130,6 @@ extension KeychainPreferences {
   /// The bytes of a key; a failure reads as `nil`, and is ignored by the setter.
   ///
   /// `data(for:)` and `set(_:for:)` throw. Setting `nil` removes the key.
-  ///
-  /// - Parameter key: The key.
   public subscript(data key: PreferenceKey) -> Data? {
     get { data(forKey: key) }
     set { set(newValue as PreferenceObject?, forKey: key) }
@@ -154,8 +138,6 @@ extension KeychainPreferences {
   /// The credential of a key, or `nil` for a failure.
   ///
   /// `credential(for:)` throws instead.
-  ///
-  /// - Parameter key: The key.
   public subscript(attribute key: PreferenceKey) -> Credential? {
     recordingRead { try credential(for: key) }
   }
@@ -169,9 +151,7 @@ extension KeychainPreferences {
   private func recordingRead<Result>(_ body: () throws -> Result?) -> Result? {
     let result = recording(body)
     // Nothing failed, and there was no value.
-    if case .some(.none) = result {
-      state.withLock { $0.lastStatus = errSecItemNotFound }
-    }
+    if case .some(.none) = result { state.withLock { $0.lastStatus = errSecItemNotFound } }
     return result ?? nil
   }
 
@@ -193,16 +173,12 @@ extension KeychainPreferences {
       $0.lastStatus = error?.status ?? errSecSuccess
     }
   }
-}
 
-extension KeychainPreferences {
   /// Values cannot be written as members: a misspelt name would store a credential.
   ///
   /// Other kinds of preferences have this subscript, and code that is generic over
   /// ``MutablePreferencesType`` can read and set values of the keychain with it. On the keychain
   /// itself, the compiler rejects unknown members.
-  ///
-  /// - Parameter key: The key.
   public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? {
     @available(
       *, unavailable,
@@ -221,7 +197,6 @@ extension KeychainPreferences {
 extension KeychainPreferences: FalliblePreferencesType {
   /// Returns the value of a key; another name for `value(for:)`.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As `value(for:)`.
   public func fetchObject(forKey key: PreferenceKey) throws(KeychainError) -> PreferenceObject? {
@@ -246,9 +221,7 @@ extension KeychainPreferences: FalliblePreferencesType {
   /// - Throws: As `set(_:for:)`.
   public func storeObject(
     _ value: PreferenceObject?, forKey key: PreferenceKey
-  ) throws(KeychainError) {
-    try set(value, for: key)
-  }
+  ) throws(KeychainError) { try set(value, for: key) }
 
   /// Removes all keys; another name for `removeAll()`.
   ///
@@ -257,9 +230,7 @@ extension KeychainPreferences: FalliblePreferencesType {
 }
 
 extension KeychainPreferences: ChangeReportingPreferences {
-  package func observeChanges(
-    _ handler: @escaping @Sendable () -> Void
-  ) -> PreferenceObservation {
+  package func observeChanges(_ handler: @escaping @Sendable () -> Void) -> PreferenceObservation {
     // The thread that reports a change must not wait for the store.
     let queue = DispatchQueue(label: "keychain.preferences.changes")
     let observation = observe { _ in queue.async(execute: handler) }

@@ -2,6 +2,7 @@ public import FoundationEssentials
 public import KeychainCredentials
 public import KeychainSecrets
 public import PreferencesCore
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// Preferences in which some values are references to credentials, which are resolved when they are
@@ -97,12 +98,9 @@ public final class ReferencePreferences: @unchecked Sendable {
       return nil
     }
   }
-}
 
-extension ReferencePreferences {
   /// Returns the value of a key, or the secret that it refers to, in guarded memory.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The bytes of the secret, or of the text or data that the preferences have; `nil` if
   ///   they have no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``,
@@ -122,7 +120,6 @@ extension ReferencePreferences {
 
   /// Returns the text of a key, or that of the secret to which it refers.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The text; `nil` if there is no value, or if that is not text.
   /// - Throws: As ``secret(for:)``; ``KeychainError/Code/undecodable`` if the secret is not UTF-8.
   public func string(for key: String) throws -> String? {
@@ -138,7 +135,6 @@ extension ReferencePreferences {
 
   /// Returns the data of a key, or the bytes of the secret to which it refers.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The bytes; `nil` if there is no value, or if that is not data.
   /// - Throws: As ``secret(for:)``.
   public func data(for key: String) throws -> Data? {
@@ -148,7 +144,6 @@ extension ReferencePreferences {
 
   /// Returns the value of a key; a secret as text, or as data if it is not UTF-8.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func value(for key: String) throws -> Any? {
@@ -168,9 +163,7 @@ extension ReferencePreferences {
 }
 
 extension SecretBytes {
-  fileprivate borrowing func textOrData() -> Any {
-    withBytes { $0.text ?? Data($0.array) as Any }
-  }
+  fileprivate borrowing func textOrData() -> Any { withBytes { $0.text ?? Data($0.array) as Any } }
 }
 
 // The other preferences convert, because their getters may know more than the value shows.
@@ -232,9 +225,7 @@ extension ReferencePreferences: PreferencesType {
   }
 
   /// Returns the URL of a key, or `nil` for a failure.
-  public func url(forKey key: PreferenceKey) -> URL? {
-    reading(key) { $0.url(forKey: key) } ?? nil
-  }
+  public func url(forKey key: PreferenceKey) -> URL? { reading(key) { $0.url(forKey: key) } ?? nil }
 
   /// Returns the object whose archive is the value of a key, or `nil` for a failure.
   public func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject? {
@@ -248,7 +239,9 @@ extension ReferencePreferences: PreferencesType {
 }
 
 extension ReferencePreferences {
-  func isDeclared(_ key: PreferenceKey) -> Bool { declaredKeys.contains { $0.hasBytes(of: key) } }
+  func isDeclared(_ key: PreferenceKey) -> Bool {
+    declaredKeys.contains { $0.hasSameBytes(as: key) }
+  }
 
   /// Returns what the value of a key refers to; `nil` if it is not to be resolved.
   func resolved(_ key: PreferenceKey) throws -> SecretBytes? {
@@ -259,7 +252,7 @@ extension ReferencePreferences {
       CredentialReference.isReference(text)
     else { return nil }
     // A value that was changed meanwhile is refused, too.
-    guard let own, own.hasBytes(of: text) else {
+    guard let own, own.hasSameBytes(as: text) else {
       throw KeychainError.referenceFromElsewhere(key)
     }
     return try resolver.resolve(try reference(text, of: key))
@@ -278,9 +271,8 @@ extension ReferencePreferences {
     let service = resolver.defaultService
     guard declaredServices.contains(where: { reference.belongs(to: $0, defaultService: service) })
     else { throw .undeclaredService(reference.serviceName(default: service), of: key) }
-    guard declaredAccessGroups.contains(where: { $0.hasBytes(of: reference.accessGroup) }) else {
-      throw .undeclaredGroup(reference.accessGroup, of: key)
-    }
+    guard declaredAccessGroups.contains(where: { $0.hasSameBytes(as: reference.accessGroup) })
+    else { throw .undeclaredGroup(reference.accessGroup, of: key) }
     return reference
   }
 
@@ -294,10 +286,6 @@ extension ReferencePreferences {
     }
     _ = try reference(text, of: key)
   }
-}
-
-extension String {
-  func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension KeychainError {
@@ -329,7 +317,6 @@ extension KeychainError {
 extension ReferencePreferences: FalliblePreferencesType {
   /// Returns the value of a key; another name for ``value(for:)``.
   ///
-  /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -359,9 +346,7 @@ extension ReferencePreferences: FalliblePreferencesType {
   ///
   /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``; if a value is refused, none is stored.
-  public func storeObjects(
-    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
-  ) throws {
+  public func storeObjects(_ values: [(key: PreferenceKey, value: PreferenceObject?)]) throws {
     for (key, value) in values { try checkWriting(value, key) }
     try mutable().replaceObjects(with: values)
   }
@@ -391,9 +376,7 @@ extension ReferencePreferences: FalliblePreferencesType {
   }
 
   /// Removes all keys, and ignores a failure; ``removeAllObjects()`` throws it.
-  public func clearAll() {
-    recorded { try removeAllObjects() }
-  }
+  public func clearAll() { recorded { try removeAllObjects() } }
 
   /// Records a value that was refused before it reached the preferences.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) { record(error) }

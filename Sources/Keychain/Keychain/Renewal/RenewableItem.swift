@@ -50,9 +50,7 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
         let written = try store.replace(item, item.credential, by: item.value)
         let again = StoredItem(credential: written ?? item.credential, value: item.value)
         return .renewal(of: Current(item: again, value: current.value))
-      } catch {
-        guard error.isConflict else { throw error }
-      }
+      } catch { guard error.isConflict else { throw error } }
     }
     throw KeychainError(.busy, "others keep changing \(identity)", recovery: .tryAgain)
   }
@@ -69,9 +67,7 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
       let update = CredentialUpdate(
         contentType: FieldChange(to: stored.contentType), expires: FieldChange(to: expires))
       return try write(stored, update, replacing: old.item, isValid) ?? value
-    } catch {
-      throw UnsavedValueError(value, identity, error)
-    }
+    } catch { throw UnsavedValueError(value, identity, error) }
   }
 
   /// Writes a renewed value, and retries after temporary errors and after changes of attributes

@@ -35,8 +35,7 @@ final class RenewalLock: Sendable {
   ) throws(KeychainError) -> RenewalFileLock {
     do throws(KeychainError) {
       return try RenewalFileLock(identity, environment: environment)
-    } catch {
-      guard error.code == .inputOutput || error.code == .noStore else { throw error }
+    } catch let error where error.code == .inputOutput || error.code == .noStore {
       throw KeychainError(
         error.code, "\(identity) cannot be locked for its renewal: \(error.message)",
         recovery: "set XDG_STATE_HOME to a folder that can be written", underlying: error.underlying
@@ -119,9 +118,7 @@ final class RenewalFileLock: Sendable {
   /// Opens the lock of a credential, and creates the file if it is missing.
   ///
   /// Nothing is locked yet.
-  init(
-    _ identity: CredentialIdentity, environment: EnvironmentVariables
-  ) throws(KeychainError) {
+  init(_ identity: CredentialIdentity, environment: EnvironmentVariables) throws(KeychainError) {
     let state = StateFolder(environment: environment)
     path = try state.path() + "/renewal.lock"
     descriptor = try Self.open(path, in: state)
@@ -143,11 +140,7 @@ final class RenewalFileLock: Sendable {
   ///
   /// Returns whether it was taken.
   func take() throws(KeychainError) -> Bool {
-    do throws(Errno) {
-      return try set(F_WRLCK)
-    } catch {
-      throw .system(error, "lock", path)
-    }
+    try translated(onFile(path, "lock", set(F_WRLCK)))
   }
 
   private func set(_ kind: CInt) throws(Errno) -> Bool {
@@ -173,11 +166,8 @@ final class RenewalFileLock: Sendable {
       try state.make()
       try create(path)
     }
-    do throws(Errno) {
-      return try PrivateFile.open(path, .readWrite, flags: O_NONBLOCK)
-    } catch {
-      throw .system(error, "open", path)
-    }
+    return try translated(
+      onFile(path, "open", PrivateFile.open(path, .readWrite, flags: O_NONBLOCK)))
   }
 
   private static func create(_ path: String) throws(KeychainError) {
@@ -193,12 +183,7 @@ final class RenewalFileLock: Sendable {
   private static func position(
     of identity: CredentialIdentity, in descriptor: FileDescriptor, _ path: String
   ) throws(KeychainError) -> Int64 {
-    let key: [UInt8]
-    do throws(Errno) {
-      key = try DescriptorIO.read(descriptor, keyCount)
-    } catch {
-      throw .system(error, "read", path)
-    }
+    let key = try translated(onFile(path, "read", DescriptorIO.read(descriptor, keyCount)))
     let names = MetadataCoding.identityFields(identity)
     let hash = try Derivation.hash(Data(key + names), count: 32)
     let number = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

@@ -130,9 +130,7 @@ extension RenewableItem {
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Swift.Result { try work() })
-      }
+      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try work() }) }
     }
   }
 }
@@ -173,9 +171,7 @@ extension UnsavedValueError: LocalizedError {
   }
 
   /// What to do next, with actions named as the library's API.
-  public var recoverySuggestion: String? {
-    recovery.description
-  }
+  public var recoverySuggestion: String? { recovery.description }
 }
 
 extension UnsavedValueError: KeychainFailure {

@@ -53,18 +53,13 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// Creates a renewal that has not begun.
   init(limit: RenewalTimeout) { self.limit = limit }
 
-  /// Starts the work.
   func start(_ work: @escaping Work) {
     let task = Task {
       do {
         finish(.success(try await work(self)))
-      } catch {
-        finish(.failure(error))
-      }
+      } catch { finish(.failure(error)) }
     }
-    let timer = Task {
-      if await limit.sleep() { abandon() }
-    }
+    let timer = Task { if await limit.sleep() { abandon() } }
     let isOver = state.withLock { state in
       (state.task, state.timer) = (task, timer)
       return state.result != nil || state.isAbandoned
@@ -98,9 +93,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// Waits for the result.
   ///
   /// Returns the result, or `nil` if the renewal was abandoned, and another one may begin.
-  func outcome(
-    for number: Int, within deadline: RenewalTimeout
-  ) async throws -> Outcome? {
+  func outcome(for number: Int, within deadline: RenewalTimeout) async throws -> Outcome? {
     let timer = Task {
       guard await deadline.sleep() else { return }
       leave(number, failure(deadline))
@@ -135,7 +128,6 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     if let answer { continuation.resume(with: answer) }
   }
 
-  /// Ends the wait of one task.
   private func leave(_ number: Int, _ error: KeychainError) {
     let (continuation, isLast) = state.withLock {
       state -> (Continuation?, Bool) in
@@ -220,8 +212,6 @@ enum SharedRenewals {
   }
 
   private static func remove(_ renewal: some AnyObject & Sendable, _ name: Name) {
-    running.withLock { running in
-      if running[name] === renewal { running[name] = nil }
-    }
+    running.withLock { running in if running[name] === renewal { running[name] = nil } }
   }
 }

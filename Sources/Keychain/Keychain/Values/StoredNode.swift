@@ -81,7 +81,6 @@ enum StoredNode {
     }
   }
 
-  /// The value.
   var value: Any {
     switch self {
     case .null: Any?.none as Any
@@ -239,9 +238,7 @@ enum StoredJSON {
   static func encode(_ value: any Encodable) throws(KeychainError) -> Data {
     do {
       return try encoder.encode(value)
-    } catch {
-      throw .unstorable(type(of: value))
-    }
+    } catch { throw .unstorable(type(of: value)) }
   }
 
   /// Errors of the decoder are not passed on, because they quote values.
@@ -266,8 +263,7 @@ enum StoredFailure {
     switch error as? DecodingError {
     case .keyNotFound(let key, let context):
       "there is no field '\(path(context.codingPath + [key]))'"
-    case .valueNotFound(_, let context):
-      field(context).map { "the field '\($0)' has no value" }
+    case .valueNotFound(_, let context): field(context).map { "the field '\($0)' has no value" }
     case .typeMismatch(let type, let context):
       field(context).map { "the field '\($0)' is no \(type)" }
     case .dataCorrupted(let context):

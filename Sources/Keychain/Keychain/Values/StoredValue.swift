@@ -36,7 +36,6 @@ struct StoredValue: Sendable {
   /// The bytes, outside guarded memory.
   var data: Data { secret.bytes.withBytes { Data($0.array) } }
 
-  /// The bytes as text.
   func string() throws(KeychainError) -> String {
     guard let text else { throw .undecodable("\(subject) is not UTF-8 text") }
     return text
@@ -49,8 +48,7 @@ struct StoredValue: Sendable {
 
 extension KeychainError {
   static func undecodable(_ message: String) -> Self {
-    Self(
-      .undecodable, message, recovery: "read it as the type that was stored, or store it again")
+    Self(.undecodable, message, recovery: "read it as the type that was stored, or store it again")
   }
 
   static func unstorable(_ type: Any.Type) -> Self {
@@ -75,8 +73,7 @@ extension StoredValue {
       return
     }
     switch node {
-    case .string(let text):
-      try self.init(StoredMediaType.text(), Data(text.utf8))
+    case .string(let text): try self.init(StoredMediaType.text(), Data(text.utf8))
     case .scalar(let scalar):
       let type = Swift.type(of: scalar).storedName
       try self.init(StoredMediaType.text(type: type), Data(scalar.storedText.utf8))
@@ -92,9 +89,7 @@ extension StoredValue {
     let secret = try translated(secrets: SecretBytes(copying: data.span.bytes))
     self.init(contentType: contentType, secret: SharedSecret(secret))
   }
-}
 
-extension StoredValue {
   /// Returns the value, of the type that was stored.
   func value() throws(KeychainError) -> Any {
     guard let mediaType else { return text ?? data }
@@ -184,14 +179,10 @@ extension StoredValue {
 
 extension FieldChange {
   /// Sets a field, or clears it if the value is `nil`.
-  init(to value: Value?) {
-    self = value.map { .set($0) } ?? .clear
-  }
+  init(to value: Value?) { self = value.map { .set($0) } ?? .clear }
 
   /// Sets a field, or keeps it if the value is `nil`.
-  init(orKeep value: Value?) {
-    self = value.map { .set($0) } ?? .keep
-  }
+  init(orKeep value: Value?) { self = value.map { .set($0) } ?? .keep }
 }
 
 /// The media type of a stored value, with the parameter that names the value's type.
@@ -220,9 +211,7 @@ struct StoredMediaType: Sendable {
   }
 
   /// Returns the content type of JSON.
-  static func json(type: String?) -> String {
-    json + (type.map { "; type=\($0)" } ?? "")
-  }
+  static func json(type: String?) -> String { json + (type.map { "; type=\($0)" } ?? "") }
 }
 
 extension Substring {

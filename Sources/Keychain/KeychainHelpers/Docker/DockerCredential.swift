@@ -77,9 +77,7 @@ extension DockerCredential {
       try secret.withBytes { bytes throws(SecretsError) in try text.appendJSON(bytes) }
       try text.append("}\n")
       return try text.finish()
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 }
 
@@ -98,7 +96,6 @@ struct DockerServer {
 
   let name: String
 
-  /// Checks a name.
   init(_ name: String) throws(KeychainError) {
     guard name.utf8.count <= Self.maximumCount else {
       throw KeychainError(
@@ -141,7 +138,6 @@ struct DockerServer {
 
 /// What docker's `config.json` says about helpers.
 package struct DockerSettings: Sendable {
-  /// The names of the helpers.
   package let helpers: [String]
 
   /// Reads the file as strictly as docker does; it may have passwords, too.

@@ -89,9 +89,7 @@ public struct DockerCredentialHelper: Sendable {
       for login in try logins(spelling) { try removeUnlessChanged(login) }
     }
   }
-}
 
-extension DockerCredentialHelper {
   /// Each failed attempt means that somebody stored or removed a login in a few milliseconds.
   private static let attempts = 100
 
@@ -99,9 +97,7 @@ extension DockerCredentialHelper {
   ///
   /// A login that is gone when its secret is read was removed or replaced. Storing writes the new
   /// login before it removes the old one, so another search finds that.
-  func login(
-    _ spelling: String, server: String
-  ) throws(KeychainError) -> DockerCredential? {
+  func login(_ spelling: String, server: String) throws(KeychainError) -> DockerCredential? {
     for _ in 0..<Self.attempts {
       guard let login = try logins(spelling).first else { return nil }
       guard !login.isExpired() else { throw .expiredLogin(server, login) }
@@ -134,9 +130,7 @@ extension DockerCredentialHelper {
     return result.credentials.filter { $0.dockerServer != nil }
   }
 
-  static func ordered(_ logins: [Credential]) -> [Credential] {
-    logins.sorted { $0.precedes($1) }
-  }
+  static func ordered(_ logins: [Credential]) -> [Credential] { logins.sorted { $0.precedes($1) } }
 }
 
 extension Credential {
@@ -273,9 +267,7 @@ extension DockerCredentialHelper {
     do throws(KeychainError) {
       try store.remove(
         old.identity, expectedVersion: old.version, includingOtherPrograms: old.isOfOtherProgram)
-    } catch {
-      guard error.isConflict else { throw error }
-    }
+    } catch { guard error.isConflict else { throw error } }
   }
 }
 
@@ -357,8 +349,6 @@ extension DockerCredentialHelper {
       }
       try text.append("}\n")
       return try text.finish()
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 }

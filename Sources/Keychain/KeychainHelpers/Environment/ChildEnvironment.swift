@@ -67,14 +67,10 @@ public struct ChildEnvironment: Sendable {
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if the name is empty or
   ///   has an equals sign or NUL, `refused` if it is one of those that unlock, `undecodable` if the
   ///   value has a NUL, which no variable can hold, or `insufficientMemory`.
-  public mutating func set(
-    _ name: String, to value: borrowing SecretBytes
-  ) throws(KeychainError) {
+  public mutating func set(_ name: String, to value: borrowing SecretBytes) throws(KeychainError) {
     guard VariableRules.isValid(name) else { throw .invalidVariableName }
     guard !VariableRules.unlocks(name.utf8) else { throw .unlockingVariable(name) }
-    let hasNUL = value.withBytes { bytes in
-      bytes.withUnsafeBytes { $0.contains(0) }
-    }
+    let hasNUL = value.withBytes { bytes in bytes.withUnsafeBytes { $0.contains(0) } }
     guard !hasNUL else { throw .valueWithNUL(name) }
     let secret = try SharedSecret(copying: value)
     if !names.insert(Array(name.utf8)).inserted {
@@ -95,8 +91,6 @@ public struct ChildEnvironment: Sendable {
   }
 
   /// Removes a variable; nothing happens if there is none.
-  ///
-  /// - Parameter name: The name.
   public mutating func remove(_ name: String) {
     inherited.removeAll { $0.name.elementsEqual(name.utf8) }
     added.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
@@ -106,9 +100,7 @@ public struct ChildEnvironment: Sendable {
     guard let old = inherited.first(where: { $0.name.elementsEqual(name.utf8) })?.value,
       String(validating: old, as: UTF8.self).map(CredentialReference.isReference) != true
     else { return false }
-    return value.bytes.withBytes { bytes in
-      bytes.withUnsafeBytes { !$0.elementsEqual(old) }
-    }
+    return value.bytes.withBytes { bytes in bytes.withUnsafeBytes { !$0.elementsEqual(old) } }
   }
 }
 
@@ -144,19 +136,16 @@ extension ChildEnvironment {
     let quarter = Int(min(stack.rlim_cur / 4, 6 << 20))
     return max(quarter, 128 << 10)
   }
-}
 
-// How an environment gets to a program.
-extension ChildEnvironment {
+  // How an environment gets to a program.
+
   /// The variables as a dictionary, as `Process.environment` of Foundation takes them.
   ///
   /// The values are copied into ordinary memory, which is not wiped. Inherited variables that are
   /// not text are left out.
   ///
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a secret is not text.
-  public var dictionary: [String: String] {
-    get throws(KeychainError) { try texts() }
-  }
+  public var dictionary: [String: String] { get throws(KeychainError) { try texts() } }
 
   private func texts() throws(KeychainError) -> [String: String] {
     var all: [String: String] = [:]
@@ -247,9 +236,7 @@ struct InheritedVariable: Sendable {
     else { return nil }
     do throws(KeychainError) {
       return (name, try CredentialReference(text))
-    } catch {
-      throw error.located("the inherited variable '\(name)'")
-    }
+    } catch { throw error.located("the inherited variable '\(name)'") }
   }
 
   private var sign: Int? { entry.firstIndex(of: UInt8(ascii: "=")) }

@@ -98,8 +98,7 @@ public struct EnvironmentFile: Sendable {
     // Only root makes devices, such as /dev/null.
     if isOurs, status.st_mode & S_IFMT == S_IFCHR { return }
     // With an access list, the bits of the group are the most that any user of the list may do.
-    let isGroupOurs =
-      status.st_gid == getegid() && cinheritedfiles_has_access_list(descriptor) == 0
+    let isGroupOurs = status.st_gid == getegid() && cinheritedfiles_has_access_list(descriptor) == 0
     guard isOurs, status.st_mode & S_IWOTH == 0, status.st_mode & S_IWGRP == 0 || isGroupOurs
     else { throw .environmentFileOfOthers(path) }
   }
@@ -255,9 +254,7 @@ struct EnvironmentFileReader {
     line += 1
   }
 
-  private mutating func passComment() {
-    while let next, next != Self.newline { position += 1 }
-  }
+  private mutating func passComment() { while let next, next != Self.newline { position += 1 } }
 
   /// Whether a value without quotes is before the white space here.
   private var endsPlainValue: Bool {
@@ -313,9 +310,7 @@ extension EnvironmentFileReader {
     }
     do throws(KeychainError) {
       return .reference(try CredentialReference(text))
-    } catch {
-      throw error.located("'\(name)', line \(line)")
-    }
+    } catch { throw error.located("'\(name)', line \(line)") }
   }
 
   /// Whether a longer text has what begins a reference, which the program would get as it is.

@@ -99,9 +99,7 @@ public struct EnvironmentPlan: Sendable {
       if case .reference(let reference) = entry.value {
         do throws(KeychainError) {
           try allowance.check(reference)
-        } catch {
-          throw error.located("'\(file.name)', line \(entry.line)")
-        }
+        } catch { throw error.located("'\(file.name)', line \(entry.line)") }
       }
       add(Variable(name: entry.name, value: entry.value, source: .file))
     }
@@ -112,17 +110,13 @@ public struct EnvironmentPlan: Sendable {
   /// - Parameter allowance: What they may name.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if one begins like a
   ///   reference and is none, or `refused`.
-  public mutating func addInherited(
-    allowing allowance: ReferenceAllowance
-  ) throws(KeychainError) {
+  public mutating func addInherited(allowing allowance: ReferenceAllowance) throws(KeychainError) {
     for variable in inherited where !VariableRules.unlocks(variable.name) {
       guard let (name, reference) = try variable.reference(), index(of: name) == nil
       else { continue }
       do throws(KeychainError) {
         try allowance.check(reference)
-      } catch {
-        throw error.located("the inherited variable '\(name)'")
-      }
+      } catch { throw error.located("the inherited variable '\(name)'") }
       add(Variable(name: name, value: .reference(reference), source: .inherited))
     }
   }
@@ -141,9 +135,7 @@ public struct EnvironmentPlan: Sendable {
   /// - Returns: The environment.
   /// - Throws: As `ReferenceResolver.resolve(_:)` and ``ChildEnvironment/set(_:to:)-(_,SecretBytes)``,
   ///   with the name of the variable.
-  public func resolve(
-    with resolver: ReferenceResolver
-  ) throws(KeychainError) -> ChildEnvironment {
+  public func resolve(with resolver: ReferenceResolver) throws(KeychainError) -> ChildEnvironment {
     var environment = ChildEnvironment(inheritance, of: inherited)
     for variable in variables {
       switch variable.value {
@@ -164,9 +156,7 @@ public struct EnvironmentPlan: Sendable {
     if variable.source.rank < variables[index].source.rank { variables[index] = variable }
   }
 
-  private func index(of name: String) -> Int? {
-    indices[Array(name.utf8)]
-  }
+  private func index(of name: String) -> Int? { indices[Array(name.utf8)] }
 }
 
 extension EnvironmentPlan.Source {
@@ -217,8 +207,7 @@ enum VariableRules {
   /// Whether a clean environment has a variable: where programs and the user's files are, the
   /// terminal, the language, the time zone, and where the user's stores are.
   static func isUsual(_ name: some Collection<UInt8>) -> Bool {
-    name.starts(with: "LC_".utf8)
-      || (usual + places).contains { $0.utf8.elementsEqual(name) }
+    name.starts(with: "LC_".utf8) || (usual + places).contains { $0.utf8.elementsEqual(name) }
   }
 
   private static let usual = [
@@ -275,12 +264,9 @@ public struct ReferenceAllowance: Sendable {
 
   /// Checks that a reference may be named.
   ///
-  /// - Parameter reference: The reference.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
   public func check(_ reference: CredentialReference) throws(KeychainError) {
-    let isAllowed = services.contains {
-      reference.belongs(to: $0, defaultService: defaultService)
-    }
+    let isAllowed = services.contains { reference.belongs(to: $0, defaultService: defaultService) }
     guard services.isEmpty || isAllowed else {
       let name = reference.serviceName(default: defaultService)
       throw KeychainError(
@@ -297,9 +283,7 @@ extension ReferenceResolver {
   ) throws(KeychainError) -> SecretBytes {
     do throws(KeychainError) {
       return try resolve(reference)
-    } catch {
-      throw error.located("'\(name)'")
-    }
+    } catch { throw error.located("'\(name)'") }
   }
 }
 

@@ -96,15 +96,11 @@ public struct GitCredentialHelper: Sendable {
   ///   since the request is ambiguous, or if it reads no answer.
   public static func reply(
     to failure: KeychainError, of operation: GitCredentialOperation
-  ) -> String {
-    operation == .get && failure.code != .ambiguous ? stopsGit : ""
-  }
+  ) -> String { operation == .get && failure.code != .ambiguous ? stopsGit : "" }
 
   /// The line that stops git.
   package static let stopsGit = "quit=1\n"
-}
 
-extension GitCredentialHelper {
   /// Returns the credentials that a request may mean.
   func matches(
     _ request: GitCredentialRequest, on server: GitServer
@@ -142,9 +138,7 @@ public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
 
 extension GitCredentialHelper {
   /// Appends the credential that a request means; nothing if there is none.
-  func get(
-    _ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer
-  ) throws {
+  func get(_ request: GitCredentialRequest, _ answer: inout GitCredentialAnswer) throws {
     guard let server = try GitServer(request),
       let match = try matches(request, on: server).best(for: request, on: server),
       let stored = try store.secret(for: match.identity)
@@ -184,9 +178,7 @@ extension GitCredentialHelper {
     // git stores an empty name with an empty password for servers that use Kerberos.
     return account.isEmpty && secret.password.bytes.count > 0 ? nil : account
   }
-}
 
-extension GitCredentialHelper {
   /// How long others may keep changing a credential.
   static var retryTime: Duration { .seconds(10) }
 
@@ -276,9 +268,7 @@ extension GitCredentialHelper {
       mode: match.map { .replace(version: $0.credential.version) } ?? .addOnly)
   }
 
-  private static func layout(
-    _ secret: SharedSecret, _ token: SharedSecret?
-  ) throws -> SecretBytes {
+  private static func layout(_ secret: SharedSecret, _ token: SharedSecret?) throws -> SecretBytes {
     guard let token else { return try secret.copy() }
     var lines = try GitCredentialAnswer()
     try lines.append(secret)
@@ -296,9 +286,7 @@ extension GitCredentialHelper {
       authenticationType: given.scheme ?? "")
     return CredentialIdentity(.internetPassword(password), accessGroup: accessGroup)
   }
-}
 
-extension GitCredentialHelper {
   /// Removes the credentials that have everything that a request says.
   ///
   /// A password that was renewed after the rejected one had been given is another one, and stays.
@@ -313,9 +301,7 @@ extension GitCredentialHelper {
     for match in try matches(request, on: server) {
       do {
         try erase(match, request)
-      } catch {
-        failure = failure ?? error
-      }
+      } catch { failure = failure ?? error }
     }
     if let failure { throw failure }
   }
@@ -344,9 +330,8 @@ extension GitCredentialHelper {
           match.identity, expectedVersion: stored.credential.version,
           includingOtherPrograms: stored.credential.isOfOtherProgram)
         return
-      } catch {
+      } catch let error where error.code == .versionConflict && !deadline.hasPassed {
         // It was changed after it was compared, so it may be another one.
-        guard error.code == .versionConflict, !deadline.hasPassed else { throw error }
       }
       Deadline.pause()
     }

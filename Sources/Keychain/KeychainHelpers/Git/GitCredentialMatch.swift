@@ -83,9 +83,7 @@ enum GitAuthentication {
 
 extension [GitCredentialMatch] {
   /// Returns the credential that a request means; `nil` if there is none.
-  func best(
-    for request: GitCredentialRequest, on server: GitServer
-  ) throws -> GitCredentialMatch? {
+  func best(for request: GitCredentialRequest, on server: GitServer) throws -> GitCredentialMatch? {
     let known = filter { $0.scheme == nil || request.understandsAuthenticationTypes }
     guard let fit = known.map({ $0.fit(request) }).min(by: { $0.lexicographicallyPrecedes($1) })
     else { return nil }
@@ -150,9 +148,7 @@ struct GitGivenSecret {
   }
 
   /// Returns whether a stored secret is this one.
-  func isEqual(to stored: GitSecret) -> Bool {
-    bytes.bytes.isEqual(to: stored.password.bytes)
-  }
+  func isEqual(to stored: GitSecret) -> Bool { bytes.bytes.isEqual(to: stored.password.bytes) }
 }
 
 extension GitSecret {
@@ -189,7 +185,6 @@ struct GitSecret {
 
   var isExpired: Bool { expires.map { $0 <= Date() } ?? false }
 
-  /// Reads the secret of a credential.
   init(_ stored: borrowing StoredSecret) throws {
     let credential = stored.credential
     let hasLines = credential.isOfOtherProgram || credential.contentType == Self.contentType
@@ -202,15 +197,12 @@ struct GitSecret {
   }
 }
 
-/// The lines of a secret.
 private struct GitSecretLines {
   var password: SharedSecret?
   var refreshToken: SharedSecret?
   var expires: Date?
 
-  mutating func read(
-    _ bytes: RawSpan, hasLines: Bool, of identity: CredentialIdentity
-  ) throws {
+  mutating func read(_ bytes: RawSpan, hasLines: Bool, of identity: CredentialIdentity) throws {
     var start = 0
     repeat {
       let end = bytes.index(of: UInt8(ascii: "\n"), from: start) ?? bytes.byteCount
@@ -227,9 +219,7 @@ private struct GitSecretLines {
     } while start <= bytes.byteCount
   }
 
-  private mutating func take(
-    _ line: RawSpan, of identity: CredentialIdentity
-  ) throws {
+  private mutating func take(_ line: RawSpan, of identity: CredentialIdentity) throws {
     // Text without a key is another program's secret, of which the first line may be no password.
     guard let sign = line.index(of: UInt8(ascii: "="), from: 0),
       let key = line.extracting(0..<sign).text

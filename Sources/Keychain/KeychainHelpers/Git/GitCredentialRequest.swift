@@ -204,11 +204,9 @@ struct GitServer {
     return hosts.contains { $0.hasSameBytes(as: writtenHost) } ? hosts : hosts + [writtenHost]
   }
 
-  /// Returns whether an internet password is of this server.
   func isServer(of password: InternetPassword) -> Bool {
     origin
-      == ServerOrigin(
-        protocol: password.protocol, host: password.server, port: password.port)
+      == ServerOrigin(protocol: password.protocol, host: password.server, port: password.port)
   }
 }
 
@@ -224,10 +222,8 @@ extension KeychainError {
   private static func invalidGitRequest(_ fault: String) -> Self {
     Self(.invalidArgument, "the request \(fault)", recovery: "look at the URL of the repository")
   }
-}
 
-// What is stored.
-extension KeychainError {
+  // What is stored.
   static func ambiguousForGit(_ identities: [CredentialIdentity]) -> Self {
     let names = identities.map(\.description).joined(separator: "; ")
     return Self(

@@ -49,11 +49,6 @@ extension JSONScanner {
 }
 
 extension SecretBuffer {
-  /// Appends text as it is.
-  mutating func append(_ text: String) throws(SecretsError) {
-    for unit in text.utf8 { try append(unit) }
-  }
-
   /// Appends a string of JSON: with quotes, and with escapes where they are needed.
   ///
   /// The bytes are text in UTF-8; what is not ASCII stays as it is.
@@ -84,7 +79,6 @@ extension SecretBuffer {
     }
   }
 
-  /// Appends a string of JSON.
   mutating func appendJSON(_ text: String) throws(SecretsError) {
     var text = text
     text.makeContiguousUTF8()

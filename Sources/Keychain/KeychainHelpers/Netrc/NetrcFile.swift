@@ -47,9 +47,7 @@ public struct NetrcFile: ~Copyable, Sendable {
     guard let word = entry.password else { return nil }
     do throws(SecretsError) {
       return try text.withBytes { bytes throws(SecretsError) in try word.value(in: bytes) }
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 
   /// Returns the text without some entries; every other byte stays, comments within them too.
@@ -59,9 +57,7 @@ public struct NetrcFile: ~Copyable, Sendable {
   /// - Parameter removed: Entries of this file.
   /// - Returns: The rest.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
-  public borrowing func text(
-    without removed: [NetrcEntry]
-  ) throws(KeychainError) -> SecretBytes {
+  public borrowing func text(without removed: [NetrcEntry]) throws(KeychainError) -> SecretBytes {
     do throws(SecretsError) {
       return try text.withBytes { bytes throws(SecretsError) in
         var rest = try SecretBuffer()
@@ -76,9 +72,7 @@ public struct NetrcFile: ~Copyable, Sendable {
         try rest.append(bytes.extracting(position..<bytes.byteCount))
         return try rest.finish()
       }
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 }
 
@@ -132,7 +126,6 @@ public struct NetrcEntry: Sendable {
   /// Whether there is a password.
   public var hasPassword: Bool { password != nil }
 
-  /// The words of the password.
   var password: NetrcWord?
 
   /// Whether a value of it is read differently by different programs.
@@ -147,7 +140,6 @@ public struct NetrcEntry: Sendable {
     pieces = [word.range]
   }
 
-  /// Adds a word to it.
   mutating func extend(by word: NetrcWord) {
     if word.followsComment {
       pieces.append(word.range)
@@ -245,10 +237,8 @@ extension KeychainError {
   static func expiredForNetrc(_ identity: CredentialIdentity) -> Self {
     Self(.expired, "\(identity) has expired", recovery: "store a new password")
   }
-}
 
-// What cannot be written.
-extension KeychainError {
+  // What cannot be written.
   static func noLoginForNetrc(_ host: String) -> Self {
     Self(
       .refused, "the password of '\(host)' has no account, which a netrc file needs",
@@ -260,13 +250,135 @@ extension KeychainError {
       .refused, "the \(part) of '\(host)' \(reason), and programs read that differently in netrc",
       recovery: "choose another \(part), or hand it over in another way")
   }
-}
 
-// What cannot be read.
-extension KeychainError {
+  // What cannot be read.
   static func unreadableNetrc(_ line: Int, _ reason: String) -> Self {
     Self(
       .undecodable, "line \(line) of the netrc file \(reason)",
       recovery: "correct the line, or leave it out")
+  }
+}
+
+/// Writes the netrc text that curl, Python and SwiftPM read alike.
+///
+/// ```swift
+/// var writer = try NetrcWriter()
+/// try writer.append(
+///   host: "packages.example.com", login: "token", password: SecretBytes(copying: "hunter2"))
+/// let text = try writer.finish()
+/// print(text.count)
+/// ```
+public struct NetrcWriter: ~Copyable {
+  private var buffer: SecretBuffer
+
+  /// Creates an empty text.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public init() throws(KeychainError) { buffer = try translated(secrets: try SecretBuffer()) }
+
+  /// Appends the entry of a host.
+  ///
+  /// Readers disagree about which of two entries of a host counts: append one for each.
+  ///
+  /// - Parameters:
+  ///   - host: The host.
+  ///   - login: The account; `token` for a token of SwiftPM.
+  ///   - password: The password.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if a value is empty or too long,
+  ///   is not UTF-8, or has quotes, backslashes, control characters, or white space other than the
+  ///   blank. The error names the host and not the value. Nothing was appended then.
+  public mutating func append(
+    host: String, login: String, password: borrowing SecretBytes
+  ) throws(KeychainError) {
+    let login = try translated(secrets: try SecretBytes(copying: login))
+    guard login.count > 0 else { throw .noLoginForNetrc(host) }
+    guard let address = NetrcAddress(host), address.port == nil else {
+      throw .unwritableInNetrc("name", host: host, "is no host")
+    }
+    let forms = (login: NetrcForm(of: login), password: NetrcForm(of: password))
+    if case .unwritable(let reason) = forms.login {
+      throw .unwritableInNetrc("account", host: host, reason)
+    }
+    if case .unwritable(let reason) = forms.password {
+      throw .unwritableInNetrc("password", host: host, reason)
+    }
+    try translating { () throws(SecretsError) in
+      try buffer.append("machine \(address.host)\n  login ")
+      try append(login, forms.login)
+      try buffer.append("\n  password ")
+      try append(password, forms.password)
+      try buffer.append("\n")
+    }
+  }
+
+  /// Returns the text.
+  ///
+  /// - Returns: The text, with a newline at its end unless it is empty.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public consuming func finish() throws(KeychainError) -> SecretBytes {
+    do { return try buffer.finish() } catch { throw KeychainError(error) }
+  }
+
+  private mutating func append(
+    _ value: borrowing SecretBytes, _ form: NetrcForm
+  ) throws(SecretsError) {
+    if case .quoted = form { try buffer.append("\"") }
+    try value.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
+    if case .quoted = form { try buffer.append("\"") }
+  }
+}
+
+/// How a value is written, so that curl, Python and SwiftPM read the same.
+enum NetrcForm {
+  case plain
+  case quoted
+
+  /// Readers disagree about it; the reason continues "the password of HOST".
+  case unwritable(String)
+
+  /// The longest line that curl reads is 4,095 bytes long.
+  static let maximumCount = 4000
+
+  init(of value: borrowing SecretBytes) { self = value.withBytes { Self(of: $0) } }
+
+  private init(of bytes: RawSpan) {
+    guard bytes.byteCount > 0 else {
+      self = .unwritable("is empty")
+      return
+    }
+    guard bytes.byteCount <= Self.maximumCount else {
+      self = .unwritable("has more than \(Self.maximumCount) bytes")
+      return
+    }
+    guard let text = try? UTF8Span(validating: Span(_bytes: bytes)) else {
+      self = .unwritable("is not UTF-8")
+      return
+    }
+    var scalars = text.makeUnicodeScalarIterator()
+    // Without quotes, curl and SwiftPM take it for a comment.
+    var needsQuotes = bytes.byte(at: 0) == UInt8(ascii: "#")
+    while let scalar = scalars.next() {
+      if let reason = Self.objection(to: scalar) {
+        self = .unwritable(reason)
+        return
+      }
+      if scalar == " " { needsQuotes = true }
+    }
+    self = needsQuotes ? .quoted : .plain
+  }
+
+  private static func objection(to scalar: Unicode.Scalar) -> String? {
+    switch scalar {
+    case "\n", "\r": "has a line break"
+    case "\"": "has a quote"
+    case "\\": "has a backslash"
+    case " ": nil
+    default:
+      switch scalar.properties.generalCategory {
+      case .control: "has a control character"
+      case _ where scalar.properties.isWhitespace: "has white space other than the blank"
+      default: nil
+      }
+    }
   }
 }

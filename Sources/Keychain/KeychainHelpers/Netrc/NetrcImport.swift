@@ -72,7 +72,6 @@ public struct NetrcImport: ~Copyable {
 
   /// Returns the items that the store had in a state before the import.
   ///
-  /// - Parameter state: The state.
   /// - Returns: The items, in the order of the file.
   public borrowing func items(_ state: State) -> [NetrcImportPlan.Item] {
     zip(plan.items, states).filter { $0.1 == state }.map(\.0)
@@ -95,8 +94,7 @@ public struct NetrcImport: ~Copyable {
     var added: [Credential] = []
     do throws(KeychainError) {
       try forEachChange { identity, update, password throws(KeychainError) in
-        let merged = try store.merge(
-          update, secret: password, into: identity, mode: .addOrReplace)
+        let merged = try store.merge(update, secret: password, into: identity, mode: .addOrReplace)
         if merged.replaced?.isOfOtherProgram ?? true { added.append(merged.credential) }
       }
     } catch {
@@ -297,12 +295,8 @@ public struct NetrcImportPlan: Sendable {
       accounts[host] = .some(nil)
     }
   }
-}
 
-extension NetrcImportPlan {
-  private static func identity(
-    of entry: NetrcEntry, _ accessGroup: String
-  ) -> CredentialIdentity? {
+  private static func identity(of entry: NetrcEntry, _ accessGroup: String) -> CredentialIdentity? {
     guard case .machine(let name) = entry.subject, let address = NetrcAddress(name),
       let login = entry.login, !login.isEmpty
     else { return nil }

@@ -64,9 +64,7 @@ public struct NetrcSelection: Hashable, Sendable {
   /// Hashes the parts as bytes.
   ///
   /// - Parameter hasher: Takes the bytes.
-  public func hash(into hasher: inout Hasher) {
-    description.hashUTF8(into: &hasher)
-  }
+  public func hash(into hasher: inout Hasher) { description.hashUTF8(into: &hasher) }
 }
 
 extension NetrcSelection: CustomStringConvertible {

@@ -70,11 +70,7 @@ public struct SecretTemplate: Sendable {
         }
       }
     }
-    do throws(SecretsError) {
-      return try filled.finish()
-    } catch {
-      throw KeychainError(error)
-    }
+    do throws(SecretsError) { return try filled.finish() } catch { throw KeychainError(error) }
   }
 
   /// A template can name a long secret often.
@@ -100,9 +96,7 @@ struct TemplateReader {
   /// The quotes of the line before `position`, for each form.
   private var quotes = TemplateForm.allCases.map { TemplateQuotes($0) }
 
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
-  }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   mutating func parts() throws(KeychainError) -> [SecretTemplate.Part] {
     var parts: [SecretTemplate.Part] = []
@@ -148,11 +142,8 @@ struct TemplateReader {
         try self.form(trimmed((sign + 1)..<range.upperBound), of: reference)
       }
       return .marker(
-        TemplateMarker(
-          reference: reference, form: form?.form, quote: form?.quote, place: place))
-    } catch {
-      throw place.located(error)
-    }
+        TemplateMarker(reference: reference, form: form?.form, quote: form?.quote, place: place))
+    } catch { throw place.located(error) }
   }
 
   /// Returns the form of a name, and the quote that is open here by its rules.
@@ -163,9 +154,7 @@ struct TemplateReader {
       form.rawValue.utf8.elementsEqual(bytes[name])
     }
     guard let (form, quotes) = found else { throw .unknownForm }
-    guard form != .yaml || quotes.open != UInt8(ascii: "'") else {
-      throw .singleQuotes(reference)
-    }
+    guard form != .yaml || quotes.open != UInt8(ascii: "'") else { throw .singleQuotes(reference) }
     guard !quotes.isNested else {
       throw form == .shell ? .inExpansion(reference) : .innerText(reference, form)
     }
@@ -258,9 +247,7 @@ struct TemplateMarker: Sendable {
   let place: TemplatePlace
 
   /// Writes what its reference names.
-  func write(
-    _ secret: borrowing SecretBytes, to buffer: inout SecretBuffer
-  ) throws(KeychainError) {
+  func write(_ secret: borrowing SecretBytes, to buffer: inout SecretBuffer) throws(KeychainError) {
     let objection = secret.withBytes { bytes in form?.objection(to: bytes) }
     if let objection { throw .unwritable(reference, objection) }
     do throws(SecretsError) {
@@ -268,9 +255,7 @@ struct TemplateMarker: Sendable {
         guard let form else { return try buffer.append(bytes) }
         try form.write(bytes, within: quote, to: &buffer)
       }
-    } catch {
-      throw KeychainError(error)
-    }
+    } catch { throw KeychainError(error) }
   }
 
   /// Calls a closure with the reference; a failure says where the marker is.
@@ -279,9 +264,7 @@ struct TemplateMarker: Sendable {
   ) throws(KeychainError) -> Result {
     do throws(KeychainError) {
       return try body(reference)
-    } catch {
-      throw place.located(error)
-    }
+    } catch { throw place.located(error) }
   }
 }
 

@@ -92,9 +92,7 @@ struct TemplateQuotes {
   /// The last four bytes; 0 for an escaped one.
   private var recent = UInt32(TemplateQuotes.newline)
 
-  init(_ form: TemplateForm) {
-    self.form = form
-  }
+  init(_ form: TemplateForm) { self.form = form }
 
   /// Whether the place is read twice, so that the escapes of the form do not keep a secret intact.
   var isNested: Bool { hasInnerText || !expansions.isEmpty }
@@ -106,10 +104,8 @@ struct TemplateQuotes {
     recent = recent << 8 | UInt32(wasEscaped ? 0 : byte)
     switch byte {
     case Self.newline: self = TemplateQuotes(form)
-    case _ where wasEscaped:
-      if byte == Self.doubleQuote, form != .shell { hasInnerText.toggle() }
-    case UInt8(ascii: "\\"):
-      isEscaped = open == Self.doubleQuote || open == nil && form == .shell
+    case _ where wasEscaped: if byte == Self.doubleQuote, form != .shell { hasInnerText.toggle() }
+    case UInt8(ascii: "\\"): isEscaped = open == Self.doubleQuote || open == nil && form == .shell
     case Self.doubleQuote, Self.singleQuote:
       if open == byte {
         (open, hasInnerText) = (nil, false)
@@ -118,8 +114,7 @@ struct TemplateQuotes {
         // `$'` has escapes of its own.
         if form == .shell, byte == Self.singleQuote, previous == UInt8(ascii: "$") { neverEnd() }
       }
-    default:
-      if form == .shell, open != Self.singleQuote { passExpansion(byte, after: previous) }
+    default: if form == .shell, open != Self.singleQuote { passExpansion(byte, after: previous) }
     }
   }
 
@@ -139,8 +134,7 @@ struct TemplateQuotes {
     switch byte {
     case UInt8(ascii: "("):
       if isExpansion || open == nil && !expansions.isEmpty { begin(endingWith: ")") }
-    case UInt8(ascii: "{") where isExpansion:
-      expansions.append((UInt8(ascii: "}"), open))
+    case UInt8(ascii: "{") where isExpansion: expansions.append((UInt8(ascii: "}"), open))
     case UInt8(ascii: "`") where expansions.last?.end != byte: begin(endingWith: "`")
     case UInt8(ascii: "`"): end(byte)
     case UInt8(ascii: "}") where open == expansions.last?.quote: end(byte)
@@ -162,9 +156,7 @@ struct TemplateQuotes {
   }
 
   /// Takes the rest of the line for nested.
-  private mutating func neverEnd() {
-    expansions.append((Self.newline, open))
-  }
+  private mutating func neverEnd() { expansions.append((Self.newline, open)) }
 
   private static let newline = UInt8(ascii: "\n")
   private static let doubleQuote = UInt8(ascii: "\"")

@@ -1,7 +1,6 @@
 internal import CLibsecret
 internal import PrephirencesSystem
 
-/// A method call.
 struct BusCall: Sendable {
   let destination: String
   let path: String
@@ -33,9 +32,7 @@ private final class PendingCall {
     guard !deadline.hasPassed else { return fail(.timedOut) }
     do throws(BusError) {
       result = .success(try BusValue(reading: answer, as: type))
-    } catch {
-      fail(error)
-    }
+    } catch { fail(error) }
   }
 }
 
@@ -43,9 +40,7 @@ extension BusConnection {
   /// Sends calls together, and returns their answers in the same order.
   ///
   /// Returns an answer or an error for each call.
-  func results(
-    of calls: [BusCall], _ deadline: Deadline
-  ) -> [BusAnswer] {
+  func results(of calls: [BusCall], _ deadline: Deadline) -> [BusAnswer] {
     guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
     guard !isClosed else { return calls.map { _ in .failure(failure(.closed)) } }
     guard let context = MainContext(library) else { return calls.map { _ in .failure(.failed) } }
@@ -61,10 +56,7 @@ extension BusConnection {
     }
   }
 
-  /// Makes one call.
-  func result(
-    of call: BusCall, _ deadline: Deadline
-  ) throws(BusError) -> BusValue {
+  func result(of call: BusCall, _ deadline: Deadline) throws(BusError) -> BusValue {
     guard let result = results(of: [call], deadline).first else { throw .failed }
     return try result.get()
   }
@@ -102,10 +94,8 @@ enum BusAnswer: Sendable {
   case success(BusValue)
   case failure(BusError)
 
-  /// The failure, if there is one.
   var error: BusError? { if case .failure(let error) = self { error } else { nil } }
 
-  /// Returns the value, or throws the failure.
   func get() throws(BusError) -> BusValue {
     switch self {
     case .success(let value): value
@@ -116,10 +106,8 @@ enum BusAnswer: Sendable {
 
 /// Why a call on the bus failed.
 enum BusError: Error, Hashable {
-  /// No answer arrived by the deadline.
   case timedOut
 
-  /// The connection has ended.
   case closed
 
   /// The other side answered with this error.
@@ -164,8 +152,7 @@ enum BusError: Error, Hashable {
   /// Whether the message was not delivered because its receiver has ended.
   var isUndelivered: Bool {
     switch self {
-    case .closed, .noOwner, .remote("org.freedesktop.DBus.Error.ServiceUnknown"):
-      true
+    case .closed, .noOwner, .remote("org.freedesktop.DBus.Error.ServiceUnknown"): true
     default: self == .noSession
     }
   }

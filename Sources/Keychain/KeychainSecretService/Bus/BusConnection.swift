@@ -6,7 +6,6 @@ internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
 
-/// A connection to the session bus.
 @safe
 final class BusConnection: @unchecked Sendable {
   // @unchecked Sendable because all threads may use GLib's connection, and nothing here changes.
@@ -27,9 +26,7 @@ final class BusConnection: @unchecked Sendable {
     let far: CInt
     do throws(Errno) {
       (relay, far) = try BusRelay.start(socket)
-    } catch {
-      throw .busyBus(address, error.rawValue)
-    }
+    } catch { throw .busyBus(address, error.rawValue) }
     do throws(BusError) {
       unsafe pointer = try Self.handshake(far, relay, library, deadline)
     } catch {
@@ -45,7 +42,6 @@ final class BusConnection: @unchecked Sendable {
     unsafe library.functions.g_object_unref(UnsafeMutableRawPointer(pointer))
   }
 
-  /// Whether the connection has ended.
   var isClosed: Bool { unsafe library.functions.g_dbus_connection_is_closed(pointer) != 0 }
 
   /// Ends the connection: calls that wait for an answer fail.
@@ -95,9 +91,7 @@ final class BusConnection: @unchecked Sendable {
     let flags = UInt32(CLIBSECRET_AUTHENTICATION_CLIENT | CLIBSECRET_MESSAGE_BUS_CONNECTION)
     let connection = unsafe functions.g_dbus_connection_new_sync(
       stream, nil, flags, nil, nil, &error)
-    guard let connection = unsafe connection else {
-      throw unsafe BusError(taking: error, library)
-    }
+    guard let connection = unsafe connection else { throw unsafe BusError(taking: error, library) }
     return unsafe connection
   }
 }
@@ -121,19 +115,12 @@ final class MainContext {
   /// Ends the queue.
   ///
   /// Call it on the thread that created the queue, after everything in it has ended.
-  func end() {
-    unsafe library.functions.g_main_context_pop_thread_default(pointer)
-  }
+  func end() { unsafe library.functions.g_main_context_pop_thread_default(pointer) }
 
-  /// Waits for an event and handles it.
-  func waitForEvent() {
-    _ = unsafe library.functions.g_main_context_iteration(pointer, 1)
-  }
+  func waitForEvent() { _ = unsafe library.functions.g_main_context_iteration(pointer, 1) }
 
   /// Ends a wait, from any thread.
-  func wakeUp() {
-    unsafe library.functions.g_main_context_wakeup(pointer)
-  }
+  func wakeUp() { unsafe library.functions.g_main_context_wakeup(pointer) }
 
   /// Wakes the waiting thread regularly while `body` runs, so that it can check the time.
   func ticking<Result>(_ milliseconds: UInt32, _ body: () -> Result) -> Result {
@@ -161,7 +148,6 @@ enum SessionEnvironment {
     "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
   ]
 
-  /// Returns the variables of the process.
   static func ofProcess() -> [String: String] {
     names.reduce(into: [:]) { values, name in
       values[name] = unsafe getenv(name).flatMap { unsafe String(validatingCString: $0) }
@@ -169,7 +155,6 @@ enum SessionEnvironment {
   }
 }
 
-/// A signal that arrived.
 struct BusSignal: Sendable {
   let name: String
   let arguments: BusValue
@@ -185,9 +170,7 @@ struct BusSignalMatch: Sendable {
 
   /// The required type of the arguments; other signals are ignored.
   let arguments: BusType
-}
 
-extension BusSignalMatch {
   /// The signal of the bus that the owner of a unique name has ended.
   static func endOfOwner(_ name: String) -> Self {
     Self(
@@ -225,15 +208,13 @@ extension BusConnection {
         else { return }
         let handler = unsafe Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
         guard let kept = unsafe handler.library.functions.g_variant_ref(arguments) else { return }
-        unsafe handler.take(
-          String(cString: name), VariantReference(taking: kept, handler.library))
+        unsafe handler.take(String(cString: name), VariantReference(taking: kept, handler.library))
       }, Unmanaged.passRetained(SignalHandler(library, match.arguments, handle)).toOpaque(),
       { data in
         if let data = unsafe data { unsafe Unmanaged<SignalHandler>.fromOpaque(data).release() }
       })
   }
 
-  /// Stops listening.
   func endListening(_ number: UInt32) {
     unsafe library.functions.g_dbus_connection_signal_unsubscribe(pointer, number)
   }

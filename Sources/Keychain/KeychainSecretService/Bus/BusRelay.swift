@@ -77,9 +77,7 @@ final class BusRelay: @unchecked Sendable {
   var failure: BusError? { reason.withLock { $0 } }
 
   /// Ends the connection: calls that wait for an answer fail.
-  func end() {
-    for descriptor in [bus, near] { shutdown(descriptor, CInt(SHUT_RDWR)) }
-  }
+  func end() { for descriptor in [bus, near] { shutdown(descriptor, CInt(SHUT_RDWR)) } }
 
   /// Lets answers to the next calls that are made together pass.
   func renewAllowance() { allowance.store(Self.groupLimit, ordering: .relaxed) }
@@ -117,9 +115,7 @@ final class BusRelay: @unchecked Sendable {
     var hasPassed = false
     do throws(BusError) {
       while try passMessage(&input, &signals, &hasPassed) {}
-    } catch {
-      reason.withLock { $0 = error }
-    }
+    } catch { reason.withLock { $0 = error } }
   }
 
   /// Passes on the next message; returns `false` at the end of the connection.
@@ -346,9 +342,7 @@ struct BusMessageHeader {
   mutating func read(fields bytes: ArraySlice<UInt8>) -> Bool {
     let end = Self.fixedCount + Int(Self.number(bytes, 12, isBigEndian))
     var place = Self.fixedCount
-    func byte(_ offset: Int) -> UInt8? {
-      offset < end ? bytes[bytes.startIndex + offset] : nil
-    }
+    func byte(_ offset: Int) -> UInt8? { offset < end ? bytes[bytes.startIndex + offset] : nil }
     while place < end {
       // The code of the field, and its type: a signature of one letter.
       guard let code = byte(place), byte(place + 1) == 1, let type = byte(place + 2),

@@ -28,9 +28,7 @@ enum BusAddress: Hashable, Sendable {
     // The variable is often missing although there is a bus, such as under `sudo -u` or in cron.
     guard let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
       unsafe access(runtime + "/bus", F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
-    else {
-      throw KeychainError(.noStore, "there is no session bus here", recovery: Self.recovery)
-    }
+    else { throw KeychainError(.noStore, "there is no session bus here", recovery: Self.recovery) }
     self = .path(runtime + "/bus")
   }
 
@@ -42,9 +40,7 @@ enum BusAddress: Hashable, Sendable {
       guard let colon = address.firstIndex(of: ":"), address[..<colon] == "unix" else { continue }
       for pair in address[address.index(after: colon)...].split(separator: ",") {
         let parts = pair.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, let value = unescaped(parts[1]) else {
-          continue
-        }
+        guard parts.count == 2, let value = unescaped(parts[1]) else { continue }
         if parts[0] == "path" { return .path(value) }
         if parts[0] == "abstract" { return .abstract(value) }
       }
@@ -144,9 +140,7 @@ struct BusSocket: ~Copyable {
       throw .busyBus(address, errno)
     }
     let peer = ProcessIdentity(user: credentials.user, process: credentials.process)
-    guard peer.isOurs else {
-      throw .busOfAnotherUser(address, peer.user)
-    }
+    guard peer.isOurs else { throw .busOfAnotherUser(address, peer.user) }
     return peer
   }
 
@@ -166,9 +160,7 @@ struct BusSocket: ~Copyable {
       }
       guard result != 0 else { return }
       guard errno == EAGAIN || errno == EINTR else { throw failure(errno, address) }
-      guard !deadline.hasPassed else {
-        throw KeychainError.silentBus(address)
-      }
+      guard !deadline.hasPassed else { throw KeychainError.silentBus(address) }
       usleep(5000)
     }
   }
@@ -244,9 +236,7 @@ extension KeychainError {
       underlying: code.map { .system(errno: $0) })
   }
 
-  private static func text(of code: CInt) -> String {
-    Errno(rawValue: code).description
-  }
+  private static func text(of code: CInt) -> String { Errno(rawValue: code).description }
 
   static func silentBus(_ address: BusAddress) -> Self {
     Self(

@@ -81,7 +81,6 @@ indirect enum BusValue: Sendable {
 /// Every call needs one: a provider may answer with anything, and if a value is read as the wrong
 /// type, GLib ends the process or never calls back.
 enum BusType: Sendable {
-  /// No values.
   case nothing
 
   /// Values of these types, concatenated as in D-Bus signatures.
@@ -182,9 +181,7 @@ extension BusValue {
     guard count <= maximumElementCount else { throw .tooManyElements }
     return (0..<count).compactMap { value.child($0) }
   }
-}
 
-extension BusValue {
   /// Creates GLib's value, with a floating reference that its user must sink.
   ///
   /// A text must not contain NUL, which no message can carry.

@@ -95,7 +95,6 @@ struct ItemFinder {
   }
 }
 
-/// The item of an identity.
 struct FoundItem {
   let item: ServiceItem
 
@@ -280,8 +279,7 @@ extension ItemFinder {
   /// Returns all items of the collection: in KeePassXC, a search without conditions finds none.
   func allPaths() throws(KeychainError) -> [String] {
     let answer = try operation.answer(
-      to: operation.getProperty(
-        collection, ServiceOperation.collectionInterface, "Items", "ao"))
+      to: operation.getProperty(collection, ServiceOperation.collectionInterface, "Items", "ao"))
     return answer.elements.first?.texts ?? []
   }
 }
@@ -320,9 +318,7 @@ extension ItemFinder {
       do throws(KeychainError) {
         try finder.unlockIfNeeded()
         return finder
-      } catch {
-        guard error == operation.noCollection else { throw error }
-      }
+      } catch { guard error == operation.noCollection else { throw error } }
     }
     try operation.createCollection()
     return try ItemFinder(operation)

@@ -112,10 +112,7 @@ struct ItemWriter: ~Copyable {
     }
   }
 
-  /// Removes an item.
-  borrowing func remove(
-    _ item: ServiceItem, _ identity: CredentialIdentity
-  ) throws(KeychainError) {
+  borrowing func remove(_ item: ServiceItem, _ identity: CredentialIdentity) throws(KeychainError) {
     announcer.willRemove(item.path)
     let call = operation.call(
       item.path, ServiceOperation.itemInterface, "Delete", reply: .values("o"))
@@ -183,9 +180,7 @@ struct WriterLock: ~Copyable {
       try PrivateFile.makeFolder(folder)
       let path = try TrustedPath(resolving: folder).path + "/secret-service.lock"
       lock = try FileLock(exclusive: path, deadline: deadline)
-    } catch {
-      throw KeychainError(ofWriterLock: error)
-    }
+    } catch { throw KeychainError(ofWriterLock: error) }
   }
 
   /// Returns a version that is greater than all before.

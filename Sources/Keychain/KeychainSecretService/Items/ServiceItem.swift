@@ -37,7 +37,6 @@ struct ServiceItem {
     self.init(path: path, properties: .properties([("Attributes", attributes)]))
   }
 
-  /// Reads the properties of an item.
   init(path: String, properties: BusValue) {
     self.path = path
     isLocked = properties["Locked"]?.bool ?? false
@@ -97,8 +96,6 @@ struct ForeignItem {
   /// The attribute names for the account: ours, Python's, Go's and Rust's; keytar's; git's;
   /// KeePassXC's.
   static let accountNames = ["username", "account", "user", "UserName", "login"]
-
-  /// The attribute names for the service.
   static let serviceNames = [
     "service", "server", "host", "domain", "Title", "URL", "url", "profile",
   ]
@@ -144,9 +141,7 @@ struct ForeignItem {
 
   private static func has(
     _ names: [String], _ value: String, in attributes: CredentialAttributes
-  ) -> Bool {
-    names.contains { attributes[$0]?.hasSameBytes(as: value) ?? false }
-  }
+  ) -> Bool { names.contains { attributes[$0]?.hasSameBytes(as: value) ?? false } }
 
   private var identity: CredentialIdentity? {
     let account = first(Self.accountNames) ?? ""

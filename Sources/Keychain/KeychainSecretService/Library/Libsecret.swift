@@ -15,10 +15,8 @@ final class Libsecret: @unchecked Sendable {
 
   private static let loaded = Result { () throws(KeychainError) in try Libsecret(name) }
 
-  /// Returns the machine's library.
   static func shared() throws(KeychainError) -> Libsecret { try loaded.get() }
 
-  /// Loads a library.
   init(_ name: String) throws(KeychainError) {
     var functions = clibsecret()
     if let missing = unsafe clibsecret_load(&functions, name) {

@@ -61,9 +61,7 @@ final class ChangeListener: Sendable {
 
   private var isStopped: Bool { state.withLock(\.isStopped) || watch.value == nil }
 
-  private func pause() {
-    for _ in 0..<20 where !isStopped { usleep(100_000) }
-  }
+  private func pause() { for _ in 0..<20 where !isStopped { usleep(100_000) } }
 
   /// Listens until the connection or the provider ends.
   private func listen(startingProvider: Bool) {
@@ -133,16 +131,13 @@ final class ChangeListener: Sendable {
     ServiceOperation(connection, configuration, Deadline(after: configuration.deadline))
   }
 
-  /// Reads all items.
   private func takeAll(_ connection: SecretServiceConnection) -> Reading {
     let operation = operation(connection)
     do throws(KeychainError) {
       guard let items = try ItemFinder(operation).itemsIfUnlocked() else { return .hidden }
       watch.value?.take(self, .all(items))
       return .complete
-    } catch {
-      return Reading(failureOf: operation)
-    }
+    } catch { return Reading(failureOf: operation) }
   }
 
   /// Reads the item of a signal.
@@ -163,9 +158,7 @@ final class ChangeListener: Sendable {
         }
       if let report { watch.value?.take(self, report) }
       return .complete
-    } catch {
-      return Reading(failureOf: operation)
-    }
+    } catch { return Reading(failureOf: operation) }
   }
 }
 

@@ -15,9 +15,7 @@ final class ChangeWatch: WriteAnnouncer {
     var hasLedger = false
   }
 
-  init(_ configuration: SecretServiceConfiguration) {
-    self.configuration = configuration
-  }
+  init(_ configuration: SecretServiceConfiguration) { self.configuration = configuration }
 
   deinit { state.withLock { $0.listener }?.stop() }
 

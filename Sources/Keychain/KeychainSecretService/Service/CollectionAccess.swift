@@ -14,7 +14,6 @@ extension ServiceOperation {
 
   private static let defaultAlias = servicePath + "/aliases/default"
 
-  /// The call for the current default collection.
   var defaultCollectionQuestion: BusCall {
     service("ReadAlias", [.string("default")], reply: .values("o"))
   }
@@ -71,7 +70,6 @@ extension ServiceOperation {
     return found.first?.0
   }
 
-  /// The error if the collection does not exist.
   var noCollection: KeychainError {
     switch configuration.collection {
     case .default:
@@ -106,9 +104,7 @@ extension ServiceOperation {
       .lasting { operation throws(KeychainError) in try operation.unlock(path) },
       ifDenied: .lockedKeyring)
   }
-}
 
-extension ServiceOperation {
   /// The purpose of a provider's prompt.
   enum PromptKind {
     /// An internal step, which shows nothing if the collection is unlocked: KeePassXC creates every
@@ -131,7 +127,6 @@ extension ServiceOperation {
   private static let promptInterface = "org.freedesktop.Secret.Prompt"
   private static let dismissalTimeout = Duration.seconds(1)
 
-  /// Runs a prompt.
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {
@@ -209,9 +204,7 @@ extension ServiceOperation {
       to: BusSignalMatch(
         sender: connection.owner, interface: Self.promptInterface, name: "Completed", path: path,
         arguments: .values("bv"))
-    ) { signal in
-      outcome = .completed(isDismissed: signal.arguments.elements.first?.bool ?? true)
-    }
+    ) { signal in outcome = .completed(isDismissed: signal.arguments.elements.first?.bool ?? true) }
     // The prompt ends with its provider.
     let gone = bus.listen(
       to: .endOfOwner(connection.owner)

@@ -18,9 +18,7 @@ final class SecretServiceConnection: Sendable {
   static let name = "org.freedesktop.secrets"
 
   /// Connects, and starts the provider if requested and the bus can do that.
-  init(
-    _ address: BusAddress, _ deadline: Deadline, startingProvider: Bool
-  ) throws(KeychainError) {
+  init(_ address: BusAddress, _ deadline: Deadline, startingProvider: Bool) throws(KeychainError) {
     bus = try BusConnection(address, deadline)
     do throws(BusError) {
       var found = try bus.owner(of: Self.name, deadline)
@@ -30,9 +28,7 @@ final class SecretServiceConnection: Sendable {
       }
       guard let found else { throw startingProvider ? .closed : .noOwner }
       (owner, ownerIdentity) = (found.name, found.identity)
-    } catch {
-      throw Self.noProvider(error, address)
-    }
+    } catch { throw Self.noProvider(error, address) }
     guard ownerIdentity.isOurs else { throw .providerOfAnotherUser(ownerIdentity.user) }
   }
 
@@ -44,9 +40,7 @@ final class SecretServiceConnection: Sendable {
         let opened = try SecretSession(bus, owner, deadline)
         session = opened
         return .success(opened)
-      } catch {
-        return .failure(error)
-      }
+      } catch { return .failure(error) }
     }.get()
   }
 
@@ -92,9 +86,7 @@ extension BusConnection {
   }
 
   /// The call for the names of programs that the bus can start.
-  var activatableNames: BusCall {
-    busCall("ListActivatableNames", [], reply: .values("as"))
-  }
+  var activatableNames: BusCall { busCall("ListActivatableNames", [], reply: .values("as")) }
 
   /// Returns the unique name of the owner of a name, with its user and process, which the bus has
   /// from the kernel; `nil` if there is no owner.
@@ -121,7 +113,6 @@ extension BusConnection {
     return (owner, identity)
   }
 
-  /// Asks the bus to start the program of a name.
   func activate(_ name: String, _ deadline: Deadline) throws(BusError) {
     _ = try result(
       of: busCall("StartServiceByName", [.string(name), .uint32(0)], reply: .values("u")),
@@ -175,8 +166,7 @@ final class ConnectionSlot: Sendable {
         return existing
       case .connecting(let other):
         guard other.wait(timeout: .now() + deadline.seconds) == .success else { throw .timedOut }
-      case .none:
-        return try open(attempt, deadline, startingProvider: startingProvider)
+      case .none: return try open(attempt, deadline, startingProvider: startingProvider)
       }
     }
   }

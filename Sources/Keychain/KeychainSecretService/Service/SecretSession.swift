@@ -239,8 +239,7 @@ enum SessionNegotiation {
     guard let output = watches.withLock({ $0[connection]?.output(for: number) }),
       unsafe functions.g_dbus_message_get_message_type(message)
         == UInt32(CLIBSECRET_MESSAGE_METHOD_RETURN),
-      let problem = unsafe problem(
-        of: functions.g_dbus_message_get_body(message), output, library)
+      let problem = unsafe problem(of: functions.g_dbus_message_get_body(message), output, library)
     else { return unsafe message }
     watches.withLock { $0[connection]?.problem = problem }
     defer { unsafe functions.g_object_unref(UnsafeMutableRawPointer(message)) }

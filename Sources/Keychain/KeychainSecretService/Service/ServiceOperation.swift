@@ -42,9 +42,7 @@ final class ServiceOperation {
 
   /// Extends the deadline for more items, to twice that of a call at most: a provider that lists
   /// many items must not make a call take arbitrarily long.
-  func extendDeadline() {
-    deadline = Deadline(after: configuration.deadline).limited(by: limit)
-  }
+  func extendDeadline() { deadline = Deadline(after: configuration.deadline).limited(by: limit) }
 
   /// Excludes the time that the caller has used.
   func giveBackTime(since start: ContinuousClock.Instant) {
@@ -55,13 +53,9 @@ final class ServiceOperation {
 
   /// Makes any number of independent calls, many at a time.
   ///
-  /// A large keyring takes longer than the deadline of one call.
-  ///
-  /// A bus limits the number of calls that wait for answers. Calls that it refused are repeated
-  /// after the others were answered.
-  func manyResults(
-    of calls: [BusCall]
-  ) throws(KeychainError) -> [BusAnswer] {
+  /// A large keyring takes longer than the deadline of one call. A bus limits the number of calls
+  /// that wait for answers. Calls that it refused are repeated after the others were answered.
+  func manyResults(of calls: [BusCall]) throws(KeychainError) -> [BusAnswer] {
     var answers: [BusAnswer] = calls.map { _ in .failure(.limitExceeded) }
     var open = Array(calls.indices)
     while let first = open.first {
@@ -89,9 +83,7 @@ final class ServiceOperation {
     try translated(bus: result(of: call))
   }
 
-  func note(_ error: BusError) {
-    if failure == nil || error.endsConnection { failure = error }
-  }
+  func note(_ error: BusError) { if failure == nil || error.endsConnection { failure = error } }
 
   /// Sends what changes an item.
   func changing(
@@ -103,8 +95,7 @@ final class ServiceOperation {
     failure = nil
     do throws(KeychainError) {
       try body()
-    } catch {
-      guard failure?.leavesOutcomeOpen == true else { throw error }
+    } catch let error where failure?.leavesOutcomeOpen == true {
       throw .outcomeUnknown(
         ofChanging: "\(identity) in the desktop keyring", because: error.message,
         recovery: "look with \(.read) before you repeat it")
@@ -142,15 +133,10 @@ extension ServiceOperation {
     call(Self.servicePath, Self.serviceInterface, method, arguments, reply: reply)
   }
 
-  /// Returns the call for a property.
-  func getProperty(
-    _ path: String, _ interface: String, _ name: String, _ type: String
-  ) -> BusCall {
-    call(
-      path, Self.properties, "Get", [.string(interface), .string(name)], reply: .property(type))
+  func getProperty(_ path: String, _ interface: String, _ name: String, _ type: String) -> BusCall {
+    call(path, Self.properties, "Get", [.string(interface), .string(name)], reply: .property(type))
   }
 
-  /// Returns the call for the properties of an item.
   func getProperties(ofItem path: String) -> BusCall {
     call(
       path, Self.properties, "GetAll", [.string(Self.itemInterface)],
@@ -166,7 +152,6 @@ extension ServiceOperation {
   }
 }
 
-/// Evaluates an expression that uses the bus, and translates its failure.
 func translated<Result>(
   bus result: @autoclosure () throws(BusError) -> Result
 ) throws(KeychainError) -> Result {
@@ -174,7 +159,6 @@ func translated<Result>(
 }
 
 extension KeychainError {
-  /// Creates the error for a failure on the bus.
   init(_ error: BusError) {
     switch error {
     case .timedOut: self = .timedOut
@@ -240,8 +224,7 @@ extension ServiceOperation {
     let address = try BusAddress(environment: configuration.environment)
     let slot = ConnectionPool.slot(for: address)
     let deadline = Deadline(after: configuration.deadline)
-    let first = ServiceOperation(
-      try slot.connect(deadline), configuration, deadline, question)
+    let first = ServiceOperation(try slot.connect(deadline), configuration, deadline, question)
     do throws(KeychainError) {
       return try body(first)
     } catch {
@@ -249,8 +232,7 @@ extension ServiceOperation {
       slot.drop(first.connection)
       guard failure.isUndelivered, !first.mustNotRepeat else { throw error }
     }
-    let second = ServiceOperation(
-      try slot.connect(deadline), configuration, deadline, question)
+    let second = ServiceOperation(try slot.connect(deadline), configuration, deadline, question)
     do throws(KeychainError) {
       return try body(second)
     } catch {
@@ -258,18 +240,15 @@ extension ServiceOperation {
       throw error
     }
   }
-}
 
-// When its files have changed, gnome-keyring registers its objects again, and meanwhile answers
-// that they don't exist.
-extension ServiceOperation {
+  // When its files have changed, gnome-keyring registers its objects again, and meanwhile answers
+  // that they don't exist.
+
   /// In microseconds.
   private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
 
   /// Calls `body`, and repeats it up to two times after a short pause while an object is missing.
-  func whileMissing<E: Error>(
-    _ isMissing: () -> Bool, _ body: () throws(E) -> Void
-  ) throws(E) {
+  func whileMissing<E: Error>(_ isMissing: () -> Bool, _ body: () throws(E) -> Void) throws(E) {
     for pause in Self.pausesForMissingObjects {
       guard isMissing(), !deadline.hasPassed else { return }
       usleep(pause)
@@ -283,9 +262,7 @@ extension ServiceOperation {
   /// calls after it are repeated, too, unless the calls are independent: a secret must not be read
   /// before its version, or written after it. All calls that are sent together can be repeated,
   /// because they read or set values; calls that create or remove an object are sent separately.
-  func results(
-    of calls: [BusCall], areIndependent: Bool = false
-  ) -> [BusAnswer] {
+  func results(of calls: [BusCall], areIndependent: Bool = false) -> [BusAnswer] {
     var results = connection.bus.results(of: calls, deadline)
     var missing: [Int] { results.indices.filter { results[$0].error?.isMissingObject ?? false } }
     whileMissing({ !missing.isEmpty }) {

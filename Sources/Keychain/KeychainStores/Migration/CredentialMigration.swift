@@ -223,13 +223,11 @@ extension AutomaticStore {
   }
 
   private var isVaultNamed: Bool {
-    configuration.vault.path != nil
-      || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
+    configuration.vault.path != nil || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
   }
-}
 
-// Leaves a desktop keyring that is gone for good.
-extension AutomaticStore {
+  // Leaves a desktop keyring that is gone for good.
+
   /// Makes the vault the store of services whose desktop keyring is gone for good.
   ///
   /// Only the records of the services change. What the keyring has, if it comes back, stays there;
@@ -273,9 +271,7 @@ extension AutomaticStore {
   }
 
   /// Throws if a collection of the keyring can be read without asking, and has our credentials.
-  private func checkIsGone(
-    _ place: StorePlace, _ service: ServiceName?
-  ) throws(KeychainError) {
+  private func checkIsGone(_ place: StorePlace, _ service: ServiceName?) throws(KeychainError) {
     guard case .secretService(let collection) = place else { return }
     var quiet = configuration.secretService
     quiet.collection = collection

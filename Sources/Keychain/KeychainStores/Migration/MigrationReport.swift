@@ -51,9 +51,7 @@ public struct MigrationReport: Hashable, Sendable {
   public internal(set) var strandedCount = 0
 
   /// Whether everything that should move is in the target.
-  public var isComplete: Bool {
-    obstacles.isEmpty && damaged.isEmpty && otherDeviceCount == 0
-  }
+  public var isComplete: Bool { obstacles.isEmpty && damaged.isEmpty && otherDeviceCount == 0 }
 }
 
 extension KeychainError {
@@ -160,7 +158,6 @@ extension Credential {
       && texts.elementsEqual(other.texts)
   }
 
-  /// The texts as bytes.
   private var texts: [[UInt8]?] { [label, comment, contentType].map { $0.map { Array($0.utf8) } } }
 }
 

@@ -20,8 +20,7 @@ extension MigrationRun {
   /// Returns whether a credential may be copied: one bound to this machine only if the target keeps
   /// it so.
   func canLeave(_ credential: Credential) -> Bool {
-    !credential.accessibility.isThisDeviceOnly
-      || target.bindsToDevice
+    !credential.accessibility.isThisDeviceOnly || target.bindsToDevice
   }
 
   private mutating func transfer(_ identity: CredentialIdentity) throws(KeychainError) {
@@ -43,9 +42,8 @@ extension MigrationRun {
 
   /// Returns whether a credential that is missing in the target may have been removed there.
   ///
-  /// Everything of a service was copied before the target became its store.
-  ///
-  /// Items of other programs stay in the source anyway, so for them this is `false`.
+  /// Everything of a service was copied before the target became its store. Items of other programs
+  /// stay in the source anyway, so for them this is `false`.
   private func wasRemoved(_ credential: Credential) throws(KeychainError) -> Bool {
     guard !migration.isOverwriting, !credential.isOfOtherProgram,
       try migration.isChosen?(credential.identity.withoutAccount) ?? false
@@ -104,16 +102,12 @@ extension MigrationRun {
       guard !copied.isSame(as: original) else { return written.version }
       // The replaced credential is lost already; a new item that differs from its original is
       // removed.
-      if mode == .addOnly {
-        _ = try Self.remove(identity, version: written.version, from: target)
-      }
+      if mode == .addOnly { _ = try Self.remove(identity, version: written.version, from: target) }
       throw .cameBackChanged(identity)
     }
     throw KeychainError(.versionConflict, "\(identity) was changed while it was copied")
   }
-}
 
-extension MigrationRun {
   /// Removes from the target the copies of this run whose originals were removed from the source
   /// since.
   ///
@@ -133,9 +127,7 @@ extension MigrationRun {
   /// Removes a credential from the target.
   ///
   /// While others wait, a provider that would ask first is skipped.
-  private func withdraw(
-    _ identity: CredentialIdentity, version: UInt64
-  ) throws(KeychainError) {
+  private func withdraw(_ identity: CredentialIdentity, version: UInt64) throws(KeychainError) {
     do throws(KeychainError) {
       _ = try Self.remove(identity, version: version, from: target)
     } catch {
@@ -161,13 +153,10 @@ extension MigrationRun {
         try Self.remove(
           identity, version: credential.version, from: source,
           includingOtherPrograms: credential.isOfOtherProgram)
-      else {
-        return false
-      }
+      else { return false }
       ledger.noteRemoval(identity)
       return true
-    } catch {
-      guard error.concernsOneCredential else { throw error }
+    } catch let error where error.concernsOneCredential {
       ledger.note(error, about: credential)
       return false
     }
@@ -191,8 +180,7 @@ extension MigrationRun {
     do throws(KeychainError) {
       return try store.remove(
         identity, expectedVersion: version, includingOtherPrograms: includingOtherPrograms)
-    } catch {
-      guard error.code == .versionConflict else { throw error }
+    } catch let error where error.code == .versionConflict {
       return false
     }
   }
@@ -266,9 +254,7 @@ struct MigrationLedger {
   }
 
   /// Returns whether nothing is left to do for a credential's current version.
-  func isSettled(_ credential: Credential) -> Bool {
-    isCopied(credential) || stays(credential)
-  }
+  func isSettled(_ credential: Credential) -> Bool { isCopied(credential) || stays(credential) }
 
   /// Records that a credential is in the target.
   mutating func note(
@@ -298,7 +284,6 @@ struct MigrationLedger {
       version: credential.version, reason: .wasRemoved(credential), isLeft: true)
   }
 
-  /// Records that a credential was removed from the source.
   mutating func noteRemoval(_ identity: CredentialIdentity) {
     entries[identity]?.isInSource = false
   }

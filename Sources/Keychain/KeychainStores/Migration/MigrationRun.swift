@@ -58,9 +58,8 @@ struct MigrationRun {
       guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "target") }
       ledger.inTarget = Set(found.credentials.map(\.identity))
       earlierCopies = try migration.notes?.copies(among: found.credentials) ?? []
-    } catch {
+    } catch let error where error.code == .noStore && !isDryRun {
       // The first write creates the default collection of a keyring.
-      guard error.code == .noStore, !isDryRun else { throw error }
     }
   }
 

@@ -78,17 +78,13 @@ package final class ChoiceLock: Sendable {
 extension ChoiceLock.Held {
   /// Begins a new generation.
   ///
-  /// The caller must hold the exclusive lock.
-  ///
-  /// The length of the file is the number of the generation: reading it needs neither a lock nor an
-  /// open file.
+  /// The caller must hold the exclusive lock. The length of the file is the number of the
+  /// generation: reading it needs neither a lock nor an open file.
   package borrowing func beginGeneration() throws(KeychainError) {
     do {
       let length = try Stat(lock.descriptor).size
       _ = try lock.descriptor.writeAll(toAbsoluteOffset: length, [UInt8(ascii: "\n")])
-    } catch {
-      throw .system(error as? Errno ?? .ioError, "write", path)
-    }
+    } catch { throw .system(error as? Errno ?? .ioError, "write", path) }
   }
 }
 
@@ -97,9 +93,7 @@ extension ChoiceLock {
   /// Opens the file for a shared lock; this also works in a read-only folder.
   ///
   /// Returns the open file, or `nil` if it is missing and cannot be created.
-  func openForSharing(
-    _ path: String, in folder: String
-  ) throws(KeychainError) -> FileDescriptor? {
+  func openForSharing(_ path: String, in folder: String) throws(KeychainError) -> FileDescriptor? {
     if let descriptor = try translated(PrivateFile.openToLock(path)) { return descriptor }
     do throws(FileError) {
       try PrivateFile.makeFolder(folder)
@@ -143,9 +137,7 @@ extension ChoiceLock {
   static func lockAlone(_ path: String, _ deadline: Deadline) throws(KeychainError) -> FileLock {
     guard
       let descriptor = try translated(PrivateFile.openToLock(path, .readWrite, flags: O_CREAT))
-    else {
-      throw .system(.noSuchFileOrDirectory, "open", path)
-    }
+    else { throw .system(.noSuchFileOrDirectory, "open", path) }
     let lock = FileLock(descriptor)
     while try !tryLock(lock.descriptor, .exclusive, path) {
       guard !deadline.hasPassed else { throw .writerIsRunning(path) }
@@ -159,11 +151,7 @@ extension ChoiceLock {
   private static func tryLock(
     _ descriptor: FileDescriptor, _ kind: FileLock.Kind, _ path: String
   ) throws(KeychainError) -> Bool {
-    do throws(Errno) {
-      return try FileLock.tryLock(descriptor, kind)
-    } catch {
-      throw .system(error, "lock", path)
-    }
+    try translated(onFile(path, "lock", FileLock.tryLock(descriptor, kind)))
   }
 }
 
@@ -196,15 +184,8 @@ extension PrivateFile {
   }
 
   /// Checks what was opened, which may have replaced the file that was checked before.
-  private static func checkOpened(
-    _ descriptor: FileDescriptor, _ path: String
-  ) throws(FileError) {
-    let stat: Stat
-    do throws(Errno) {
-      stat = try Stat(descriptor)
-    } catch {
-      throw .failed(error, "look at", path)
-    }
+  private static func checkOpened(_ descriptor: FileDescriptor, _ path: String) throws(FileError) {
+    let stat = try onFile(path, "look at", Stat(descriptor))
     try check(stat, path)
   }
 }
@@ -229,10 +210,7 @@ extension KeychainError {
 struct StateLock: ~Copyable {
   private let lock: FileLock
 
-  /// Takes the lock.
-  init(
-    _ name: String, in state: StateFolder, within time: Duration = .zero
-  ) throws(KeychainError) {
+  init(_ name: String, in state: StateFolder, within time: Duration = .zero) throws(KeychainError) {
     let path = try state.make() + "/" + name
     do throws(FileError) {
       lock = try FileLock(exclusive: path, deadline: Deadline(after: time))

@@ -44,14 +44,7 @@ package final class KeyedRecords: Sendable {
   /// Returns the current stamp of a record; `nil` if there is no record.
   package func stamp(_ fileName: String) throws(KeychainError) -> Stamp? {
     let path = try path(fileName)
-    do throws(Errno) {
-      return Stamp(try unsafe Stat(path, followTargetSymlink: false))
-    } catch {
-      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
-        throw .system(error, "look at", path)
-      }
-      return nil
-    }
+    return try translated(PrivateFile.look(path)).map { Stamp($0) }
   }
 
   /// Reads a record.
@@ -66,9 +59,8 @@ package final class KeyedRecords: Sendable {
 
   /// Creates a record, unless it exists.
   ///
-  /// It appears whole or not at all, and is durable before this returns.
-  ///
-  /// Returns `false` if another process was faster.
+  /// It appears whole or not at all, and is durable before this returns. Returns `false` if another
+  /// process was faster.
   package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)
@@ -104,16 +96,12 @@ package final class KeyedRecords: Sendable {
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    } catch {
-      throw .system(.ioError, "read", folder)
-    }
+    } catch { throw .system(.ioError, "read", folder) }
     return try names.filter(Self.isFileName).sorted().map { name throws(KeychainError) in
       let path = folder + "/" + name
       return (
         path,
-        try contents(path).flatMap { found throws(KeychainError) in
-          try checked(found.0, name)
-        }
+        try contents(path).flatMap { found throws(KeychainError) in try checked(found.0, name) }
       )
     }
   }
@@ -143,15 +131,12 @@ package final class KeyedRecords: Sendable {
       return nil
     }
     defer { try? descriptor.close() }
-    let stat: Stat
-    do throws(Errno) { stat = try Stat(descriptor) } catch { throw .system(error, "read", path) }
+    let stat = try translated(onFile(path, "read", Stat(descriptor)))
     try translated(PrivateFile.check(stat, path))
     do throws(Errno) {
       let bytes = try DescriptorIO.read(descriptor, Self.maximumCount)
       return (String(decoding: bytes, as: UTF8.self), Stamp(stat))
-    } catch {
-      throw .system(error, "read", path)
-    }
+    } catch { throw .system(error, "read", path) }
   }
 
   private static let maximumCount = 4096
@@ -159,9 +144,7 @@ package final class KeyedRecords: Sendable {
   private static func isFileName(_ name: String) -> Bool {
     name.utf8.count == 32 && name.utf8.allSatisfy { 48...57 ~= $0 || 97...102 ~= $0 }
   }
-}
 
-extension KeyedRecords {
   private static let checkLabel = "check:"
 
   /// Returns a text with its checksum, which also covers the name of its file.
@@ -235,7 +218,6 @@ package struct CopyNotes: Sendable {
       .map { Note(mark: $0, route: route) }
   }
 
-  /// Returns every note.
   package func all() throws(KeychainError) -> Set<Note> {
     let path = try path()
     guard let stat = try translated(PrivateFile.inspect(path)) else { return [] }
@@ -245,9 +227,7 @@ package struct CopyNotes: Sendable {
       let bytes = try DescriptorIO.read(descriptor, Int(stat.size))
       return Set(
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap(Self.note))
-    } catch {
-      throw .system(error, "read", path)
-    }
+    } catch { throw .system(error, "read", path) }
   }
 
   /// Adds a note, which is durable when this returns.
@@ -262,9 +242,7 @@ package struct CopyNotes: Sendable {
       // The line break comes first, because the line before may be torn.
       try DescriptorIO.write(Array("\n\(note.mark) \(note.route)".utf8), to: descriptor)
       guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
-    } catch {
-      throw .system(error, "write", path)
-    }
+    } catch { throw .system(error, "write", path) }
     if isNew { try translated(PrivateFile.syncFolder(folder)) }
   }
 
@@ -284,9 +262,7 @@ package struct CopyNotes: Sendable {
       })
   }
 
-  private func path() throws(KeychainError) -> String {
-    try state.path() + "/migration.copies"
-  }
+  private func path() throws(KeychainError) -> String { try state.path() + "/migration.copies" }
 
   private static func note(_ line: Substring) -> Note? {
     let words = line.split(separator: " ")

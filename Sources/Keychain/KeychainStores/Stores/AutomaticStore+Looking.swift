@@ -34,9 +34,8 @@ extension AutomaticStore {
   /// Searches what can be read now, each store for its services.
   ///
   /// Nothing is asked, started, unlocked, hashed or written. A desktop keyring is searched only if
-  /// it is running and unlocked. Stores that cannot be read are left out.
-  ///
-  /// Returns what was found; `nil` if no store could be read.
+  /// it is running and unlocked. Stores that cannot be read are left out. Returns what was found;
+  /// `nil` if no store could be read.
   package func glance(_ query: CredentialQuery, _ glance: Glance) -> CredentialSearchResult? {
     var union: StoreUnion?
     for place in placesToGlance(query) {
@@ -77,14 +76,12 @@ extension AutomaticStore {
       return try keyring.search(query)
     }
   }
-}
 
-// What a diagnosis shows about the choice of store. Nothing is started, unlocked, asked or written.
-extension AutomaticStore {
+  // What a diagnosis shows about the choice of store. Nothing is started, unlocked, asked or written.
+
   /// Whether there is a session bus that could have a desktop keyring.
   package var findsBus: Bool { keyring.findsBus }
 
-  /// Returns the state of the desktop keyring.
   package func probeKeyring() -> SecretServiceProbe { keyring.probe() }
 
   /// Returns the decision for a service, or for a new one, from the result of a probe.
@@ -117,9 +114,8 @@ extension AutomaticStore {
   /// Counts the credentials in the desktop keyring, for a command that leaves them out.
   ///
   /// Nothing is started, unlocked or asked, and items of other programs don't count. The keyring is
-  /// not contacted without a session bus and services that have their store there.
-  ///
-  /// Returns the number of credentials.
+  /// not contacted without a session bus and services that have their store there. Returns the
+  /// number of credentials.
   package func keyringHoldings(
     _ query: CredentialQuery = CredentialQuery(), within deadline: Duration = .seconds(2)
   ) -> KeyringHoldings {
@@ -140,9 +136,7 @@ extension AutomaticStore {
       guard !found.isEmpty else { return .nothing }
       return .counted(
         credentials: found.count, services: Set(found.map { ServiceName($0) }).count)
-    } catch {
-      return recorded.count > 0 ? .unknown(services: recorded.count, error) : .nothing
-    }
+    } catch { return recorded.count > 0 ? .unknown(services: recorded.count, error) : .nothing }
   }
 
   /// Returns how many services have their store in the desktop keyring, and in which collections.
@@ -210,24 +204,19 @@ extension AutomaticStore {
 
   /// Returns the secret of an unlisted item; see ``SecretServiceStore/secret(of:)``.
   ///
-  /// - Parameter item: The item.
   /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
   /// - Throws: ``KeychainError`` of the keyring.
   public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
     try keyring(item.collection).secret(of: item)
   }
-}
 
-extension AutomaticStore {
   /// Observes the stores in use; see the protocol.
   ///
   /// If another store comes into use later, its observation begins with the first credential that
   /// this handle writes to it. If a store was chosen explicitly, only that store is observed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    observing.begin(observer, placesToObserve, self)
-  }
+  ) -> CredentialObservation { observing.begin(observer, placesToObserve, self) }
 
   private var placesToObserve: [StorePlace] {
     do throws(KeychainError) {
@@ -235,9 +224,7 @@ extension AutomaticStore {
       let places = try placesInUse().places
       // The file system reports a vault that is created later.
       return places.contains(.vault) ? places : places + [.vault]
-    } catch {
-      return [.vault]
-    }
+    } catch { return [.vault] }
   }
 }
 

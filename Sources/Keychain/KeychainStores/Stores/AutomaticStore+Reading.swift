@@ -24,10 +24,8 @@ extension AutomaticStore {
 
   /// Calls `body` with the store of a service.
   ///
-  /// An error for a missing store says why the store is needed.
-  ///
-  /// If a service changes over to another store meanwhile, `body` is called again: its result may
-  /// be missing or out of date.
+  /// An error for a missing store says why the store is needed. If a service changes over to
+  /// another store meanwhile, `body` is called again: its result may be missing or out of date.
   func reading<Result: ~Copyable>(
     _ service: ServiceName, _ body: (any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -43,9 +41,7 @@ extension AutomaticStore {
       let decision = try chooser.decisionForReading(service)
       do throws(KeychainError) {
         return try body(decision.place, store(at: decision.place))
-      } catch {
-        throw error.explained(by: decision, "the credentials of \(service)")
-      }
+      } catch { throw error.explained(by: decision, "the credentials of \(service)") }
     }
   }
 
@@ -58,9 +54,7 @@ extension AutomaticStore {
       do throws(KeychainError) {
         let result = try body()
         if choiceLock.generation() == generation { return result }
-      } catch {
-        if choiceLock.generation() == generation { throw error }
-      }
+      } catch { if choiceLock.generation() == generation { throw error } }
     }
     throw KeychainError(
       .busy, "migrations keep moving credentials between the stores",
@@ -249,7 +243,6 @@ struct StoreUnion {
 
 /// The result of a search, with the store of each credential.
 package struct LocatedSearchResult: Sendable {
-  /// What was found.
   package let result: CredentialSearchResult
 
   private let places: Places

@@ -19,9 +19,7 @@ extension AutomaticStore {
       ServiceName(credential.identity),
       adding: FirstCredential(
         identity: credential.identity, accessibility: credential.accessibility, mode: mode)
-    ) { _, store throws(KeychainError) in
-      try store.store(credential, secret: secret, mode: mode)
-    }
+    ) { _, store throws(KeychainError) in try store.store(credential, secret: secret, mode: mode) }
   }
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
@@ -194,7 +192,6 @@ extension AutomaticStore {
   ///
   /// The record is written before the credential, so that the credential is found even if the
   /// process is killed in between. The store is asked first whether it would accept the credential.
-  ///
   /// Returns the decision that applies: another process may have recorded another one first.
   @discardableResult
   fileprivate func settle(
@@ -214,9 +211,7 @@ extension AutomaticStore {
     try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
     return try record(decision, service, &notices)
   }
-}
 
-extension AutomaticStore {
   /// Makes several changes of the credentials of one service (or server) in one step, if they lie in
   /// the vault.
   ///
@@ -242,8 +237,7 @@ extension AutomaticStore {
   ) throws -> Result {
     // Asked first, so that a store which cannot do it is not recorded.
     let found = try decision(for: identity)
-    let scope = TransactionScope(
-      serviceOf: identity, adding: .whenUnlocked, unlocking: requirement)
+    let scope = TransactionScope(serviceOf: identity, adding: .whenUnlocked, unlocking: requirement)
     guard found.place == .vault, let result = try inOneStep(scope, body) else {
       throw KeychainError(
         .refused,
@@ -283,8 +277,6 @@ extension AutomaticStore: TransactionalStore {
           throw KeychainError(.cancelled, "the closure of the transaction failed")
         }
       }
-    } catch {
-      throw thrown ?? error
-    }
+    } catch { throw thrown ?? error }
   }
 }

@@ -40,8 +40,7 @@ final class StoreChooser: Sendable {
       if let place = place(of: choice) { return StoreDecision(place: place, reason: .environment) }
     }
     guard
-      configuration.vault.path != nil
-        || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
+      configuration.vault.path != nil || configuration.vault.environment.isSet("KEYCHAIN_VAULT")
     else { return nil }
     return StoreDecision(place: .vault, reason: .namedVault)
   }
@@ -80,8 +79,7 @@ final class StoreChooser: Sendable {
         try checkNoRecordIsLost(service)
         return StoreDecision(place: .vault, reason: .vaultContents)
       }
-    case .noVault:
-      if try !vault.hasDeviceSecret() { try checkNoRecordIsLost(service) }
+    case .noVault: if try !vault.hasDeviceSecret() { try checkNoRecordIsLost(service) }
     }
     // As if they were not set, a desktop with a keyring would look like a server without one.
     for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] {
@@ -104,9 +102,7 @@ final class StoreChooser: Sendable {
     return decision
   }
 
-  private func decideAgain() throws(KeychainError) -> StoreDecision {
-    try decided { _ in nil }
-  }
+  private func decideAgain() throws(KeychainError) -> StoreDecision { try decided { _ in nil } }
 
   /// Returns the store for services that have none yet.
   ///
@@ -260,7 +256,5 @@ public struct StoreDecision: Hashable, Sendable {
   ///
   /// Credentials in a named vault are found when the vault is named again, and the session's
   /// collection ends with the session.
-  var canBeRecorded: Bool {
-    reason != .namedVault && !place.endsWithSession
-  }
+  var canBeRecorded: Bool { reason != .namedVault && !place.endsWithSession }
 }

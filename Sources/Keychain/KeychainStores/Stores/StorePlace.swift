@@ -119,9 +119,7 @@ extension StorePlace {
 
 extension KeychainError {
   fileprivate static func strange(_ path: String) -> Self {
-    Self(
-      .damaged, "\(path) is damaged: it names no store",
-      recovery: .nameStoreAndRemoveRecord)
+    Self(.damaged, "\(path) is damaged: it names no store", recovery: .nameStoreAndRemoveRecord)
   }
 }
 

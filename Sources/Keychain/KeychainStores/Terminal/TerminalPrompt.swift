@@ -28,9 +28,7 @@ public final class TerminalPrompt: Sendable {
   package static var isUsable: Bool {
     do throws(TerminalSession.End) {
       return try Terminal().isInForeground()
-    } catch {
-      return false
-    }
+    } catch { return false }
   }
 
   private let session = Mutex<TerminalSession?>(nil)
@@ -38,16 +36,11 @@ public final class TerminalPrompt: Sendable {
   private let deadline: Deadline?
 
   /// Creates a prompt; the first question opens the terminal.
-  package init(deadline: Deadline? = nil) {
-    self.deadline = deadline
-  }
+  package init(deadline: Deadline? = nil) { self.deadline = deadline }
 
   /// Restores the terminal, and discards what was typed and not read.
-  package func close() {
-    session.withLock { $0 = nil }
-  }
+  package func close() { session.withLock { $0 = nil } }
 
-  /// Asks for a secret.
   package func secret(_ question: String) throws(KeychainError) -> SecretBytes {
     try inSession { session throws(TerminalSession.End) in try session.answer(to: question) }
   }
@@ -74,9 +67,8 @@ public final class TerminalPrompt: Sendable {
 
   /// Shows a secret, alone on the screen, and asks for it until it is typed correctly.
   ///
-  /// The previous screen is shown again when this returns.
-  ///
-  /// Returns `false` if all of three answers were wrong.
+  /// The previous screen is shown again when this returns. Returns `false` if all of three answers
+  /// were wrong.
   package func confirmRetyped(
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool
@@ -113,9 +105,7 @@ public final class TerminalPrompt: Sendable {
     let answer = try inSession { session throws(TerminalSession.End) in
       try session.answer(to: question, isShown: true)
     }
-    return answer.withBytes { bytes in
-      ["y", "yes"].contains(bytes.text?.lowercased())
-    }
+    return answer.withBytes { bytes in ["y", "yes"].contains(bytes.text?.lowercased()) }
   }
 
   /// Calls `body` with the terminal, which hides what is typed and catches signals meanwhile.
@@ -138,10 +128,9 @@ public final class TerminalPrompt: Sendable {
       return opened
     }
   }
-}
 
-// Questions of the program itself. `Interaction.terminal` asks for what unlocks the vault.
-extension TerminalPrompt {
+  // Questions of the program itself. `Interaction.terminal` asks for what unlocks the vault.
+
   /// Asks for a secret of the program, such as a token to store.
   ///
   /// ```swift
@@ -239,9 +228,7 @@ struct TerminalQuestions: ~Copyable {
   }
 
   /// Reads a line; returns `nil` if the process was stopped meanwhile.
-  private borrowing func line(
-    by deadline: Deadline, editsLine: Bool
-  ) throws(End) -> SecretBytes? {
+  private borrowing func line(by deadline: Deadline, editsLine: Bool) throws(End) -> SecretBytes? {
     do {
       var line = LineBuffer(try SecretBuffer(), editsLine: editsLine)
       while true {
@@ -253,9 +240,7 @@ struct TerminalQuestions: ~Copyable {
       throw .secrets(error)
     } catch let error as End {
       throw error
-    } catch {
-      throw .cancelled
-    }
+    } catch { throw .cancelled }
   }
 
   /// Whether more was typed than was read, as when several lines are pasted.
@@ -277,9 +262,7 @@ struct TerminalQuestions: ~Copyable {
   }
 
   /// Waits for a key or a signal; returns `false` if the process was stopped.
-  private borrowing func isThereInput(
-    by deadline: Deadline
-  ) throws(End) -> Bool {
+  private borrowing func isThereInput(by deadline: Deadline) throws(End) -> Bool {
     var sources = [
       pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),

@@ -8,9 +8,8 @@ internal import SystemPackage
 
 /// The terminal while a program asks.
 ///
-/// It is restored when the object is destroyed.
-///
-/// A signal that ends or stops the process restores it, too.
+/// It is restored when the object is destroyed. A signal that ends or stops the process restores
+/// it, too.
 final class TerminalSession: Sendable {
   /// Why there is no answer.
   enum End: Error {
@@ -30,7 +29,6 @@ final class TerminalSession: Sendable {
 
   private let terminal: Terminal
 
-  /// Opens the terminal.
   init() throws(End) {
     let terminal = try Terminal()
     let failure = cterminal_begin(terminal.descriptor, terminal.input)
@@ -42,14 +40,10 @@ final class TerminalSession: Sendable {
 
   /// For reading; see ``Terminal/input``.
   var input: Int32 { terminal.input }
-
-  /// The current width of the terminal.
   var columns: Int { TerminalWidth.columns(of: terminal.descriptor) ?? TerminalWidth.usual }
 
   /// Shows text to the person.
-  func write(_ text: String) {
-    writeAll(text, to: terminal.descriptor)
-  }
+  func write(_ text: String) { writeAll(text, to: terminal.descriptor) }
 
   /// Shows a secret without making a string of it.
   func write(_ secret: borrowing SecretBytes) {
@@ -69,14 +63,10 @@ final class TerminalSession: Sendable {
   }
 
   /// Switches to an empty screen, whose contents cannot be scrolled back to.
-  func openScreen() {
-    if hasScreens { cterminal_open_screen() }
-  }
+  func openScreen() { if hasScreens { cterminal_open_screen() } }
 
   /// Clears that screen, and switches back to the usual one.
-  func closeScreen() {
-    if hasScreens { cterminal_close_screen() }
-  }
+  func closeScreen() { if hasScreens { cterminal_close_screen() } }
 
   private var hasScreens: Bool {
     guard let name = unsafe getenv("TERM").flatMap({ unsafe String(validatingCString: $0) }) else {
@@ -94,7 +84,6 @@ struct LineBuffer: ~Copyable {
   /// The beginning of a mark that a terminal sends around what is pasted.
   private var mark: [UInt8] = []
 
-  /// Creates an empty line.
   init(_ bytes: consuming SecretBuffer, editsLine: Bool) {
     self.bytes = bytes
     self.editsLine = editsLine
@@ -129,9 +118,7 @@ struct LineBuffer: ~Copyable {
   }
 
   /// Returns the line, and wipes the buffer.
-  consuming func finish() throws(SecretsError) -> SecretBytes {
-    try bytes.finish()
-  }
+  consuming func finish() throws(SecretsError) -> SecretBytes { try bytes.finish() }
 
   /// Removes a whole UTF-8 character.
   private mutating func removeCharacter() {
@@ -237,9 +224,7 @@ struct Terminal: ~Copyable {
   }
 
   /// Returns whether this process is in the foreground; in the background, reading would stop it.
-  borrowing func isInForeground() -> Bool {
-    tcgetpgrp(descriptor) == getpgrp()
-  }
+  borrowing func isInForeground() -> Bool { tcgetpgrp(descriptor) == getpgrp() }
 }
 
 extension KeychainError {
@@ -249,8 +234,7 @@ extension KeychainError {
     case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
     case .timedOut: self.init(.timedOut, "nobody answered the question in time")
     case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
-    case .notTaken(let key):
-      self.init(.invalidArgument, TerminalText.notTaken(key))
+    case .notTaken(let key): self.init(.invalidArgument, TerminalText.notTaken(key))
     case .severalLines:
       self.init(
         .invalidArgument,
@@ -305,8 +289,6 @@ extension Notice {
   /// ```
   ///
   /// Characters that a terminal would act on are escaped. Write errors are ignored.
-  ///
-  /// - Parameter notice: The notice.
   @Sendable
   public static func writeToStandardError(_ notice: Notice) {
     let message = notice.description.replacing("`", with: "'").visible

@@ -150,16 +150,13 @@ private struct BackupPlace {
       }
       found = try VaultContents(
         reading: older.file, size: older.status.size, path: path, head: head, keys: keys)
-    } catch {
-      throw error.inPlaceOfBackup(path)
-    }
+    } catch { throw error.inPlaceOfBackup(path) }
     let reason: String
     switch try vault.has(found.newest.digest, at: found.newest.n, keys) {
     case true?: return
     case false?: reason = "has changes that the vault lacks, and is"
     case nil:
-      reason =
-        "is so old that the vault no longer shows whether it has changes of its own, and is"
+      reason = "is so old that the vault no longer shows whether it has changes of its own, and is"
     }
     throw KeychainError(
       .refused,
@@ -180,7 +177,7 @@ extension VaultContents {
   ) throws(KeychainError) -> VaultContents {
     var place = 0
     try forEachPiece(of: 0..<end) { piece throws(KeychainError) in
-      try onDisk("write", path) { () throws(Errno) in try file.write(piece, at: place) }
+      try translated(onFile(path, "write", file.write(piece, at: place)))
       place += piece.count
     }
     let head = try VaultHead(file, size: end, path: path)

@@ -1,8 +1,9 @@
 public import KeychainCredentials
 public import KeychainSecrets
-// Its slots, recipients, checks and recovery codes occur in this module's signatures.
 @_exported public import KeychainVaultFormat
 package import PrephirencesSystem
+
+// Its slots, recipients, checks and recovery codes occur in this module's signatures.
 
 /// Where a vault is and how it is opened.
 ///
@@ -183,9 +184,7 @@ public struct Notice: Hashable, Sendable {
 
 extension Notice: CustomStringConvertible {
   /// The message, and what to do, with actions as names of the library's API.
-  public var description: String {
-    recovery.map { "\(message); \($0)" } ?? message
-  }
+  public var description: String { recovery.map { "\(message); \($0)" } ?? message }
 }
 
 /// The progress of a long operation.
@@ -261,5 +260,97 @@ struct SecretFilePolicy: Sendable {
         recovery: "set it to one of these, or unset it")
     }
     return readers
+  }
+}
+
+/// Where the secret that unlocks a vault comes from.
+public struct UnlockSource: Sendable {
+  enum Kind: Sendable {
+    case passphrase(@Sendable () throws(KeychainError) -> SecretBytes)
+    case passphraseFile(path: String)
+    case keyFile(path: String)
+    case recoveryCode(@Sendable () throws(KeychainError) -> SecretBytes)
+    case recoveryCodeFile(path: String)
+    case identityFile(path: String)
+  }
+
+  let kind: Kind
+
+  /// How errors name the source.
+  let name: String
+
+  /// Returns a source whose passphrase comes from a closure, called at most once for each
+  /// unlocking.
+  ///
+  /// - Parameters:
+  ///   - name: How errors name the source, such as `the pipe`.
+  ///   - provide: Returns the passphrase.
+  /// - Returns: The source.
+  public static func passphrase(
+    named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
+  ) -> Self { Self(kind: .passphrase(provide), name: name) }
+
+  /// Returns a source that reads a passphrase from a file, without one newline at its end.
+  ///
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``VaultConfiguration/secretFileReaders``.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` to use the path.
+  /// - Returns: The source.
+  public static func passphraseFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .passphraseFile(path: path), name: name ?? path)
+  }
+
+  /// Returns a source that reads a key file: 32 bytes to 64 KiB of any kind, all of which count.
+  ///
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``VaultConfiguration/secretFileReaders``.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` to use the path.
+  /// - Returns: The source.
+  public static func keyFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .keyFile(path: path), name: name ?? path)
+  }
+
+  /// Returns a source whose recovery code comes from a closure, called at most once for each
+  /// unlocking.
+  ///
+  /// - Parameters:
+  ///   - name: How errors name the source, such as `the pipe`.
+  ///   - provide: Returns the code as it was typed.
+  /// - Returns: The source.
+  public static func recoveryCode(
+    named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
+  ) -> Self { Self(kind: .recoveryCode(provide), name: name) }
+
+  /// Returns a source that reads a recovery code from a file.
+  ///
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``VaultConfiguration/secretFileReaders``.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` to use the path.
+  /// - Returns: The source.
+  public static func recoveryCodeFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .recoveryCodeFile(path: path), name: name ?? path)
+  }
+
+  /// Returns a source that reads an identity file, which opens the vaults that have a slot for its
+  /// recipient.
+  ///
+  /// If the file contains pins, it opens only those vaults: see the article VaultFormat of
+  /// `KeychainVaultFormat`. The file must belong to the user or to root, and be closed to others.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` to use the path.
+  /// - Returns: The source.
+  public static func identityFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .identityFile(path: path), name: name ?? path)
   }
 }

@@ -149,9 +149,7 @@ struct ExportContent: ~Copyable {
     guard
       let credential = try? MetadataCoding.decode(
         metadata, accessibility, textLimit: maximumTextCount)
-    else {
-      throw .damagedExport("the metadata of an item breaks the rules")
-    }
+    else { throw .damagedExport("the metadata of an item breaks the rules") }
     return credential
   }
 
@@ -164,9 +162,7 @@ struct ExportContent: ~Copyable {
   /// Reads `bytes x`, and passes `x` to `body`; a length above the limit fails before memory is allocated.
   private mutating func withByteString<Result: ~Copyable>(
     limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result
-  ) throws(KeychainError) -> Result {
-    try withBytes(byteStringCount(limit: limit), body)
-  }
+  ) throws(KeychainError) -> Result { try withBytes(byteStringCount(limit: limit), body) }
 
   private mutating func byteStringCount(limit: Int) throws(KeychainError) -> Int {
     let count = Int(try integer(as: UInt32.self))
@@ -182,9 +178,7 @@ struct ExportContent: ~Copyable {
     guard count <= chunk.count - offset else { return try joined(count).withBytes(body) }
     let range = offset..<(offset + count)
     offset += count
-    return try chunk.withBytes { bytes throws(KeychainError) in
-      try body(bytes.extracting(range))
-    }
+    return try chunk.withBytes { bytes throws(KeychainError) in try body(bytes.extracting(range)) }
   }
 
   /// Returns bytes that lie in several chunks.

@@ -98,10 +98,8 @@ extension Vault {
         return .again(missing)
       }
       let count = exported.values.reduce(0, +)
-      let report = ExportReport(
-        itemCount: count, leftOutCount: counts.values.reduce(0, +) - count)
-      let verification = VaultVerification(
-        contents: contents, sealing: sealing, progress: progress)
+      let report = ExportReport(itemCount: count, leftOutCount: counts.values.reduce(0, +) - count)
+      let verification = VaultVerification(contents: contents, sealing: sealing, progress: progress)
       try Self.write(report, queries, verification, ExportWriter(key, to: output))
       return .done((report, counts.requirementOfExport))
     }
@@ -203,13 +201,11 @@ final class ExportWriter {
     try write(additionalData)
   }
 
-  /// Appends fields to the content.
   func append(_ write: (inout FieldWriter) -> Void) throws(KeychainError) {
     let fields = FieldWriter.fields(write)
     try unsafe append(fields.span.bytes)
   }
 
-  /// Writes everything before the items.
   func begin(itemCount: Int, leftOutCount: Int) throws(KeychainError) {
     let time = Date().microseconds ?? 0
     try append {
@@ -253,10 +249,6 @@ final class ExportWriter {
   }
 
   private func write(_ bytes: [UInt8]) throws(KeychainError) {
-    do throws(Errno) {
-      try DescriptorIO.write(bytes, to: output)
-    } catch {
-      throw .system(error, "write", "the export")
-    }
+    try translated(onFile("the export", "write", DescriptorIO.write(bytes, to: output)))
   }
 }

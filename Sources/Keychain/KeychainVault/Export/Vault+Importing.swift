@@ -36,9 +36,7 @@ extension Vault {
     do {
       descriptor = try FileDescriptor.open(
         FilePath(path), .readOnly, options: .init(rawValue: O_CLOEXEC | O_NOCTTY))
-    } catch {
-      throw .system(error as? Errno ?? .ioError, "open", path)
-    }
+    } catch { throw .system(error as? Errno ?? .ioError, "open", path) }
     defer { try? descriptor.close() }
     return try importItems(
       from: descriptor.rawValue, name: path, passphrase, overwriting: overwriting,
@@ -70,8 +68,7 @@ extension Vault {
   /// Fails if a file, but for a pipe, is not an export, so that nobody is asked for its passphrase.
   package static func requireExport(_ descriptor: Int32, name: String) throws(KeychainError) {
     var bytes = [UInt8](repeating: 0, count: ExportHead.count)
-    let count = unsafe pread(
-      descriptor, &bytes, bytes.count, lseek(descriptor, 0, SEEK_CUR))
+    let count = unsafe pread(descriptor, &bytes, bytes.count, lseek(descriptor, 0, SEEK_CUR))
     guard count >= 0 else { return }
     guard count > 0 else { throw .emptyExport(name) }
     _ = try ExportHead(Array(bytes.prefix(count)))
@@ -89,8 +86,7 @@ extension Vault {
     let export = try openExport(input, passphrase)
     let survey = try export.survey()
     let course = ImportCourse(survey, overwriting: overwriting, progress: progress)
-    return isDryRun
-      ? try rehearse(export, survey, course) : try take(export, survey, course)
+    return isDryRun ? try rehearse(export, survey, course) : try take(export, survey, course)
   }
 
   /// Reads the head of an export, and hashes the passphrase.
@@ -100,8 +96,7 @@ extension Vault {
     let beginning = try translated(input.read(ExportHead.count))
     guard !beginning.isEmpty else { throw .emptyExport(input.name) }
     let head = try ExportHead(beginning)
-    let commitment = try ExportKey.commitment(
-      translated(input.read(4 + ExportKey.commitmentCount)))
+    let commitment = try ExportKey.commitment(translated(input.read(4 + ExportKey.commitmentCount)))
     let lock = try unlocker.passwordHashLock(.passphrase, configuration.deadlineOfCall())
     defer { extendLifetime(lock) }
     try PasswordHashPolicy.requireMemory(for: head.parameters)
@@ -146,8 +141,7 @@ extension Vault {
         let comparison = try writer.sealing.comparison(of: item, in: writer.contents)
         switch comparison {
         case .nothing: try writer.put(item, replacing: nil)
-        case .other(let old) where course.report.isOverwriting:
-          try writer.put(item, replacing: old)
+        case .other(let old) where course.report.isOverwriting: try writer.put(item, replacing: old)
         case .locked(let requirement): missing = max(missing, requirement)
         case .itself, .other: break
         }

@@ -44,13 +44,10 @@ package final class StateFolder: Sendable {
   ) throws(KeychainError) -> String? {
     let secret = try makesDeviceSecret ? findOrCreateSecret() : findSecret()
     guard let secret else { return nil }
-    let joined = FieldWriter.fields { writer in
-      for bytes in fields { writer.byteString(bytes) }
-    }
+    let joined = FieldWriter.fields { writer in for bytes in fields { writer.byteString(bytes) } }
     return try Derivation.tag(secret.secret.bytes, label, joined).prefix(16).hexadecimal
   }
 
-  /// Whether the device secret exists.
   package func hasDeviceSecret() throws(KeychainError) -> Bool { try findSecret() != nil }
 
   /// The path of the device secret, if there is a place for it.
@@ -77,7 +74,6 @@ package final class StateFolder: Sendable {
   }
 }
 
-/// The file that holds the device secret.
 struct DeviceSecretFile: Sendable {
   static let count = 32
 

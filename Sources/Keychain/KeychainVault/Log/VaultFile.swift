@@ -135,9 +135,7 @@ final class VaultFile: Sendable {
     do throws(Errno) {
       file = if let locked { locked } else { try disk.open(path, writing: false) }
       status = try file.status()
-    } catch {
-      throw .system(error, "open", path)
-    }
+    } catch { throw .system(error, "open", path) }
     let known = known.withLock { $0 }
     let head =
       if let known, known.status == status { known.head } else {
@@ -230,7 +228,6 @@ final class VaultFile: Sendable {
 
   func forget() { known.withLock { $0 = nil } }
 
-  /// The head that was read last.
   var knownHead: VaultHead? { known.withLock { $0?.head } }
 
   /// Notes what a commit changes, under the lock and before it is written: whoever sees the commit finds the note.

@@ -84,7 +84,6 @@ extension ItemSealing {
     return try credential(metadata, at: index, of: item.entry, name: name())
   }
 
-  /// The secret of an item.
   func secret(
     of item: VaultItem, in contents: VaultContents, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {
@@ -112,9 +111,7 @@ extension VaultContents {
         if let found = try item(id, in: tier, keys) { return found }
       }
       return nil
-    } catch {
-      throw error.code == .damaged ? .damagedItem(name()) : error
-    }
+    } catch { throw error.code == .damaged ? .damagedItem(name()) : error }
   }
 
   /// What was verified once is kept, unless all pages are read one after the other.
@@ -196,8 +193,7 @@ extension VaultContents {
             for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
               own.append(VaultItem(entry: entry, source: .stored(held, index)))
             }
-          } catch {
-            guard error.code == .damaged else { throw error }
+          } catch let error where error.code == .damaged {
             walked.damage = error
           }
         }

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 internal import PrephirencesSystem
 internal import Synchronization
 internal import SystemPackage
@@ -23,8 +24,7 @@ final class VaultObservers: Sendable {
   private let watching = Mutex<Watching>(.nobody)
 
   init(_ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker) {
-    scanner = VaultChangeScanner(
-      file: file, unlocker: unlocker, timeout: configuration.deadline)
+    scanner = VaultChangeScanner(file: file, unlocker: unlocker, timeout: configuration.deadline)
     self.file = file
     notice = configuration.notice
   }
@@ -130,5 +130,201 @@ final class VaultObservers: Sendable {
         kind: .observationUnavailable,
         message: "changes that other processes make to the vault are not noticed: "
           + "the kernel's notifications say \(error.words)"))
+  }
+}
+
+/// Finds changes of a vault since the last scan; it asks and unlocks nothing, and does not extend the unlocked time.
+final class VaultChangeScanner: Sendable {
+  private struct Known {
+    /// What the file was when it was looked at last; it was understood, or refused.
+    var status: DiskStatus?
+
+    /// What was found last; `nil` if that was nothing.
+    var vault: ObservedVault?
+
+    /// Whether it was looked for: otherwise no changes since then are known.
+    var isBegun = false
+  }
+
+  private let file: VaultFile
+  private let unlocker: Unlocker
+  private let timeout: Duration
+
+  /// `nil` if there are no observers.
+  private let known = Mutex<Known?>(nil)
+
+  init(file: VaultFile, unlocker: Unlocker, timeout: Duration) {
+    self.file = file
+    self.unlocker = unlocker
+    self.timeout = timeout
+  }
+
+  /// Begins with nothing; the first scan only finds what is there.
+  func begin() {
+    known.withLock { $0 = Known() }
+    file.own.withLock { $0 = [] }
+    _ = changes()
+  }
+
+  func end() {
+    known.withLock { $0 = nil }
+    file.own.withLock { $0 = nil }
+  }
+
+  /// What has changed since the last scan; `nil` if another process held the vault for too long.
+  ///
+  /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time.
+  func changes() -> [CredentialChange]? {
+    var found: VaultFile.Opened?
+    do throws(KeychainError) {
+      found = try file.open()
+      if let found { return try changes(found) }
+      // Whatever is there later was added.
+      known.withLock { $0?.isBegun = true }
+    } catch {
+      guard error.code != .busy, error.code != .timedOut else { return nil }
+      // Looking again may touch the file, and would be noticed.
+      if let found { known.withLock { $0?.status = found.status } }
+    }
+    return []
+  }
+
+  private func changes(_ opened: VaultFile.Opened) throws(KeychainError) -> [CredentialChange] {
+    guard let old = known.withLock({ $0 }), old.status != opened.status,
+      let keys = try unlocker.keysAtHand(.nothing, opened.head)
+    else { return [] }
+    // Before anything is made durable, which writes to the file, and would be noticed.
+    if let vault = old.vault,
+      try file.contents(opened, keys).newest.digest == vault.contents.newest.digest
+    {
+      known.withLock { $0?.status = opened.status }
+      return []
+    }
+    let session = VaultSession(
+      file: file, opened: opened, unlocker: unlocker, deadline: Deadline(after: timeout),
+      notice: nil)
+    let new = (contents: try session.contents(keys), keys: keys.openTierOnly)
+    let own = ownVersions(through: new.contents.newest.n)
+    known.withLock { known in
+      guard known != nil else { return }
+      known = Known(status: opened.status, vault: new, isBegun: true)
+    }
+    guard old.isBegun else { return [] }
+    let sealing = try session.sealing(keys)
+    // Removed items were sealed under the keys of their time.
+    let isSameEpoch = old.vault.map { $0.keys.binding == keys.binding } ?? true
+    let oldSealing = isSameEpoch ? sealing : try session.sealing(old.vault?.keys ?? keys)
+    let idBefore = { (item: VaultItem) throws(KeychainError) -> ItemID? in
+      guard let identity = sealing.identity(of: item) else { return nil }
+      return try oldSealing.id(of: identity)
+    }
+    let changes = try ItemChanges(
+      from: old.vault, own: own, to: new, idBefore: isSameEpoch ? nil : idBefore)
+    return changes.removed.map { CredentialChange(oldSealing.identity(of: $0), .removed) }
+      + changes.added.map { CredentialChange(sealing.identity(of: $0), .added) }
+      + changes.updated.map { CredentialChange(sealing.identity(of: $0), .updated) }
+  }
+
+  /// The newest versions of what the handle itself changed in commits up to a number; they are forgotten.
+  private func ownVersions(through n: UInt64) -> [ItemID: UInt64?] {
+    file.own.withLock { own in
+      let taken = (own ?? []).filter { $0.n <= n }
+      own?.removeAll { $0.n <= n }
+      return Dictionary(taken.map { ($0.id, $0.version) }) { _, newest in newest }
+    }
+  }
+}
+
+extension ItemSealing {
+  /// Returns the identity of an item; `nil` if the keys at hand do not open it.
+  fileprivate func identity(of item: VaultItem?) -> CredentialIdentity? {
+    guard let item else { return nil }
+    return try? credential(of: item, name: item.name).identity
+  }
+}
+
+/// A vault as the observers of a handle saw it last, with T0, by which removed items are looked up.
+private typealias ObservedVault = (contents: VaultContents, keys: TierKeys)
+
+/// How two states of a vault differ.
+private struct ItemChanges {
+  /// Items that are gone; `nil` for one that came and went since the first state.
+  private(set) var removed: [VaultItem?] = []
+  private(set) var added: [VaultItem] = []
+  private(set) var updated: [VaultItem] = []
+
+  private var before = Items()
+  private var after = Items()
+
+  /// The items that are compared.
+  private struct Items {
+    var items: [ItemID: VaultItem] = [:]
+
+    /// Whether a damaged page may have more.
+    var isIncomplete = false
+  }
+
+  /// Compares two states, but for what this handle put between them, by its version, or removed (`nil`).
+  ///
+  /// Under a new root key, every item has another id: `idBefore` finds the one that its name had, if the name opens.
+  init(
+    from old: ObservedVault?, own: [ItemID: UInt64?], to new: ObservedVault,
+    idBefore: ((VaultItem) throws(KeychainError) -> ItemID?)?
+  ) throws(KeychainError) {
+    if let old, old.contents.base.digest == new.contents.base.digest {
+      try lookUpLog(old, new)
+    } else {
+      if let old { before = try Self.items(of: old) }
+      after = try Self.items(of: new)
+    }
+    guard let idBefore else {
+      compare(own)
+      return
+    }
+    // What stayed keeps its version, which no other item has.
+    let byVersion = Dictionary(before.items.map { ($1.entry.version, $0) }) { first, _ in first }
+    var ids: [ItemID: ItemID] = [:]
+    for (id, item) in after.items {
+      let known = byVersion[item.entry.version]
+      ids[id] = if let known { known } else { try idBefore(item) }
+    }
+    after.items = Dictionary(after.items.map { (ids[$0] ?? $0, $1) }) { first, _ in first }
+    compare(Dictionary(own.map { (ids[$0] ?? $0, $1) }) { first, _ in first })
+  }
+
+  /// Looks up what the log changed since the first state.
+  private mutating func lookUpLog(
+    _ old: ObservedVault, _ new: ObservedVault
+  ) throws(KeychainError) {
+    for (id, logged) in new.contents.logged.joined() where logged.n > old.contents.newest.n {
+      do throws(KeychainError) {
+        before.items[id] = try old.contents.item(id, old.keys, name: id.name)
+        after.items[id] = try new.contents.item(id, new.keys, name: id.name)
+      } catch let error where error.code == .damaged {
+        (before.isIncomplete, after.isIncomplete) = (true, true)
+      }
+    }
+  }
+
+  private static func items(of vault: ObservedVault) throws(KeychainError) -> Items {
+    var found = Items()
+    try vault.contents.forEachPage(vault.keys) { walked throws(KeychainError) in
+      if walked.damage != nil { found.isIncomplete = true }
+      for item in walked.items { found.items[item.id] = item }
+    }
+    return found
+  }
+
+  private mutating func compare(_ own: [ItemID: UInt64?]) {
+    for id in Set(before.items.keys).union(after.items.keys).union(own.keys).sorted() {
+      let old = before.items[id]
+      let version = if let own = own[id] { own } else { old?.entry.version }
+      switch (version, after.items[id]) {
+      case (_?, nil) where !after.isIncomplete: removed.append(old)
+      case (nil, let new?) where !before.isIncomplete: added.append(new)
+      case (let version?, let new?) where version != new.entry.version: updated.append(new)
+      default: break
+      }
+    }
   }
 }

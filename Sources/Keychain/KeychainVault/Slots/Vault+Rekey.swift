@@ -76,9 +76,7 @@ extension Vault {
     confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> [Credential] {
-    if keepingKeys {
-      return try removeSlotKeepingKeys(number, deletingItems: deletingItems)
-    }
+    if keepingKeys { return try removeSlotKeepingKeys(number, deletingItems: deletingItems) }
     let request = RekeyDecision.Request(
       removed: [number], deletesItems: deletingItems, dropsDamaged: droppingDamaged)
     return try rekey(request, confirm, progress).decision.itemsToDelete.map(\.credential)
@@ -142,9 +140,7 @@ extension Vault {
         "the device key alone now opens everything, because there is no passphrase, key file or "
           + "recipient")
     }
-    for item in deleted {
-      observers.notify(CredentialChange(item.credential.identity, .removed))
-    }
+    for item in deleted { observers.notify(CredentialChange(item.credential.identity, .removed)) }
   }
 
   /// Changes a passphrase in place: its slot keeps its number, and no item is changed.

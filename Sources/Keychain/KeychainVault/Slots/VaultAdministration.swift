@@ -133,7 +133,6 @@ struct SlotChange {
 
   mutating func removeSlot(_ number: UInt32) { next[number] = nil }
 
-  /// Removes an item with the change.
   mutating func remove(_ item: VaultItem) { contents.lay(nil, over: item.id, in: item.entry.tier) }
 
   /// The base that brings the new list under the same keys.
@@ -249,8 +248,7 @@ extension [ListedSlot] {
 }
 
 extension KeychainError {
-  static let slotsChanged = KeychainError(
-    .busy, "the slots changed meanwhile", recovery: .tryAgain)
+  static let slotsChanged = KeychainError(.busy, "the slots changed meanwhile", recovery: .tryAgain)
 
   package static func noSlot(_ number: UInt32) -> Self {
     Self(.notFound, "the vault has no slot \(number)", recovery: .listSlots)

@@ -65,7 +65,6 @@ public struct RekeyReport: Hashable, Sendable {
 
 /// Decides under the lock what new keys keep: every slot of the list of members that is not removed.
 struct RekeyDecision {
-  /// What is asked for.
   struct Request: Sendable {
     /// The slots that are removed in the same transaction.
     var removed: Set<UInt32> = []
@@ -163,9 +162,7 @@ struct PassphraseItem {
 
 extension SlotChange {
   /// Those of other devices, whose names are not read here, are an error if they are included.
-  func passphraseItems(
-    includingOtherDevices: Bool
-  ) throws(KeychainError) -> [PassphraseItem] {
+  func passphraseItems(includingOtherDevices: Bool) throws(KeychainError) -> [PassphraseItem] {
     var found: [PassphraseItem] = []
     try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
       for item in walked.items where item.accessibility == .whenPasscodeSetThisDeviceOnly {
@@ -247,8 +244,7 @@ struct VaultRekey {
       above: floor?.epoch ?? 0, signer: admin.epoch.keys.signer)
     let presented = try admin.presented()
     var slots = try decision.carried.map { carried throws(KeychainError) in
-      try epoch.reseal(
-        carried.slot, grant: carried.grant, inputKey: presented[carried.slot.number])
+      try epoch.reseal(carried.slot, grant: carried.grant, inputKey: presented[carried.slot.number])
     }
     let added = try new.map { new throws(KeychainError) in
       try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)

@@ -31,9 +31,7 @@ struct LockedLog: Sendable {
         status = try file.status()
         // Who held the lock may have given the name to a new file.
         guard try disk.status(of: path)?.identity == status.identity else { continue }
-      } catch {
-        throw .vault(path, error, doing: "lock")
-      }
+      } catch { throw .vault(path, error, doing: "lock") }
       guard !writing || status.links > 0 else { throw .replacedOutside(path) }
       return LockedLog(path: path, disk: disk, file: file, status: status)
     } while !deadline.hasPassed
@@ -68,9 +66,7 @@ struct LockedLog: Sendable {
       status = try file.status()
       found = try file.read(end..<end + beginning.count)
     } catch { throw .unknown(error) }
-    guard found == beginning, status.size == end + frame.count else {
-      throw .unknown(.noLocks)
-    }
+    guard found == beginning, status.size == end + frame.count else { throw .unknown(.noLocks) }
     return status
   }
 

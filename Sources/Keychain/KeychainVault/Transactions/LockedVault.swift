@@ -32,8 +32,7 @@ struct LockedVault {
     if relation.isAhead {
       do throws(KeychainError) {
         try settle()
-      } catch {
-        guard !mustSettle, error.code == .inputOutput else { throw error }
+      } catch let error where !mustSettle && error.code == .inputOutput {
         return
       }
     }
@@ -54,9 +53,7 @@ struct LockedVault {
       contents.isBaseAlone ? Data() : try contents.read(frame.place..<frame.boxes.upperBound)
     do throws(Errno) {
       try lock.write(bytes, at: frame.place, syncsFolder: contents.digests.count <= 2)
-    } catch {
-      throw .vault(session.path, error, doing: "write")
-    }
+    } catch { throw .vault(session.path, error, doing: "write") }
   }
 
   /// A base that need not be made doesn't wait: its maker holds the vault's lock.
@@ -82,9 +79,8 @@ struct LockedVault {
           () throws(KeychainError) in
           try replaceBase(base, until: needsFile ? nil : Self.shortly)
         }
-      } catch {
+      } catch let error where !needsFile && error.code != .outcomeUnknown {
         // An append may do where the folder takes no new file, and where it doesn't fit on the disk.
-        guard !needsFile, error.code != .outcomeUnknown else { throw error }
       }
     }
     guard writer.fitsInCommit, !lock.hasOtherNames else {
@@ -102,9 +98,7 @@ struct LockedVault {
         return try lock.append(
           frame, at: contents.end, cutting: contents.hasUnfinishedWrite,
           syncsFolder: contents.isBaseAlone)
-      } catch {
-        throw .writing(session.path, error)
-      }
+      } catch { throw .writing(session.path, error) }
     }
     contents.add(
       commit,
@@ -159,9 +153,7 @@ struct LockedVault {
     let renamed: LockedLog
     do throws(WriteFailure) {
       renamed = try unfinished.takeName(replacing: true)
-    } catch {
-      throw .writing(session.path, error)
-    }
+    } catch { throw .writing(session.path, error) }
     defer { renamed.unlock() }
     contents = made
     session.file.keep(made, renamed.status)

@@ -81,14 +81,10 @@ struct VaultSession: Sendable {
     try read(requirement) { _, _ throws(KeychainError) in .done(()) }
   }
 
-  func report(_ message: String) {
-    notice?(Notice(kind: .seenRecordUnavailable, message: message))
-  }
-}
+  func report(_ message: String) { notice?(Notice(kind: .seenRecordUnavailable, message: message)) }
 
-// MARK: - Keys
+  // MARK: - Keys
 
-extension VaultSession {
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
     _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>
@@ -129,9 +125,7 @@ extension VaultSession {
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) -> TierKeys {
     try requireKnownHead()
-    guard let postponed else {
-      return try unlocker.keys(requirement, opened, deadline)
-    }
+    guard let postponed else { return try unlocker.keys(requirement, opened, deadline) }
     let atHand = try unlocker.keysAtHand(requirement, head)
     if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
     throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
@@ -153,9 +147,7 @@ extension VaultSession {
 extension TierKeys {
   fileprivate func canSign(for list: MemberList) throws(KeychainError) -> Bool {
     guard list.vaultKind == .shared else { return true }
-    guard let signer, let member = list.member(signer.number), member.writes else {
-      return false
-    }
+    guard let signer, let member = list.member(signer.number), member.writes else { return false }
     return try signer.publicKey() == member.signingKey
   }
 }
@@ -206,9 +198,8 @@ extension VaultSession {
   private func readingLock() throws(KeychainError) -> LockedLog? {
     do throws(KeychainError) {
       return try LockedLog.take(path, on: file.disk, until: deadline)
-    } catch {
+    } catch let error where error.code != .busy && error.code != .timedOut {
       // On a read-only medium, without permission, or mounted as a file that was replaced outside.
-      guard error.code != .busy, error.code != .timedOut else { throw error }
       return nil
     }
   }
@@ -243,9 +234,7 @@ extension VaultSession {
       let record = try contents.record(keys)
       if var known = opened.seen.record, !known.raise(by: record) { return true }
       try write(record)
-    } catch {
-      report("a rollback of the vault could go unnoticed: \(error.message)")
-    }
+    } catch { report("a rollback of the vault could go unnoticed: \(error.message)") }
     return false
   }
 

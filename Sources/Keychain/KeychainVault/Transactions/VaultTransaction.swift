@@ -23,13 +23,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Stores a credential; see ``CredentialStore/store(_:secret:mode:)``.
-  ///
-  /// - Parameters:
-  ///   - credential: The credential.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it will be stored.
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode = .addOrReplace
@@ -49,14 +42,6 @@ public struct VaultTransaction: ~Copyable {
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them; see
   /// ``CredentialStore/merge(_:secret:into:mode:)``.
-  ///
-  /// - Parameters:
-  ///   - update: The changes; everything else stays.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - identity: The identity of the credential.
-  ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it will be stored, and the one that it replaces.
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -69,13 +54,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Changes a credential without its secret; see ``CredentialStore/update(_:with:expectedVersion:)``.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - update: The changes.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it will be stored.
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64? = nil
@@ -88,13 +66,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Renames a credential; see ``CredentialStore/rename(_:to:expectedVersion:)``.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - newIdentity: The new identity.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it will be stored.
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity,
@@ -116,12 +87,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Removes a credential; see ``CredentialStore/remove(_:expectedVersion:)``.
-  ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there is no credential.
-  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64? = nil
@@ -136,10 +101,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Returns a secret as it is within the transaction; see ``CredentialStore/secret(for:)``.
-  ///
-  /// - Parameter identity: The identity of the credential.
-  /// - Returns: The secret with its credential, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` as that method.
   public mutating func secret(
     for identity: CredentialIdentity
   ) throws(KeychainError) -> StoredSecret? {
@@ -150,10 +111,6 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Returns a credential as it is within the transaction; see ``CredentialStore/credential(for:)``.
-  ///
-  /// - Parameter identity: The identity of the credential.
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` as that method.
   public mutating func credential(
     for identity: CredentialIdentity
   ) throws(KeychainError) -> Credential? {
@@ -162,20 +119,13 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Returns the credentials that match a query within the transaction; see ``CredentialStore/search(_:)``.
-  ///
-  /// - Parameter query: The conditions.
-  /// - Returns: What was found. Locked items are reported in it; name what must be unlocked first
-  ///   when the transaction begins.
-  /// - Throws: ``KeychainError`` as that method.
   public mutating func search(
     _ query: CredentialQuery
   ) throws(KeychainError) -> CredentialSearchResult {
     try requireWhole()
     return try writer.contents.search(query, writer.sealing)
   }
-}
 
-extension VaultTransaction {
   private mutating func item(_ identity: CredentialIdentity) throws(KeychainError) -> VaultItem? {
     try requireWhole()
     try requireAllowed(identity)
@@ -239,7 +189,6 @@ extension VaultTransaction {
 
 /// What happens within one attempt of a transaction.
 struct TransactionLog {
-  /// The changes, in their order.
   private(set) var changes: [CredentialChange] = []
 
   /// Whether items that need the greatest requirement were changed.
@@ -250,8 +199,6 @@ struct TransactionLog {
 
   /// Why the transaction can only be undone.
   fileprivate(set) var failure: KeychainError?
-
-  /// What the closure threw.
   var thrown: (any Error)?
 
   fileprivate mutating func note(_ change: CredentialChange, _ accessibility: Accessibility) {
@@ -274,7 +221,5 @@ struct RunningTransaction: Hashable {
   }
 
   /// Whether a closure of a transaction of this vault runs on this thread.
-  static func isHere(_ path: String) -> Bool {
-    all.withLock { $0.contains(Self(path: path)) }
-  }
+  static func isHere(_ path: String) -> Bool { all.withLock { $0.contains(Self(path: path)) } }
 }

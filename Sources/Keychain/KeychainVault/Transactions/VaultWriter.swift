@@ -58,9 +58,7 @@ struct VaultWriter: ~Copyable {
   /// Puts an item, and removes its id from the other tiers whose key is at hand.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
     let id = item.entry.id
-    for tier in Tier.allCases where tier != item.entry.tier {
-      try remove(id, from: tier)
-    }
+    for tier in Tier.allCases where tier != item.entry.tier { try remove(id, from: tier) }
     changes[item.entry.tier][id] = .some(item)
     contents.lay(
       VaultItem(entry: item.entry, source: .pending(item)), over: id, in: item.entry.tier)

@@ -48,8 +48,7 @@ extension Unlocker {
         guard let (unsealed, inputKey) = try unseal(slot) else { continue }
         if let opened = try opened(slot, unsealed, of: head, inputKey) { return opened }
         failure = .strangeSlot(slot.number)
-      } catch {
-        guard error.code == .damaged else { throw error }
+      } catch let error where error.code == .damaged {
         failure = error
       }
     }
@@ -140,9 +139,7 @@ final class HeldKeys: Sendable {
   private let idleTime: UInt64
   private let held = Mutex<(keys: TierKeys, limit: UInt64, idleUntil: UInt64)?>(nil)
 
-  init(idleTime: Duration) {
-    self.idleTime = UInt64(max(0, idleTime.wholeNanoseconds))
-  }
+  init(idleTime: Duration) { self.idleTime = UInt64(max(0, idleTime.wholeNanoseconds)) }
 
   func hold(_ keys: TierKeys) {
     let now = BootClock.now
@@ -162,9 +159,7 @@ final class HeldKeys: Sendable {
     }
   }
 
-  func touch() {
-    held.withLock { $0?.idleUntil = BootClock.now + idleTime }
-  }
+  func touch() { held.withLock { $0?.idleUntil = BootClock.now + idleTime } }
 
   func forget() { held.withLock { $0 = nil } }
 }

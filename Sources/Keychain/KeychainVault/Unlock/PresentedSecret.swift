@@ -231,7 +231,5 @@ struct KeyFileText {
   }
 
   /// The bits of the word that was begun: 10 for up to eight letters, or 4 a letter, as in hexadecimal random bytes.
-  private var wordBits: Int {
-    letterCount <= 2 ? 4 * letterCount : 10 * ((letterCount + 7) / 8)
-  }
+  private var wordBits: Int { letterCount <= 2 ? 4 * letterCount : 10 * ((letterCount + 7) / 8) }
 }

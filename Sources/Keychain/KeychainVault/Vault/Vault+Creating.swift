@@ -190,9 +190,7 @@ extension Vault {
         throw KeychainError(
           .alreadyExists, "there is a vault at \(try path())", recovery: .showOrAddSlot)
       }
-    } catch {
-      guard error.code == .noStore, startingAnew else { throw error }
-    }
+    } catch { guard error.code == .noStore, startingAnew else { throw error } }
   }
 
   /// Creates the vault with its slots; returns `false` if another process was faster.
@@ -253,7 +251,6 @@ extension Vault {
   }
 }
 
-/// The slots that a new vault gets.
 private struct NewSlots {
   /// Those of a passphrase and of a key file.
   var inputs: [SlotInput] = []
@@ -314,11 +311,9 @@ extension Vault {
 }
 
 extension KeychainError {
-  /// A new passphrase of a vault is empty.
   package static let emptyPassphrase = emptyPassphrase(
     recovery: "choose one, or none: a vault without any is protected by the device key only")
 
-  /// The passphrase of a new export is empty.
   package static let emptyExportPassphrase = emptyPassphrase(recovery: "choose one for the export")
 
   private static func emptyPassphrase(recovery: Recovery) -> Self {

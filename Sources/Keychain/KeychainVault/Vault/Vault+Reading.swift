@@ -26,8 +26,7 @@ extension Vault {
     let found = try session.read(.nothing) {
       contents, sealing throws(KeychainError)
         -> VaultSession.Attempt<(VaultItem, VaultContents, ItemSealing)?> in
-      let item = try contents.item(
-        sealing.id(of: identity), sealing.keys, name: "\(identity)")
+      let item = try contents.item(sealing.id(of: identity), sealing.keys, name: "\(identity)")
       guard let item else { return .done(nil) }
       guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
         return .again(item.requirement)
@@ -60,9 +59,7 @@ extension Vault {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked``,
   ///   ``KeychainError/Code/incorrectSecret`` or ``KeychainError/Code/cancelled``. A missing vault
   ///   is not an error.
-  public func ensureReadable(
-    _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) {
+  public func ensureReadable(_ requirement: Accessibility.UnlockRequirement) throws(KeychainError) {
     guard let session = try session() else { return }
     try session.requireReadable(requirement)
   }
@@ -82,9 +79,7 @@ extension Vault {
   /// or accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    observers.observe(observer)
-  }
+  ) -> CredentialObservation { observers.observe(observer) }
 
   /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
   /// items agree, and that every item opens whose key is at hand.
@@ -98,8 +93,7 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VerificationReport {
     try existingSession().read(.nothing, anew: true) { contents, sealing throws(KeychainError) in
-      .done(
-        try VaultVerification(contents: contents, sealing: sealing, progress: progress).run())
+      .done(try VaultVerification(contents: contents, sealing: sealing, progress: progress).run())
     }
   }
 
@@ -109,10 +103,9 @@ extension Vault {
     try ensureReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
     try verify().requireIntact()
   }
-}
 
-// What a vault shows without asking, hashing or extending its unlocked time.
-extension Vault {
+  // What a vault shows without asking, hashing or extending its unlocked time.
+
   /// Whether a vault has matching items; unknown if only an unlocked vault can answer.
   package enum Presence: Hashable, Sendable {
     case noVault, absent, present, unknown
@@ -140,7 +133,6 @@ extension Vault {
   /// Whether there is a vault; one that was there and is gone is an error.
   package func isThere() throws(KeychainError) -> Bool { try session() != nil }
 
-  /// Whether this machine has a device secret.
   package func hasDeviceSecret() throws(KeychainError) -> Bool {
     try unlocker.state.hasDeviceSecret()
   }
@@ -150,8 +142,7 @@ extension Vault {
     guard try !isThere() else { return nil }
     let path = try file.path()
     let stat = try? Stat(FilePath(path.folder))
-    return VaultAbsence(
-      path: path.path, folder: path.folder, hasFolder: stat?.type == .directory)
+    return VaultAbsence(path: path.path, folder: path.folder, hasFolder: stat?.type == .directory)
   }
 
   /// Searches with the keys that are at hand, waiting for other processes no longer than `time`;

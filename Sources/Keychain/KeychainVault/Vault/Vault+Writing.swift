@@ -13,7 +13,7 @@ extension Vault {
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  private func store(
+  package func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     // A write that is always refused must not create a vault.
@@ -121,11 +121,8 @@ extension Vault {
   public func withTransaction<Result>(
     unlocking requirement: Accessibility.UnlockRequirement = .nothing,
     _ body: (inout VaultTransaction) throws -> Result
-  ) throws -> Result {
-    try withTransaction(unlocking: requirement, among: { _ in true }, body)
-  }
+  ) throws -> Result { try withTransaction(unlocking: requirement, among: { _ in true }, body) }
 
-  /// Makes several changes of some credentials in one step.
   func withTransaction<Result>(
     unlocking requirement: Accessibility.UnlockRequirement,
     among isAllowed: @escaping (CredentialIdentity) -> Bool,
@@ -245,9 +242,7 @@ extension Vault {
       result = try session.deadline.excluding {
         try RunningTransaction.running(session.path) { try body(&transaction) }
       }
-    } catch {
-      thrown = error
-    }
+    } catch { thrown = error }
     log = transaction.log
     writer = transaction.writer
     // The closure runs again, whatever it made of the failure.
@@ -319,21 +314,9 @@ extension Vault: BuiltInStore {
 
   package func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
-  ) throws(KeychainError) {
-    try ensureReadable(requirement)
-  }
+  ) throws(KeychainError) { try ensureReadable(requirement) }
 
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
-  ) throws(KeychainError) {
-    try ensureReadable(accessibility.unlockRequirement)
-  }
-
-  /// Stores a credential with its dates; see the protocol.
-  @discardableResult
-  package func receive(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: true)
-  }
+  ) throws(KeychainError) { try ensureReadable(accessibility.unlockRequirement) }
 }

@@ -65,9 +65,7 @@ public final class Vault: CredentialStore {
   /// - Returns: An absolute path without symbolic links.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for a vault,
   ///   or ``KeychainError/Code/insecurePermissions`` if others could replace it.
-  public func path() throws(KeychainError) -> String {
-    try file.path().path
-  }
+  public func path() throws(KeychainError) -> String { try file.path().path }
 
   /// Begins an operation; `nil` if there is no vault.
   func session() throws(KeychainError) -> VaultSession? {
@@ -97,9 +95,7 @@ extension Vault {
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     Vault(self, PostponedUnlocking(question))
   }
-}
 
-extension Vault {
   /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.
   ///
   /// It is needed for a vault that was never seen here, and whose administration key changed since the secret that opens it was last
@@ -179,11 +175,9 @@ extension Vault {
     if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
     return isThere || !seen.isEmpty
   }
-}
 
-// MARK: - Where the vault, its files and what unlocks it lie
+  // MARK: - Where the vault, its files and what unlocks it lie
 
-extension Vault {
   /// Whether a secret that unlocks is at hand, from an explicit source or the environment.
   public var hasUnlockSource: Bool {
     configuration.unlock != nil || !configuration.ambientSources.isEmpty

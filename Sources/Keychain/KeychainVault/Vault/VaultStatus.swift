@@ -197,8 +197,7 @@ extension Vault {
   func describe(_ head: VaultHead, _ list: MemberList?) throws(KeychainError) -> [VaultSlot] {
     let own = try unlocker.ownSlot(of: head)?.slot
     return head.slots.map { slot in
-      slot.described(
-        isThisDevice: slot.number == own?.number, member: list?.member(slot.number))
+      slot.described(isThisDevice: slot.number == own?.number, member: list?.member(slot.number))
     }
   }
 

@@ -29,7 +29,6 @@ package struct VaultIndex: Sendable {
     static let encodedCount = ItemID.count + 4 + 8 + 4 + 32 + 8
   }
 
-  /// The maximum number of bytes of an index's box.
   package static let maximumBoxCount = 64 << 20
 
   /// The maximum number of bytes of a page's box.
@@ -37,8 +36,6 @@ package struct VaultIndex: Sendable {
 
   /// The pages of each tier, in the order of their ids.
   package let pages: [[Page]]
-
-  /// The hash of the spine's box.
   package let spineHash: Data
 
   package init(pages: [[Page]], spineHash: Data) {
@@ -139,8 +136,6 @@ extension VaultIndex.Page {
 package struct Spine: Hashable, Sendable {
   /// The number of the commit before the first hash.
   package let m: UInt64
-
-  /// The digest of commit ``m``.
   package let digest: Data
 
   /// The body hashes of the commits after ``m``.
@@ -148,11 +143,8 @@ package struct Spine: Hashable, Sendable {
 
   /// The maximum number of hashes.
   package static let maximumCount = 1024
-
-  /// The maximum number of bytes of a spine's box.
   package static let maximumBoxCount = SecretBox.overhead + 44 + 32 * maximumCount
 
-  /// Returns the spine of the first base of a vault.
   package static func first(_ id: VaultID) throws(KeychainError) -> Spine {
     Spine(m: 0, digest: try Commit.first(id), hashes: [])
   }
@@ -200,9 +192,7 @@ package struct Spine: Hashable, Sendable {
     let all = hashes + bodyHashes
     let dropped = max(0, all.count - Self.maximumCount)
     var digest = digest
-    for hash in all.prefix(dropped) {
-      digest = try Commit.digest(after: digest, bodyHash: hash)
-    }
+    for hash in all.prefix(dropped) { digest = try Commit.digest(after: digest, bodyHash: hash) }
     return Spine(m: m + UInt64(dropped), digest: digest, hashes: Array(all.dropFirst(dropped)))
   }
 }

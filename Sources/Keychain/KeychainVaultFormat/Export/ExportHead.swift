@@ -112,9 +112,7 @@ package struct ExportKey: ~Copyable {
   }
 
   /// All bytes of the file before the stream.
-  package var beginning: [UInt8] {
-    head.encoded + FieldWriter.fields { $0.byteString(commitment) }
-  }
+  package var beginning: [UInt8] { head.encoded + FieldWriter.fields { $0.byteString(commitment) } }
 }
 
 extension KeychainError {

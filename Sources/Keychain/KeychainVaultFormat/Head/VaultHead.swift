@@ -11,11 +11,7 @@ package struct HeadParts: Hashable, Sendable {
 
   /// All slots, those of unknown kinds included, in the order in which they are tried.
   package var slots: [Data]
-
-  /// The box of the list of members.
   package var list: Data
-
-  /// The box of the administration key.
   package let administrationBox: Data
 
   /// The changes of the administration key; see ``Succession``.
@@ -96,8 +92,6 @@ package struct VaultHead: Hashable, Sendable {
   /// The kinds, `nil` where one can't be read, of the slots that break the format or have an unknown
   /// grant, for which the presented secret may be right.
   private(set) var malformed: Set<SlotKind?> = []
-
-  /// The maximum number of bytes of a head.
   package static let maximumCount = 262_144
 
   package var identity: HeadIdentity { parts.identity }
@@ -118,9 +112,7 @@ package struct VaultHead: Hashable, Sendable {
     do {
       parts = try Self.parts(bytes.bytes, path)
       try readSlots()
-    } catch {
-      throw error as? KeychainError ?? .damagedHead(path)
-    }
+    } catch { throw error as? KeychainError ?? .damagedHead(path) }
   }
 
   private static func parts(_ bytes: RawSpan, _ path: String) throws -> HeadParts {
@@ -197,15 +189,12 @@ package struct VaultHead: Hashable, Sendable {
         $0.slotHash == hash && $0.start == slot.prefix(Member.startCount)
       }
     }
-    guard isExact else {
-      throw .damagedMembers("the slots of the vault are not those it names")
-    }
+    guard isExact else { throw .damagedMembers("the slots of the vault are not those it names") }
     return list
   }
-}
 
-// The one place that decides whether a key belongs to a vault.
-extension VaultHead {
+  // The one place that decides whether a key belongs to a vault.
+
   /// Whether a key is the key of a tier of this vault, as far as its check shows.
   package func owns(_ key: borrowing SecretBytes, _ tier: Tier) throws(KeychainError) -> Bool {
     try TierKeys.check(of: key) == parts.checks[tier]

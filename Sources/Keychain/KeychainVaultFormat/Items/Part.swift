@@ -16,9 +16,7 @@ package struct Part: Sendable {
     }
 
     /// The entry of the item that is put; `nil` for a removal.
-    package var entry: ItemEntry? {
-      if case .put(let entry) = self { entry } else { nil }
-    }
+    package var entry: ItemEntry? { if case .put(let entry) = self { entry } else { nil } }
   }
 
   package let tier: Tier
@@ -43,7 +41,6 @@ package struct Part: Sendable {
   /// The number of bytes that the boxes of all secrets have together.
   package var boxesCount: Int { changes.reduce(0) { $0 + ($1.entry?.boxCount ?? 0) } }
 
-  /// The number of bytes of the encoded part.
   package var count: Int {
     changes.reduce(4 + 4 + inner.count) { $0 + 1 + ($1.entry?.count ?? ItemID.count) }
   }

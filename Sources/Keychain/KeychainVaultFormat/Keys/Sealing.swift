@@ -150,7 +150,6 @@ package struct SlotKeys: Sendable {
 
   /// Opens a sealed box; `nil` if it was sealed to another key or changed.
   func open(_ box: Data) throws(KeychainError) -> SecretBytes? {
-    try unlessRefused(
-      SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey)))
+    try unlessRefused(SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey)))
   }
 }

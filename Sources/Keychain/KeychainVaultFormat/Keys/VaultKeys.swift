@@ -125,8 +125,7 @@ package struct TierKeys: Sendable {
 
   init(all keys: [SharedSecret], binding: Data) throws(KeychainError) {
     let checks = try keys.map { key throws(KeychainError) in try Self.check(of: key.bytes) }
-    self.init(
-      binding: binding, checks: checks, open: keys[0], first: keys[1], unlocked: keys[2])
+    self.init(binding: binding, checks: checks, open: keys[0], first: keys[1], unlocked: keys[2])
   }
 
   package init(
@@ -161,9 +160,7 @@ package final class TierKeysIdentity: Sendable {
 package struct DeviceSecret: Sendable {
   package let secret: SharedSecret
 
-  package init(_ secret: consuming SecretBytes) {
-    self.secret = SharedSecret(secret)
-  }
+  package init(_ secret: consuming SecretBytes) { self.secret = SharedSecret(secret) }
 
   /// Returns this device as one vault knows it.
   package func inVault(_ vault: VaultID) throws(KeychainError) -> VaultDevice {

@@ -15,15 +15,12 @@ package struct SeenCommit: Hashable, Sendable {
     self.digest = digest
   }
 
-  fileprivate static let none = SeenCommit(
-    serial: 0, n: 0, digest: Data(repeating: 0, count: 32))
+  fileprivate static let none = SeenCommit(serial: 0, n: 0, digest: Data(repeating: 0, count: 32))
 }
 
 /// What this user has seen of a vault, and who administered it.
 package struct SeenRecord: Hashable, Sendable {
   package let id: VaultID
-
-  /// The administration key.
   package var administration: Data
 
   /// The administration key to which it changes; `nil` except during the change.
@@ -35,8 +32,6 @@ package struct SeenRecord: Hashable, Sendable {
 
   /// The serial of the list of members.
   package var serial: UInt64
-
-  /// The hash of the list of members.
   package var listHash: Data
 
   /// For each tier the newest commit that was proved under it; `nil` while there was none.

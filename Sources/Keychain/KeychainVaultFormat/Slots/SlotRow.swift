@@ -131,8 +131,6 @@ package struct Member: Hashable, Sendable {
 
   package let kindNumber: UInt8
   package let grantNumber: UInt8
-
-  /// The hash of the slot.
   package let slotHash: Data
 
   /// The public key to which new keys are sealed.

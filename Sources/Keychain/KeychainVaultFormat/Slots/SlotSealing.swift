@@ -50,7 +50,6 @@ extension SlotInput {
 package enum KeyFile {
   package static let counts = 32...65536
 
-  /// Returns the input key of a slot.
   package static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError)
     -> SecretBytes
   {
@@ -139,8 +138,7 @@ package enum SlotSealing {
     if let inputKey {
       let input = SlotInput(
         kind: old.kind, parameters: old.parameters, salt: old.salt, key: inputKey)
-      return try seal(
-        input, number: old.number, granted: granted, head: head, name: member.name)
+      return try seal(input, number: old.number, granted: granted, head: head, name: member.name)
     }
     var slot = old
     slot.grant = granted.grant

@@ -92,7 +92,6 @@ package struct FileError: Error, Hashable, Sendable {
   }
 }
 
-/// The numbers of a file's user and group.
 package struct FileOwnership: Hashable, Sendable {
   package let user: UInt32
   package let group: UInt32
@@ -191,4 +190,11 @@ extension FileError.Insecurity {
         + TrustedFolders.hint(path)
     }
   }
+}
+
+/// Evaluates a call of the system; its failure says what was to be done, in the infinitive, and with which file.
+package func onFile<Result: ~Copyable>(
+  _ path: String, _ action: String, _ call: @autoclosure () throws(Errno) -> Result
+) throws(FileError) -> Result {
+  do { return try call() } catch { throw .failed(error, action, path) }
 }

@@ -17,12 +17,7 @@ package struct FileLock: ~Copyable {
 
   /// Opens the file, creating it if needed, and locks it.
   package init(exclusive path: String, deadline: Deadline) throws(FileError) {
-    let descriptor: FileDescriptor
-    do throws(Errno) {
-      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT)
-    } catch {
-      throw .failed(error, "open", path)
-    }
+    let descriptor = try onFile(path, "open", PrivateFile.open(path, .readWrite, flags: O_CREAT))
     try self.init(exclusive: descriptor, path, deadline: deadline)
   }
 
@@ -42,12 +37,7 @@ package struct FileLock: ~Copyable {
   private static func lock(
     _ descriptor: FileDescriptor, _ path: String, _ deadline: Deadline
   ) throws(FileError) {
-    let isLocked: Bool
-    do throws(Errno) {
-      isLocked = try lock(descriptor, .exclusive, deadline)
-    } catch {
-      throw .failed(error, "lock", path)
-    }
+    let isLocked = try onFile(path, "lock", lock(descriptor, .exclusive, deadline))
     guard isLocked else { throw FileError(.timedOut, path) }
   }
 
@@ -63,9 +53,8 @@ package struct FileLock: ~Copyable {
   /// Locks an open file.
   ///
   /// Waiting may put another opening of the same file, in the same mode, in the place of the
-  /// descriptor. So its position in the file, and what it is a duplicate of, are not kept.
-  ///
-  /// Returns `false` if another process held the lock until the deadline.
+  /// descriptor. So its position in the file, and what it is a duplicate of, are not kept. Returns
+  /// `false` if another process held the lock until the deadline.
   package static func lock(
     _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
   ) throws(Errno) -> Bool {
@@ -195,9 +184,7 @@ final class LockWaiter: Sendable {
   /// Waits for the lock, and moves it to the descriptor of its caller.
   ///
   /// - Returns: `false` at the deadline.
-  func wait(
-    _ deadline: Deadline, movingLockTo descriptor: FileDescriptor
-  ) throws(Errno) -> Bool {
+  func wait(_ deadline: Deadline, movingLockTo descriptor: FileDescriptor) throws(Errno) -> Bool {
     _ = deadline.awaitInput(finished.rawValue)
     try state.withLock { state throws(Errno) in
       switch state {

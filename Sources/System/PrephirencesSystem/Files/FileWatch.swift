@@ -7,9 +7,8 @@ package import SystemPackage
 /// It watches the folder with the kernel's notifications (inotify) and never opens the file:
 /// opening and closing the file would drop SQLite's locks. Every transaction of SQLite ends with
 /// closing the journal after the database was written, whether it is committed, rolled back or
-/// killed. A file that its writers keep open is watched by its single writes.
-///
-/// One thread waits; any other thread can end that.
+/// killed. A file that its writers keep open is watched by its single writes. One thread waits; any
+/// other thread can end that.
 package final class FileWatch: Sendable {
   /// Why waiting ended.
   package enum Event: Hashable {
@@ -56,7 +55,6 @@ package final class FileWatch: Sendable {
     var isClosed = false
   }
 
-  /// Begins to watch.
   package init(
     withSuffixes suffixes: [String]? = [], noticesEachWrite: Bool = false,
     path: @escaping @Sendable () -> String?
@@ -107,9 +105,7 @@ package final class FileWatch: Sendable {
           state.withLock { $0.changes = nil }
           try arm()
         }
-      } catch {
-        return .failed(error)
-      }
+      } catch { return .failed(error) }
       if outcome.isChange || outcome.isMove { return .changed }
     }
   }

@@ -17,10 +17,8 @@ package enum PrivateFile {
   /// Inspects a file without opening it.
   ///
   /// If a database file is opened and closed again, the process loses the locks that SQLite holds
-  /// on it.
-  ///
-  /// Returns the file's status, or `nil` if there is no such file. file of the user that is closed
-  /// to others.
+  /// on it. Returns `nil` if there is no such file, and fails unless it is the user's, and closed to
+  /// others.
   package static func inspect(_ path: String) throws(FileError) -> Stat? {
     guard let stat = try look(path) else { return nil }
     try check(stat, path)
@@ -43,9 +41,7 @@ package enum PrivateFile {
   package static func check(
     _ stat: Stat, _ path: String, ownerMayBeRoot: Bool = false, forbidden: CInterop.Mode = 0o077
   ) throws(FileError) {
-    guard stat.type == .regular else {
-      throw FileError(.insecure(.notRegular), path)
-    }
+    guard stat.type == .regular else { throw FileError(.insecure(.notRegular), path) }
     switch FileOwner(stat, path) {
     case .user: break
     case .root where ownerMayBeRoot: break
@@ -68,17 +64,14 @@ package enum PrivateFile {
     do {
       return try unsafe FileDescriptor.open(
         path, mode, options: options, permissions: .ownerReadWrite)
-    } catch {
-      throw error as? Errno ?? .invalidArgument
-    }
+    } catch { throw error as? Errno ?? .invalidArgument }
   }
 
   /// Creates an empty file, open to the user alone, without opening it.
   ///
   /// As soon as the file exists, another thread may hold SQLite's locks on it, and closing a
-  /// descriptor would drop them.
-  ///
-  /// Throws `Errno.fileExists` if the name is taken, even by a broken link.
+  /// descriptor would drop them. Throws `Errno.fileExists` if the name is taken, even by a broken
+  /// link.
   package static func makeEmpty(_ path: String) throws(Errno) {
     guard unsafe mknod(path, S_IFREG | 0o600, 0) == 0 else { throw .current }
   }
@@ -119,9 +112,7 @@ package enum PrivateFile {
       let descriptor = try open(path, flags: O_DIRECTORY)
       defer { try? descriptor.close() }
       guard fsync(descriptor.rawValue) == 0 else { throw Errno.current }
-    } catch {
-      throw .failed(error, "sync the folder", path)
-    }
+    } catch { throw .failed(error, "sync the folder", path) }
   }
 
   package enum Flags {
@@ -215,9 +206,7 @@ package final class KnownFolder: Sendable {
       let found = try open()
       known.withLock { $0 = found.known }
       return found.descriptor
-    } catch {
-      throw .failed(error, "open the folder", path)
-    }
+    } catch { throw .failed(error, "open the folder", path) }
   }
 
   private func open() throws(Errno) -> (descriptor: FileDescriptor, known: Known) {

@@ -34,15 +34,9 @@ package final class ReplayableInput {
       bytes = try DescriptorIO.read(current, count) { [isReplaying, deadline] in
         isReplaying || deadline?.awaitInput($0) ?? true
       }
-    } catch {
-      throw error == .timedOut ? FileError(.endless, name) : .failed(error, "read", name)
-    }
+    } catch { throw error == .timedOut ? FileError(.endless, name) : .failed(error, "read", name) }
     guard !isReplaying, let spool = spoolDescriptor else { return bytes }
-    do throws(Errno) {
-      try DescriptorIO.write(bytes, to: spool)
-    } catch {
-      throw .failed(error, "write", "a temporary file")
-    }
+    try onFile("a temporary file", "write", DescriptorIO.write(bytes, to: spool))
     return bytes
   }
 
@@ -54,9 +48,7 @@ package final class ReplayableInput {
     }
   }
 
-  private var current: FileDescriptor {
-    isReplaying ? spoolDescriptor ?? descriptor : descriptor
-  }
+  private var current: FileDescriptor { isReplaying ? spoolDescriptor ?? descriptor : descriptor }
 
   private var spoolDescriptor: FileDescriptor? {
     switch spool {
@@ -76,11 +68,8 @@ package struct SpoolFile: ~Copyable {
   package init(in folder: String) throws(FileError) {
     try PrivateFile.makeFolder(folder)
     let path = "\(folder)/spool.\(getpid()).\(UInt64.random(in: 0 ... .max))"
-    do throws(Errno) {
-      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_EXCL)
-    } catch {
-      throw .failed(error, "make", path)
-    }
+    descriptor = try onFile(
+      path, "make", PrivateFile.open(path, .readWrite, flags: O_CREAT | O_EXCL))
     unsafe unlink(path)
   }
 
@@ -100,8 +89,6 @@ package struct SpoolFile: ~Copyable {
       while case let bytes = try DescriptorIO.read(descriptor, 65536), !bytes.isEmpty {
         try DescriptorIO.write(bytes, to: target)
       }
-    } catch {
-      throw .failed(error, "write", "the output")
-    }
+    } catch { throw .failed(error, "write", "the output") }
   }
 }

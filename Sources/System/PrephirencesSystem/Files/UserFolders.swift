@@ -19,7 +19,6 @@ package struct UserFolders: Sendable {
   /// Whether a variable names the folder of the state; otherwise it follows from the home folder.
   package var namesState: Bool { (try? environment.absolutePath("XDG_STATE_HOME")) != nil }
 
-  /// Returns the folder of the user's data.
   package func data() throws(FileError) -> String {
     try folder("XDG_DATA_HOME", belowHome: ".local/share")
   }
@@ -29,7 +28,6 @@ package struct UserFolders: Sendable {
     try folder("XDG_STATE_HOME", belowHome: ".local/state")
   }
 
-  /// Returns the folder of the user's configuration.
   package func configuration() throws(FileError) -> String {
     try folder("XDG_CONFIG_HOME", belowHome: ".config")
   }
@@ -159,5 +157,61 @@ package enum ClosedFolder {
       if isClosed(status) { return reached }
     }
     return nil
+  }
+}
+
+/// Environment variables of the process, or values set by a test.
+package struct EnvironmentVariables: Sendable {
+  private enum Source {
+    case process
+    case values([String: String])
+  }
+
+  private let source: Source
+
+  /// The process's environment, read again each time.
+  package static let process = Self(source: .process)
+
+  private init(source: Source) { self.source = source }
+
+  package init(_ values: [String: String]) { source = .values(values) }
+
+  /// Returns the value of a variable; `nil` if it is not set or empty.
+  package func value(_ name: String) throws(FileError) -> String? {
+    switch source {
+    case .process:
+      guard let bytes = unsafe getenv(name), unsafe bytes.pointee != 0 else { return nil }
+      guard let value = unsafe String(validatingCString: bytes) else {
+        throw FileError(.notText, name)
+      }
+      return value
+    case .values(let values): return values[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+  }
+
+  /// Whether a variable is set and not empty, whatever its bytes are.
+  package func isSet(_ name: String) -> Bool { withBytes(of: name) { _ in true } ?? false }
+
+  /// Returns the value of a variable if it is an absolute path; the XDG base directory
+  /// specification requires to ignore others.
+  package func absolutePath(_ name: String) throws(FileError) -> String? {
+    try value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  /// Calls `body` with the bytes of a variable in place, so that a secret is not copied.
+  ///
+  /// Returns what `body` returns, or `nil` if the variable is not set or empty.
+  package func withBytes<Result: ~Copyable, Failure: Error>(
+    of name: String, _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    switch source {
+    case .process:
+      guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+      let bytes = unsafe UnsafeRawBufferPointer(start: value, count: strlen(value))
+      return try body(unsafe RawSpan(_unsafeBytes: bytes))
+    case .values(let values):
+      guard let value = values[name], !value.isEmpty else { return nil }
+      return try body(unsafe value.utf8.span.bytes)
+    }
   }
 }

@@ -68,9 +68,7 @@ package struct JSONScanner {
   /// Reads an array; `element` is called at each value, and reads or skips it.
   package mutating func array(
     in bytes: Span<UInt8>, element: (inout JSONScanner) throws -> Void
-  ) throws {
-    try list(from: "[", to: "]", "an array", in: bytes, element)
-  }
+  ) throws { try list(from: "[", to: "]", "an array", in: bytes, element) }
 
   /// Reads the colon between the name and the value of a member.
   package mutating func colon(in bytes: Span<UInt8>) throws {
@@ -125,9 +123,7 @@ extension JSONScanner {
   }
 
   /// Reads a number, and hands on its bytes: they keep the digits that a `Double` would round.
-  package mutating func number(
-    in bytes: Span<UInt8>, to append: (UInt8) throws -> Void
-  ) throws {
+  package mutating func number(in bytes: Span<UInt8>, to append: (UInt8) throws -> Void) throws {
     let start = position
     _ = skip(oneOf: "-", in: bytes)
     // A whole number has no zeros before it.
@@ -150,23 +146,18 @@ extension JSONScanner {
   private func isDigit(_ byte: UInt8?) -> Bool {
     byte.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
   }
-}
 
-// MARK: - Text
+  // MARK: - Text
 
-extension JSONScanner {
   /// Reads a text, and hands on its bytes without quotes and escapes.
-  package mutating func text(
-    in bytes: Span<UInt8>, to append: (UInt8) throws -> Void
-  ) throws {
+  package mutating func text(in bytes: Span<UInt8>, to append: (UInt8) throws -> Void) throws {
     guard skip("\"", in: bytes) else { throw failure("a text is missing") }
     while let byte = peek(in: bytes) {
       guard byte >= 0x20 else { throw failure("a text contains a control character") }
       position += 1
       switch byte {
       case UInt8(ascii: "\""): return
-      case UInt8(ascii: "\\"):
-        for unit in String(try escaped(in: bytes)).utf8 { try append(unit) }
+      case UInt8(ascii: "\\"): for unit in String(try escaped(in: bytes)).utf8 { try append(unit) }
       default: try append(byte)
       }
     }
@@ -215,11 +206,9 @@ extension JSONScanner {
     }
     return unit
   }
-}
 
-// MARK: - Bytes
+  // MARK: - Bytes
 
-extension JSONScanner {
   private func peek(in bytes: Span<UInt8>) -> UInt8? {
     position < bytes.count ? bytes[position] : nil
   }

@@ -12,9 +12,7 @@ package indirect enum JSONValue: Equatable, Sendable {
     package let name: String
     package let value: JSONValue
 
-    package init(name: String, value: JSONValue) {
-      (self.name, self.value) = (name, value)
-    }
+    package init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
   }
 
   /// An object of members in pairs.

@@ -49,7 +49,6 @@ package enum DescriptorIO {
     return bytes
   }
 
-  /// Writes all bytes.
   package static func write(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(Errno) {
     var offset = 0
     while offset < bytes.count {

@@ -33,9 +33,7 @@ extension String {
       }
       guard let high = rest.popFirst()?.hexadecimalValue,
         let low = rest.popFirst()?.hexadecimalValue
-      else {
-        return nil
-      }
+      else { return nil }
       bytes.append(high << 4 | low)
     }
     return String(validating: bytes, as: UTF8.self)
@@ -68,9 +66,7 @@ extension UInt8 {
 
 extension String {
   /// Returns whether both strings have the same UTF-8 bytes; `==` uses canonical equivalence.
-  package func hasSameBytes(as other: String) -> Bool {
-    utf8.elementsEqual(other.utf8)
-  }
+  package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
   /// Returns whether this string's bytes order before the other's.
   package func hasLesserBytes(than other: String) -> Bool {
@@ -81,9 +77,7 @@ extension String {
     hasher.combine(utf8.count)
     for byte in utf8 { hasher.combine(byte) }
   }
-}
 
-extension String {
   /// The text with ASCII capitals as small letters; every other byte stays.
   package var foldingASCIICase: String {
     String(
@@ -115,11 +109,9 @@ extension [UInt8] {
     guard values.count == text.count, values.count.isMultiple(of: 2) else { return nil }
     self = stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
   }
-}
 
-// MARK: - Base64
+  // MARK: - Base64
 
-extension [UInt8] {
   /// The bytes in base64 (RFC 4648, section 4), for what is not secret.
   package var base64: String { Base64.encode(self) }
 

@@ -115,11 +115,9 @@ package struct ISO8601: Equatable, Sendable {
   private static func isDigit(_ byte: UInt8) -> Bool {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
   }
-}
 
-// MARK: - Decimal arithmetic
+  // MARK: - Decimal arithmetic
 
-extension ISO8601 {
   /// Returns the whole seconds before a number of seconds, and the digits of the rest.
   private static func split(_ seconds: Double) -> (whole: Int, digits: String) {
     let (whole, digits) = decimal(seconds.magnitude)
@@ -134,9 +132,7 @@ extension ISO8601 {
     let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
     var (left, right) = (String(mantissa[0]), String(mantissa.dropFirst().first ?? ""))
     for _ in 0..<max(0, -exponent) { right.insert(left.popLast() ?? "0", at: right.startIndex) }
-    for _ in 0..<max(0, exponent) {
-      left.append(right.isEmpty ? "0" : right.removeFirst())
-    }
+    for _ in 0..<max(0, exponent) { left.append(right.isEmpty ? "0" : right.removeFirst()) }
     while right.last == "0" { right.removeLast() }
     return (Int(left) ?? 0, right)
   }
@@ -153,12 +149,10 @@ extension ISO8601 {
     let text = String(number)
     return String(repeating: "0", count: max(0, width - text.count)) + text
   }
-}
 
-// MARK: - Calendar
+  // MARK: - Calendar
 
-// Days count from the first of 2001.
-extension ISO8601 {
+  // Days count from the first of 2001.
   private static func floorDivision(_ number: Int, _ divisor: Int) -> Int {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
@@ -176,8 +170,7 @@ extension ISO8601 {
   /// Returns the number of a day; `nil` if there is no such day.
   private static func days(year: Int, month: Int, day: Int) -> Int? {
     guard year > 0, 1...12 ~= month, 1...days(ofMonth: month, year) ~= day else { return nil }
-    return days(beforeYear: year)
-      + (1..<month).reduce(0) { $0 + days(ofMonth: $1, year) } + day - 1
+    return days(beforeYear: year) + (1..<month).reduce(0) { $0 + days(ofMonth: $1, year) } + day - 1
   }
 
   private static func civil(fromDay day: Int) -> (year: Int, month: Int, day: Int) {
