@@ -330,8 +330,9 @@ extension GitCredentialHelper {
           match.identity, expectedVersion: stored.credential.version,
           includingOtherPrograms: stored.credential.isOfOtherProgram)
         return
-      } catch let error where error.code == .versionConflict && !deadline.hasPassed {
+      } catch {
         // It was changed after it was compared, so it may be another one.
+        guard error.code == .versionConflict, !deadline.hasPassed else { throw error }
       }
       Deadline.pause()
     }
