@@ -18,8 +18,8 @@ extension Target.Dependency {
 /// know nothing of each other.
 enum Floor: String {
   case system = "System"
-  case keychain = "Keychain"
   case preferences = "Preferences"
+  case keychain = "Keychain"
   case compatibility = "Compatibility"
   case commands = "Commands"
 }
@@ -152,6 +152,20 @@ let package = Package(
     target(.system, "CPrephirencesSystem"),
     target(.system, "PrephirencesSystem", ["CPrephirencesSystem", systemPackage]),
 
+    // Preferences: values, durable on this machine, and in step on many
+    target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
+    target(
+      .preferences, "PreferencesDurable",
+      ["CSQLite", "PreferencesCore", "PrephirencesSystem", systemPackage]),
+    target(
+      .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
+    target(
+      .preferences, "PreferencesShared",
+      [
+        "PreferencesCore", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
+        systemPackage,
+      ]),
+
     // Keychain: credentials, from secrets in memory up to the library
     target(.keychain, "KeychainSecrets", ["CLibsodium"]),
     target(
@@ -193,20 +207,6 @@ let package = Package(
     target(
       .keychain, "KeychainTesting",
       ["KeychainCredentials", "KeychainSecrets", "PrephirencesSystem"]),
-
-    // Preferences: values, durable on this machine, and in step on many
-    target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
-    target(
-      .preferences, "PreferencesDurable",
-      ["CSQLite", "PreferencesCore", "PrephirencesSystem", systemPackage]),
-    target(
-      .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
-    target(
-      .preferences, "PreferencesShared",
-      [
-        "PreferencesCore", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
-        systemPackage,
-      ]),
 
     // Compatibility: the APIs of other libraries, and Foundation's
     target(.compatibility, "Prephirences", ["PreferencesCore", "PrephirencesSystem"]),

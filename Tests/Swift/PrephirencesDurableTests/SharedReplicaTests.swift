@@ -69,6 +69,26 @@ import Testing
     #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
+  @Test func whatWaitsIsReadTogetherWithItsConflict() throws {
+    try connect(programDecides: true)
+    let decider = SharedReplica(folder.otherStore())
+    for round: Int64 in 1...20 {
+      store["a"] = "local \(round)"
+      try receive(row("a", "shared \(round)", round, revision: round + 1), revision: round + 1)
+      let mark = try replica.outboxMark()
+      let conflict = try #require(try replica.conflicts().first)
+      Thread.detachNewThread { _ = try? decider.resolve(conflict, .takeShared) }
+      var isDecided = false
+      let end = ContinuousClock.now + .seconds(10)
+      while !isDecided, .now < end {
+        let (unsent, conflicts) = try replica.unsentWithConflicts(upTo: mark)
+        #expect(unsent.areWaiting == !conflicts.isEmpty)
+        isDecided = unsent.keys.isEmpty
+      }
+      #expect(isDecided)
+    }
+  }
+
   @Test func anotherProcessLogsWithoutKnowing() throws {
     let other = folder.otherStore()
     other["a"] = 1
