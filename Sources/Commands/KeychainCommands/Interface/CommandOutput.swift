@@ -169,9 +169,15 @@ extension KeychainError {
 }
 
 extension KeychainError {
-  /// Returns a failure of what lies below the commands as one of the keychain; others stay as they are.
+  /// Returns a failure of what lies below the commands as one of the keychain.
+  ///
+  /// Others stay as they are, as do those of a command that could not be started, whose exit codes the
+  /// keychain does not have.
   static func converted(_ error: any Error) -> any Error {
     switch error {
+    case let error as CommandLineError
+    where [ExitCodes.notStarted, ExitCodes.commandNotFound].contains(error.exitCode):
+      error
     case let error as CommandLineError: KeychainError(error)
     case let error as SecretsError: KeychainError(error)
     case let error as FileError: KeychainError(error)

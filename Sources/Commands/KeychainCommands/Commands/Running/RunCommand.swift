@@ -129,26 +129,28 @@ extension RunCommand {
   func run() throws {
     let context = KeychainCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
-      let session = try Session(common, stores: storeOptions, context: context, asking: asking)
-      defer { session.prompt?.close() }
-      guard !dryRun else { return try perform(in: session) }
-      try checkCommand()
-      guard !namedFiles || getpid() != 1 else { throw KeychainError.namedFilesOfFirstProcess }
-      // Before a secret or the environment is read: what removes the folder has this process's memory.
-      let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
-      let request = try RunRequest(self, defaultService: session.context.defaultService)
-      if let name = request.plan.unreadReferences.first {
-        session.interface.hint(RunText.unreadReference(name))
-      }
-      let words = ProgramArguments.bytes(ofLast: Array(words))
-      // Nobody is asked for a passphrase because of a misspelt name.
-      if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
-      let child = try child(words, request, files, in: session)
-      // The terminal is the command's from here on.
-      session.prompt?.close()
-      try closeUnlockDescriptor()
-      throw try child.become()
+      try withSession(context, start)
     }
+  }
+
+  private func start(in session: Session) throws {
+    guard !dryRun else { return try perform(in: session) }
+    try checkCommand()
+    guard !namedFiles || getpid() != 1 else { throw KeychainError.namedFilesOfFirstProcess }
+    // Before a secret or the environment is read: what removes the folder has this process's memory.
+    let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
+    let request = try RunRequest(self, defaultService: session.context.defaultService)
+    if let name = request.plan.unreadReferences.first {
+      session.interface.hint(RunText.unreadReference(name))
+    }
+    let words = ProgramArguments.bytes(ofLast: Array(words))
+    // Nobody is asked for a passphrase because of a misspelt name.
+    if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
+    let child = try child(words, request, files, in: session)
+    // The terminal is the command's from here on.
+    session.prompt?.close()
+    try closeUnlockDescriptor()
+    throw try child.become()
   }
 
   /// Prints what would be set.
