@@ -72,6 +72,7 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
 
   /// Returns the decrypted value of a key.
   ///
+  /// - Returns: The value; `nil` if there is none.
   /// - Throws: The cipher's errors; ``SecretCipher`` and this class throw
   ///   ``CryptoPrephirencesError``.
   public func decryptedObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -108,6 +109,8 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
 
 extension CryptoPrephirences {
   /// Starts notifying an observer of changes, with decrypted values.
+  ///
+  /// - Returns: The observation, which ends when it is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let transformation = CipherTransformation(cipher)
     let decrypting = PreferenceObserver(
@@ -151,6 +154,7 @@ open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType
 
   /// Sets the value of a key, encrypted.
   ///
+  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/unstorable``. The stored value does not change.
   public func setEncrypted(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
@@ -181,6 +185,7 @@ extension PreferencesType {
 
   /// Returns the decrypted value of a key.
   ///
+  /// - Returns: The value; `nil` if there is none.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/notEncrypted`` for a value that is not data, or
   ///   ``CryptoPrephirencesError/Code/undecodable``.
@@ -197,6 +202,8 @@ extension MutablePreferencesType {
   ///
   /// A value that cannot be encrypted changes nothing, and is the last error of preferences that
   /// record one; ``setEncrypted(_:forKey:withCipher:)`` throws the error.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   public func set(
     _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
   ) {
@@ -214,6 +221,7 @@ extension MutablePreferencesType {
 
   /// Sets the value of a key, encrypted.
   ///
+  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/unstorable`` for a value that is neither `Codable` nor
   ///   `NSCoding`. The stored value does not change.

@@ -39,6 +39,8 @@ public protocol PalauDefaultable {
   static func get(_ key: String, from defaults: NSUD) -> [ValueType]?
 
   /// Sets the value of a key.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   static func set(_ value: ValueType?, forKey key: String, in defaults: NSUD)
 
   /// Sets the values of a key of an array entry.
@@ -56,6 +58,8 @@ public protocol PalauDefaultable {
   /// Sets the value of a key; the spelling of Palau for Swift 2.
   ///
   /// A type implements this method or `set(_:forKey:in:)`, which is its default.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   static func set(value: ValueType?, forKey key: String, in defaults: NSUD)
 }
 

@@ -132,6 +132,7 @@ extension PalauEntry {
   ///   - handler: Receives the new and the old value; `nil` if there is none of this type. It is
   ///     called on the thread that makes the change, or for another process on a thread of the
   ///     store.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     initial: Bool = false,
     _ handler: @escaping @Sendable (_ newValue: ReturnType?, _ oldValue: ReturnType?) -> Void

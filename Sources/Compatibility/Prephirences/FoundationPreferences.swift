@@ -11,6 +11,9 @@ open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
   // Unchecked like the superclass.
 
   /// Creates a preference.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     bundle: Bundle = .main, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
@@ -19,6 +22,9 @@ open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
   }
 
   /// Creates a preference for one of Core Foundation's keys.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public convenience init(
     bundle: Bundle = .main, coreFoundationKeys: CoreFoundationKeys,
     transformation: (any PreferenceTransformation)? = nil
@@ -53,6 +59,9 @@ public struct BundlePreferenceValue<T>: @unchecked Sendable {
   public let defaultValue: T
 
   /// Creates a preference with a default.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     bundle: Bundle = .main, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -62,6 +71,9 @@ public struct BundlePreferenceValue<T>: @unchecked Sendable {
   }
 
   /// Creates a preference whose default is the initial value of the property.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T, bundle: Bundle = .main,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -85,6 +97,9 @@ open class UserDefaultsPreference<T>: MutablePreference<T>, @unchecked Sendable 
   // Unchecked like the superclass.
 
   /// Creates a preference.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     userDefaults: UserDefaults = .standard, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
@@ -125,6 +140,9 @@ public struct UserDefaultsPreferenceValue<T>: @unchecked Sendable {
   public let defaultValue: T
 
   /// Creates a preference with a default.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     userDefaults: UserDefaults = .standard, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -135,6 +153,9 @@ public struct UserDefaultsPreferenceValue<T>: @unchecked Sendable {
   }
 
   /// Creates a preference whose default is the initial value of the property.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T, userDefaults: UserDefaults = .standard,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil

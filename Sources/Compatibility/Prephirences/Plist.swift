@@ -134,6 +134,7 @@ extension Plist: FalliblePreferencesType {
 
   /// Sets the value of a key.
   ///
+  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` for a value that a
   ///   property list cannot hold, before anything is changed. If ``writeImmediately`` is `true`,
   ///   also as ``writeFile(atomically:)``; the value is then in memory only.
@@ -145,6 +146,7 @@ extension Plist: FalliblePreferencesType {
 
   /// Sets the values of several keys: of all, or of none if it cannot hold one of the values.
   ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]

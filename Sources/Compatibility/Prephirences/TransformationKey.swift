@@ -126,6 +126,8 @@ extension TransformationKey: PreferenceTransformation {
   }
 
   /// Sets the value of a key.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   public func set<T>(
     _ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType
   ) {

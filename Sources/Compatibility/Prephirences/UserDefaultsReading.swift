@@ -138,6 +138,7 @@ extension UserDefaults: PreferencesType {
 extension UserDefaults: FalliblePreferencesType {
   /// Returns the value of a key.
   ///
+  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: For ``BackedUserDefaults``, the error of their preferences if the value cannot be
   ///   read; otherwise nothing.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -147,6 +148,7 @@ extension UserDefaults: FalliblePreferencesType {
 
   /// Sets the value of a key, and saves it.
   ///
+  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` for a value that
   ///   cannot be stored; with ``PreferencesError/Code/inputOutput`` if it was set, but not saved.
   public func storeObject(
@@ -157,6 +159,7 @@ extension UserDefaults: FalliblePreferencesType {
 
   /// Sets the values of several keys, and saves them in one step.
   ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: As ``storeObject(_:forKey:)``; an unsupported value changes nothing.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]

@@ -224,12 +224,15 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
   }
 
   /// Starts notifying an observer of changes, on this machine and on others.
+  ///
+  /// - Returns: The observation, which ends when it is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     preferences.addObserver(observer)
   }
 
   /// Returns the value of a key.
   ///
+  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: ``PreferencesError`` if the value cannot be read.
   public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
     try preferences.fetchObject(forKey: key)
@@ -244,9 +247,11 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
 
   /// Sets the value of a key.
   ///
-  /// - Parameter key: The key, at most 64 bytes.
-  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/overQuota`` if the key is too long,
-  ///   or the store would have too many keys or bytes.
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key.
+  ///   - key: The key, at most 64 bytes.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/overQuota`` if the key is too
+  ///   long, or the store would have too many keys or bytes.
   public func storeObject(
     _ value: PreferenceObject?, forKey key: PreferenceKey
   ) throws(PreferencesError) {
@@ -255,6 +260,7 @@ extension NSUbiquitousKeyValueStore: FalliblePreferencesType {
 
   /// Sets or removes the values of several keys: of all, or if it fails, of none.
   ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: ``PreferencesError`` as ``storeObject(_:forKey:)``.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]

@@ -16,6 +16,8 @@ public protocol DefaultsBridge {
   func get(key: String, userDefaults: UserDefaults) -> T?
 
   /// Sets the value of a key.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   func save(key: String, value: T?, userDefaults: UserDefaults)
 
   /// Returns the value that an object of a property list represents; observers need it.
@@ -33,6 +35,8 @@ public protocol DefaultsBridge {
   /// Sets a key, and saves the change.
   ///
   /// There is a default; bridges need not implement it.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   func _write(key: String, value: T?, userDefaults: UserDefaults)
 
   /// Returns the object of a property list that represents a value.

@@ -90,11 +90,12 @@ extension DefaultsAdapter {
   /// key's default as its old value, and setting an equal value is reported.
   ///
   /// - Parameters:
-  ///   - options: What the closure receives. With `.initial`, it is called before this returns. With
-  ///     `.prior`, it is called twice for a change, both times after the value was stored.
+  ///   - options: What the closure receives. With `.initial`, it is called before this returns.
+  ///     With `.prior`, it is called twice for a change, both times after the value was stored.
   ///   - handler: Called on the thread that makes the change, before its setter returns, and on
   ///     another thread for changes by other processes. A keychain reports every change on another
   ///     thread, soon after it.
+  /// - Returns: The observation, which ends when it is destroyed.
   @preconcurrency
   public func observe<T: DefaultsSerializable>(
     _ key: DefaultsKey<T>, options: NSKeyValueObservingOptions = [.old, .new],

@@ -28,6 +28,7 @@ public protocol DefaultStoreType<Default> {
 
   /// Returns the value, and reports a failure.
   ///
+  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: `PreferencesError` with `typeMismatch` if what is stored is no such value, or the
   ///   store's own error. The default calls ``get()``, and throws nothing.
   func load() throws -> Default?
@@ -63,6 +64,7 @@ extension DefaultStoreType {
   ///   - initial: Whether to call the closure with the present value before this returns.
   ///   - handler: Receives the new and the old value; `nil` if there is none. It is called on the
   ///     thread that makes the change, or for another process on a thread of the store.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     initial: Bool = false,
     _ handler: @escaping @Sendable (_ newValue: Default?, _ oldValue: Default?) -> Void

@@ -183,7 +183,7 @@ extension KeychainError.Recovery {
   ///
   /// More may be added, so a `switch` needs a default case.
   public enum Action: Hashable, Sendable {
-    /// Unlock the vault, with any secret or with this one.
+    /// Unlock the vault: with any secret, with a key file, or with a recovery code.
     case unlock, unlockWithKeyFile, unlockWithRecoveryCode
 
     /// Lock the vault, including items that are readable without an unlock after a restart.
@@ -265,7 +265,8 @@ extension KeychainError.Recovery {
 
   /// A key that opens a vault.
   public enum Key: Hashable, Sendable {
-    /// By this, or by this machine's own key.
+    /// A passphrase, a key file, a recovery code, an identity (or its recipient), or this machine's
+    /// device key.
     case passphrase, keyFile, recoveryCode, identity, device
   }
 

@@ -4,6 +4,10 @@ internal import PrephirencesSystem
 
 extension CredentialStore {
   /// Adds a credential, or replaces the one of the same identity in place.
+  ///
+  /// - Parameter secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
+  /// - Returns: The stored credential.
+  /// - Throws: As ``CredentialStore/store(_:secret:mode:)``.
   @discardableResult
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes
@@ -13,6 +17,10 @@ extension CredentialStore {
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them,
   /// whether or not the credential exists.
+  ///
+  /// - Parameter secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
+  /// - Returns: The stored credential, and the one that it replaced.
+  /// - Throws: As ``CredentialStore/merge(_:secret:into:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity
@@ -21,6 +29,9 @@ extension CredentialStore {
   }
 
   /// Changes a credential without its secret, whatever its version.
+  ///
+  /// - Returns: The changed credential.
+  /// - Throws: As ``CredentialStore/update(_:with:expectedVersion:)``.
   @discardableResult
   public func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate
@@ -29,6 +40,9 @@ extension CredentialStore {
   }
 
   /// Renames a credential, whatever its version.
+  ///
+  /// - Returns: The renamed credential.
+  /// - Throws: As ``CredentialStore/rename(_:to:expectedVersion:)``.
   @discardableResult
   public func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
@@ -37,6 +51,9 @@ extension CredentialStore {
   }
 
   /// Removes a credential, whatever its version.
+  ///
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``CredentialStore/remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     try remove(identity, expectedVersion: nil)
@@ -85,6 +102,8 @@ extension CredentialStore {
   /// The credential is read, and stored if its version is still the same. If others change it in
   /// between, this is repeated for up to ten seconds.
   ///
+  /// - Parameter secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
+  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: ``KeychainError`` of the store, or with ``KeychainError/Code/timedOut``.
   @discardableResult
   public func merge(

@@ -12,6 +12,8 @@ extension SecretServiceStore: BuiltInStore {
   ///
   /// Another program's item of this name stays unchanged; ours takes precedence from then on.
   ///
+  /// - Parameter mode: Whether there must or must not be one of this identity already, including
+  ///   another program's.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring supports.
   @discardableResult
@@ -25,6 +27,11 @@ extension SecretServiceStore: BuiltInStore {
   ///
   /// The attributes of another program's item are kept in ours, which takes precedence from then
   /// on. If several items of other programs have this name, no attributes are kept.
+  ///
+  /// - Parameter mode: Whether there must or must not be one of this identity already, including
+  ///   another program's.
+  /// - Returns: The stored credential, and the one that it replaced.
+  /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -91,8 +98,10 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Renames a credential; see the protocol.
   ///
-  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
-  ///   program's item.
+  /// - Parameter newIdentity: The new identity; it must not be used by another program's item,
+  ///   either.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
+  ///   another program's item.
   @discardableResult
   public func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
@@ -112,6 +121,7 @@ extension SecretServiceStore: BuiltInStore {
 
   /// Removes a credential; see the protocol.
   ///
+  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   another program's item, or if the provider asks before it removes anything, and no person
   ///   may be asked.
@@ -123,6 +133,11 @@ extension SecretServiceStore: BuiltInStore {
   }
 
   /// Removes a credential, even one that another program stored in its own form; see the protocol.
+  ///
+  /// - Parameter includingOtherPrograms: Whether another program's item of this name is removed if
+  ///   we have none.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool

@@ -84,6 +84,10 @@ public final class SecretServiceStore: CredentialStore {
 
   /// Returns a secret; see the protocol.
   ///
+  /// - Parameter identity: The identity of the credential. If we have no such item and the access
+  ///   group is the unnamed one, another program's item is found by the names that the program gave
+  ///   it.
+  /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
   ///   person may be asked, ``KeychainError/Code/ambiguous`` if several items of other programs
   ///   have the name, ``KeychainError/Code/damaged``, ``KeychainError/Code/noStore`` or
@@ -99,6 +103,9 @@ public final class SecretServiceStore: CredentialStore {
   }
 
   /// Returns a credential without its secret; see the protocol.
+  ///
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)
@@ -244,6 +251,10 @@ extension SecretServiceStore {
 
   /// Searches; see the protocol.
   ///
+  /// - Parameter query: The conditions. Other programs' items match by the names that lists show,
+  ///   and belong to the unnamed access group.
+  /// - Returns: What was found. If the keyring is locked and no person may be asked, its items are
+  ///   counted, which is not an error.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if a locked keyring does not
   ///   return even the number of its items, ``KeychainError/Code/noStore`` or
   ///   ``KeychainError/Code/timedOut``.
@@ -278,6 +289,9 @@ extension SecretServiceStore {
   /// differences are reported. The first observer waits until the provider answers or the deadline
   /// has passed. After the provider or the bus has ended, listening is retried every two seconds,
   /// without starting a provider.
+  ///
+  /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { watch.observe(observer) }

@@ -237,6 +237,7 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
 extension MutableCompositePreferences: FalliblePreferencesType {
   /// Returns the value of a key, from the first preferences that have it.
   ///
+  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The error of the first member that has the key or cannot read it: that member could
   ///   have a value that hides those of the others.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
@@ -260,6 +261,7 @@ extension MutableCompositePreferences: FalliblePreferencesType {
 
   /// Sets the value of a key, in the first mutable preferences or in all.
   ///
+  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The first error of a member; those after it did not change.
   public func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
     try storeObjects([(key, value)])
@@ -267,6 +269,7 @@ extension MutableCompositePreferences: FalliblePreferencesType {
 
   /// Sets the values of several keys, in the first mutable preferences or in all.
   ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: The first error of a member; those after it did not change.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]

@@ -123,6 +123,8 @@ extension DictionaryPreferences: Sequence {
   }
 
   /// The value of a key that may be missing.
+  ///
+  /// - Parameter key: The key; `nil` has no value.
   @_nonoverride public subscript(key: Key?) -> Value? { key.flatMap(object(forKey:)) }
 }
 

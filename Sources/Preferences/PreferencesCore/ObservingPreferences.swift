@@ -17,6 +17,7 @@ extension PreferencesType {
   ///   - handler: Called on the thread that makes the change, before its setter returns. If another
   ///     thread is in the closure, that thread makes the next call: there is only one call at a
   ///     time, and the last call has the final value. Changes made meanwhile are merged.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     forKey key: PreferenceKey, initial: Bool = false,
     _ handler: @escaping @Sendable (PreferenceChange) -> Void
@@ -29,6 +30,7 @@ extension PreferencesType {
   /// - Parameters:
   ///   - initial: Whether to call the closure with the present value of each key.
   ///   - handler: Called with each change, even if several are made together.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     forKeys keys: [PreferenceKey], initial: Bool = false,
     _ handler: @escaping @Sendable (PreferenceChange) -> Void
@@ -41,6 +43,7 @@ extension PreferencesType {
   /// - Parameters:
   ///   - initial: Whether to call the closure with all present values.
   ///   - handler: Called with each change, even if several are made together.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observeAll(
     initial: Bool = false, _ handler: @escaping @Sendable (PreferenceChange) -> Void
   ) -> PreferenceObservation {
@@ -210,6 +213,7 @@ extension Preference {
   ///   - initial: Whether to call the closure with the present value before this returns; the old
   ///     value is `nil` in that call.
   ///   - handler: Called with the new value and the old one, on the thread that makes the change.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     initial: Bool = false,
     _ handler: @escaping @Sendable (_ newValue: T?, _ oldValue: T?) -> Void

@@ -100,6 +100,9 @@ public struct PreferenceValue<T>: @unchecked Sendable {
   public let defaultValue: T
 
   /// Creates a preference with a default.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any PreferencesType, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -109,6 +112,9 @@ public struct PreferenceValue<T>: @unchecked Sendable {
   }
 
   /// Creates a preference whose default is the initial value of the property.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T, preferences: any PreferencesType,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -154,6 +160,9 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   }
 
   /// Creates a preference.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any MutablePreferencesType,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
@@ -263,6 +272,9 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
   public let defaultValue: T
 
   /// Creates a preference with a default.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any MutablePreferencesType, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
@@ -273,6 +285,9 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
   }
 
   /// Creates a preference whose default is the initial value of the property.
+  ///
+  /// - Parameter transformation: How the value is stored; see
+  ///   ``Preference/init(preferences:key:transformation:)``.
   public init(
     wrappedValue: T,
     preferences: any MutablePreferencesType,

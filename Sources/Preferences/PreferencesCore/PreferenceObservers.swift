@@ -52,6 +52,7 @@ public final class PreferenceObservers: Sendable {
   /// Starts an observation, and reports the initial values if the observer wants them.
   ///
   /// - Parameter preferences: The store, which is retained only during this call.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func add(
     _ observer: PreferenceObserver, of preferences: some PreferencesType
   ) -> PreferenceObservation {

@@ -28,6 +28,8 @@ public protocol PreferenceTransformation {
   func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T?
 
   /// Sets the value of a key.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType)
 }
 
@@ -171,6 +173,8 @@ extension PreferencesType {
 
 extension MutablePreferencesType {
   /// Sets the value of a key to the raw value of a value.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   public func set<T: RawRepresentable>(rawValue value: T?, forKey key: PreferenceKey) {
     RawValueTransformation<T>().set(key, value: value, to: self)
   }

@@ -37,6 +37,8 @@ public typealias PreferencesDictionary = [PreferenceKey: PreferenceObject]
 @dynamicMemberLookup
 public protocol PreferencesType {
   /// Returns the value of a key.
+  ///
+  /// - Returns: The value, or `nil` if there is none.
   func object(forKey key: PreferenceKey) -> PreferenceObject?
 
   /// Returns all preferences.
@@ -117,6 +119,8 @@ public protocol PreferencesType {
   /// on. By default, preferences that are objects are observed by identity and report the changes
   /// passed to ``notifyObservers(forKey:from:to:)``; other preferences never change, so the
   /// observation ends after the initial values.
+  ///
+  /// - Returns: The observation, which ends when it is destroyed.
   func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation
 }
 
@@ -201,7 +205,9 @@ extension PreferencesType {
 extension MutablePreferencesType {
   /// Sets the value of a key to the JSON data of a value.
   ///
-  /// - Parameter encoder: The encoder of the value.
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key.
+  ///   - encoder: The encoder of the value.
   /// - Throws: `EncodingError` if the value cannot be encoded; nothing is changed.
   public func set<T: Encodable>(
     encodable value: T?, forKey key: PreferenceKey,
@@ -220,6 +226,8 @@ extension MutablePreferencesType {
 @dynamicMemberLookup
 public protocol MutablePreferencesType: PreferencesType {
   /// Sets the value of a key.
+  ///
+  /// - Parameter value: The value; `nil` removes the key.
   func set(_ value: PreferenceObject?, forKey key: PreferenceKey)
 
   /// Removes a key and its value.

@@ -229,6 +229,7 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
 extension MutableProxyPreferences: FalliblePreferencesType {
   /// Returns the value of a key.
   ///
+  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The error of the other preferences.
   public func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     // A subclass may read values in its own way.
@@ -250,6 +251,7 @@ extension MutableProxyPreferences: FalliblePreferencesType {
 
   /// Sets the value of a key.
   ///
+  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The error of the other preferences.
   public func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
     try storeObjects([(key, value)])
@@ -257,6 +259,7 @@ extension MutableProxyPreferences: FalliblePreferencesType {
 
   /// Sets the values of several keys.
   ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
   /// - Throws: The error of the other preferences.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]

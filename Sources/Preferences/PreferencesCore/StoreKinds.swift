@@ -9,6 +9,7 @@
 public protocol FalliblePreferencesType: MutablePreferencesType {
   /// Returns the value of a key.
   ///
+  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The store's own error if the value cannot be read.
   func fetchObject(forKey key: PreferenceKey) throws -> PreferenceObject?
 
@@ -20,6 +21,7 @@ public protocol FalliblePreferencesType: MutablePreferencesType {
 
   /// Sets the value of a key.
   ///
+  /// - Parameter value: The value; `nil` removes the key.
   /// - Throws: The store's own error if the value was not stored; the old one then stays.
   func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) throws
 

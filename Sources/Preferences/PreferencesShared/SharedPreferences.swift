@@ -214,6 +214,16 @@ extension SharedPreferences {
   /// uses the suite. If the suite is not shared, it waits for nothing but the disk.
   ///
   /// It blocks the thread; tasks call the asynchronous variant.
+  ///
+  /// - Parameter deadline: How long to wait at most.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` if something is unsent
+  ///   at the deadline, and with ``PreferencesError/Code/outcomeUnknown`` if it may have arrived.
+  ///   With ``PreferencesError/Code/conflict`` at once if all that is unsent was refused or waits for
+  ///   a decision that no closure makes, see ``status()``; and if a change that was unsent at the
+  ///   call was given up, because another machine had changed its key first: the message names the
+  ///   keys. A change that was given up before the call is only reported to
+  ///   ``observeExternalChanges(_:)``. With ``PreferencesError/Code/notFound`` if the suite is shared
+  ///   and its configuration is missing.
   @available(
     *, noasync, message: "call 'await flush(deadline:)', which blocks no thread of Swift's"
   )

@@ -132,6 +132,9 @@ extension KeychainPreferences {
   }
 
   /// Stores several values without blocking; `nil` removes a key.
+  ///
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func set(_ values: [String: Any?]) async throws(KeychainError) {
     let encoded = try Self.encoded(values)
     try await onWorkerThread { try $0.store(encoded) }

@@ -215,6 +215,10 @@ extension KeychainPreferences {
   ) async throws -> Result { try await store.perform { _ in try work(self) } }
 
   /// Returns the secret of a key, in guarded memory, without blocking.
+  ///
+  /// - Returns: The bytes as they are stored, or `nil` if there are none.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func secret(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> SecretBytes? {
@@ -225,6 +229,10 @@ extension KeychainPreferences {
   }
 
   /// Returns the text of a key, whatever type was stored, without blocking.
+  ///
+  /// - Returns: The text, or `nil` if there is none.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func string(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> String? {
@@ -232,6 +240,10 @@ extension KeychainPreferences {
   }
 
   /// Returns the bytes of a key, whatever type was stored, without blocking.
+  ///
+  /// - Returns: The bytes, or `nil` if there are none.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func data(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Data? {
@@ -239,6 +251,10 @@ extension KeychainPreferences {
   }
 
   /// Returns the value of a key, of the type that was stored, without blocking.
+  ///
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func value(
     for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Any? {
@@ -246,6 +262,10 @@ extension KeychainPreferences {
   }
 
   /// Returns the value of a key, of a type that the caller names, without blocking.
+  ///
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String, allowingExpired: Bool = false
   ) async throws(KeychainError) -> Value? {
@@ -253,6 +273,15 @@ extension KeychainPreferences {
   }
 
   /// Stores a value, with its expiry and notes, without blocking.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the key and ignores the other arguments.
+  ///   - expires: When the value stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func set(
     _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -268,7 +297,16 @@ extension KeychainPreferences {
     }
   }
 
-  /// Stores a secret, with its expiry and notes, without blocking.
+  /// Stores a secret, with its expiry and notes, without blocking and without a copy outside
+  /// guarded memory.
+  ///
+  /// - Parameters:
+  ///   - expires: When the secret stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -281,32 +319,55 @@ extension KeychainPreferences {
   }
 
   /// Removes a key with its value, without blocking.
+  ///
+  /// - Returns: `false` if there was no value.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   @discardableResult
   public func removeValue(for key: String) async throws(KeychainError) -> Bool {
     try await onWorkerThread { try $0.removeValue(for: key) }
   }
 
   /// Removes all keys of this service (or server) and access group, without blocking.
+  ///
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func removeAll() async throws(KeychainError) {
     try await onWorkerThread { try $0.removeAll() }
   }
 
   /// Returns the keys of this service (or server) and access group, without blocking.
+  ///
+  /// - Returns: The keys, ordered by their bytes.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func allKeys() async throws(KeychainError) -> [String] {
     try await onWorkerThread { try $0.allKeys() }
   }
 
   /// Returns whether a key has a value, without blocking and without reading the secret.
+  ///
+  /// - Returns: `true` if there is a value, expired or not.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func contains(_ key: String) async throws(KeychainError) -> Bool {
     try await onWorkerThread { try $0.contains(key) }
   }
 
   /// Returns the credential of a key, without the value and without blocking.
+  ///
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   public func credential(for key: String) async throws(KeychainError) -> Credential? {
     try await onWorkerThread { try $0.credential(for: key) }
   }
 
   /// Changes the credential of a key, without changing the value and without blocking.
+  ///
+  /// - Returns: The changed credential.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   @discardableResult
   public func update(
     _ update: CredentialUpdate, for key: String
@@ -315,6 +376,11 @@ extension KeychainPreferences {
   }
 
   /// Renames a key in one step, without blocking.
+  ///
+  /// - Parameter newKey: The new key, which must not have a value yet.
+  /// - Returns: The changed credential.
+  /// - Throws: As the synchronous method, or ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
   @discardableResult
   public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
     try await onWorkerThread { try $0.rename(key, to: newKey) }

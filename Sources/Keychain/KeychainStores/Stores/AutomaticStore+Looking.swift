@@ -214,6 +214,9 @@ extension AutomaticStore {
   ///
   /// If another store comes into use later, its observation begins with the first credential that
   /// this handle writes to it. If a store was chosen explicitly, only that store is observed.
+  ///
+  /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
+  /// - Returns: The observation, which ends when it is destroyed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { observing.begin(observer, placesToObserve, self) }

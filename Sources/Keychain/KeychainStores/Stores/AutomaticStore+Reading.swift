@@ -5,6 +5,7 @@ package import PrephirencesSystem
 extension AutomaticStore {
   /// Returns a secret from the store of its service; see the protocol.
   ///
+  /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
   ///   recorded and missing, with ``KeychainError/Code/locked`` if a desktop keyring is locked that
   ///   may have credentials of a service without a store, or with ``KeychainError/Code/busy`` if
@@ -16,6 +17,9 @@ extension AutomaticStore {
   }
 
   /// Returns a credential from the store of its service; see the protocol.
+  ///
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.credential(for: identity)
@@ -83,6 +87,11 @@ extension KeychainError {
 extension AutomaticStore {
   /// Searches the store of a service, or all stores in use; see the protocol.
   ///
+  /// - Parameter query: The conditions. If they name a service or server, its store is searched;
+  ///   otherwise all stores that services have, each for its own services. If no service has a
+  ///   store yet, the store that a new one would get is searched.
+  /// - Returns: What was found. A store that could not be searched is named in
+  ///   ``CredentialSearchResult/failures``.
   /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy``
   ///   if migrations keep moving services.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {

@@ -24,6 +24,9 @@ extension AutomaticStore {
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
   /// other attributes of its credential; see the protocol.
+  ///
+  /// - Returns: The stored credential, and the one that it replaced.
+  /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -85,6 +88,7 @@ extension AutomaticStore {
   ///
   /// See the protocol.
   ///
+  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/refused`` for another
   ///   program's item, with ``KeychainError/Code/noStore`` if the store is recorded and missing, or
   ///   with ``KeychainError/Code/busy`` if a migration takes too long.
@@ -97,6 +101,10 @@ extension AutomaticStore {
 
   /// Removes a credential from the store of its service, even one that another program stored in
   /// its own form; see the protocol.
+  ///
+  /// - Parameter includingOtherPrograms: Whether another program's item may be removed.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: As ``remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool

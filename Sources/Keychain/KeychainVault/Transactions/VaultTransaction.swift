@@ -23,6 +23,9 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Stores a credential; see ``CredentialStore/store(_:secret:mode:)``.
+  ///
+  /// - Returns: The credential as it will be stored.
+  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode = .addOrReplace
@@ -42,6 +45,9 @@ public struct VaultTransaction: ~Copyable {
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them; see
   /// ``CredentialStore/merge(_:secret:into:mode:)``.
+  ///
+  /// - Returns: The credential as it will be stored, and the one that it replaces.
+  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -54,6 +60,10 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Changes a credential without its secret; see ``CredentialStore/update(_:with:expectedVersion:)``.
+  ///
+  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The credential as it will be stored.
+  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64? = nil
@@ -66,6 +76,10 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Renames a credential; see ``CredentialStore/rename(_:to:expectedVersion:)``.
+  ///
+  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The credential as it will be stored.
+  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity,
@@ -87,6 +101,10 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Removes a credential; see ``CredentialStore/remove(_:expectedVersion:)``.
+  ///
+  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: `false` if there is no credential.
+  /// - Throws: ``KeychainError`` as that method.
   @discardableResult
   public mutating func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64? = nil
@@ -101,6 +119,9 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Returns a secret as it is within the transaction; see ``CredentialStore/secret(for:)``.
+  ///
+  /// - Returns: The secret with its credential, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` as that method.
   public mutating func secret(
     for identity: CredentialIdentity
   ) throws(KeychainError) -> StoredSecret? {
@@ -111,6 +132,9 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Returns a credential as it is within the transaction; see ``CredentialStore/credential(for:)``.
+  ///
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` as that method.
   public mutating func credential(
     for identity: CredentialIdentity
   ) throws(KeychainError) -> Credential? {
@@ -119,6 +143,10 @@ public struct VaultTransaction: ~Copyable {
   }
 
   /// Returns the credentials that match a query within the transaction; see ``CredentialStore/search(_:)``.
+  ///
+  /// - Returns: What was found. Locked items are reported in it, not as an error; name what must be
+  ///   unlocked first when the transaction begins.
+  /// - Throws: ``KeychainError`` as that method.
   public mutating func search(
     _ query: CredentialQuery
   ) throws(KeychainError) -> CredentialSearchResult {

@@ -56,6 +56,8 @@ extension DurablePreferencesType {
 
   /// Waits until all values are on the disk of this machine, also those that other processes have set.
   ///
+  /// If they are shared, it sends nothing to other machines.
+  ///
   /// - Throws: ``PreferencesError``.
   public func synchronize() throws(PreferencesError) {
     try durable.typed { try durable.engine().synchronize() }

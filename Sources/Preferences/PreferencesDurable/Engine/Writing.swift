@@ -29,6 +29,8 @@ extension DurablePreferencesType {
   }
 
   /// Removes all keys and their values; if it fails, none.
+  ///
+  /// If they are shared, the removals are sent one by one.
   public func clearAll() { durable.recorded { try durable.removeAll() } }
 
   /// Sets the value of a key.
@@ -57,8 +59,10 @@ extension DurablePreferencesType {
 
   /// Sets or removes the values of several keys: of all, or if it fails, of none.
   ///
+  /// If they are shared, they are sent one by one; for one transaction, call ``transaction(_:)``.
+  ///
   /// - Parameter values: The keys with their values; `nil` removes the key.
-  /// - Throws: ``PreferencesError``.
+  /// - Throws: ``PreferencesError`` as ``storeObject(_:forKey:)``.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]
   ) throws(PreferencesError) {
@@ -86,7 +90,9 @@ extension DurablePreferencesType {
   ///
   /// - Parameter body: Reads and changes values. If it throws, nothing is changed.
   /// - Returns: What the closure returns.
-  /// - Throws: What the closure throws, or ``PreferencesError``.
+  /// - Throws: What the closure throws, or ``PreferencesError``, with
+  ///   ``PreferencesError/Code/overQuota`` if the preferences are shared and the closure changes
+  ///   more than 120 keys or 1 MiB.
   @discardableResult
   public func transaction<Result>(
     _ body: (DurablePreferences.Transaction) throws -> Result
