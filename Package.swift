@@ -14,8 +14,8 @@ extension Target.Dependency {
 
 /// A folder of the sources.
 ///
-/// A floor uses itself and those above it in this list, with one exception: commands and compatibility
-/// know nothing of each other.
+/// A floor uses itself and those before it, with one exception: commands and compatibility know nothing
+/// of each other.
 enum Floor: String {
   case system = "System"
   case preferences = "Preferences"

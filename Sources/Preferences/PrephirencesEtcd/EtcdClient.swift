@@ -5,7 +5,7 @@ package import PrephirencesSystem
 /// Its calls block: call them on threads of your own, never on those of Swift's tasks. It is safe to
 /// use from several threads. A call tries the endpoints in turn. It retries what cannot have
 /// happened; a change whose outcome is unknown is reported, by ``EtcdError/mayHaveHappened``, for the
-/// gateway to settle. The first call loads libcurl.
+/// caller to find out. The first call loads libcurl.
 package final class EtcdClient: Sendable {
   let gateway: GatewayClient
   let hub: WatchHub

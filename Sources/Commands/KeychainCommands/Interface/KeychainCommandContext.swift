@@ -87,8 +87,7 @@ extension ParsableCommand {
 /// A program that a client runs by a name of its own, and the command that answers it.
 ///
 /// A client such as docker runs `docker-credential-NAME` from `PATH`, without further words. A link
-/// of that name that leads to the host runs the host's command. Another client is another case
-/// here; everything else follows from its properties.
+/// of that name that leads to the host runs the host's command.
 enum HelperProgram: String, CaseIterable {
   case docker, git
 

@@ -54,8 +54,6 @@ package final class ChoiceLock: Sendable {
   }
 
   /// Takes the exclusive lock.
-  ///
-  /// Returns the lock.
   package func exclusive(within time: Duration) throws(KeychainError) -> Held {
     let deadline = Deadline(after: time)
     let folder = try state.make()

@@ -343,7 +343,7 @@ public struct UnlockSource: Sendable {
   /// Returns a source that reads an identity file, which opens the vaults that have a slot for its
   /// recipient.
   ///
-  /// If the file contains pins, it opens only those vaults: see the article VaultFormat of
+  /// If the file contains pins, it opens only those vaults: see the article VaultReaders of
   /// `KeychainVaultFormat`. The file must belong to the user or to root, and be closed to others.
   ///
   /// - Parameters:

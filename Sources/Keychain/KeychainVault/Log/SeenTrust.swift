@@ -19,7 +19,7 @@ extension SeenRecord {
       from: trusts, in: head.parts.successions, to: head.identity, trustingRecovery: recoveryKey)
   }
 
-  /// Whether it vouches for its administration key: T0 alone, which a stolen device key gives, doesn't.
+  /// Whether it was made with T2. T0 alone, which a stolen device key gives, proves no administration key.
   var vouches: Bool { proved[.unlocked] != nil }
 }
 
@@ -42,7 +42,7 @@ struct SeenRelation: Sendable {
 }
 
 extension VaultContents {
-  /// Compares the file with what this user has seen, by the rules of "What a reader has seen" of the format.
+  /// Compares the file with what this user has seen, by "What a reader has seen" in VaultReaders.
   func relation(to record: SeenRecord?, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
     guard let record else {
       if base.n > list.first { _ = try spine.known(self, keys) }

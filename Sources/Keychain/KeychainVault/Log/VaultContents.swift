@@ -188,7 +188,7 @@ extension VaultContents {
     return seen.isOlder(than: SeenCommit(serial: list.serial, n: n, digest: Data()))
   }
 
-  /// Fails if what follows the last good frame can't be an unfinished write; see "Files" of the format.
+  /// Fails if what follows the last good frame can't be an unfinished write; see "Files" in VaultReaders.
   private func requireUnfinished(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?
   ) throws(KeychainError) {

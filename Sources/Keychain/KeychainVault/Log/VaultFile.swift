@@ -16,7 +16,7 @@ final class VaultFile: Sendable {
     let head: VaultHead
     var contents: VaultContents?
 
-    /// With what a read found nothing to say against the contents, and nothing to record.
+    /// The keys and the seen record with which a read last accepted the contents.
     var approval: (keys: TierKeysIdentity, seen: SeenRecord)?
   }
 

@@ -43,7 +43,7 @@ struct LockedLog: Sendable {
 
   func unlock() { file.unlock() }
 
-  /// Appends a frame at the end of the last good one, durably, or cuts it off again; see "Appending" of the format.
+  /// Appends a frame at the end of the last good one, durably, or cuts it off again; see "Appending" in VaultReaders.
   ///
   /// - Returns: The file's status with the frame: what changes it later shows in that.
   @discardableResult func append(

@@ -14,7 +14,7 @@ struct LockedVault {
 
   /// Verifies the contents, and settles: what this user's record has is durable, and nothing in the file is above it.
   ///
-  /// A failure to settle is no error if it need not. Whoever accepts a restored file refuses nothing.
+  /// Without `mustSettle`, a failure to make the last commit durable is no error. Whoever accepts a restored file refuses nothing.
   init(
     _ session: VaultSession, _ lock: LockedLog, _ keys: TierKeys, anew: Bool = false,
     mustSettle: Bool = true, refuses: Bool = true

@@ -178,7 +178,9 @@ extension VaultSession {
     return try contentsUnderLock(keys, anew: false, orUnsettled: contents) ?? contents
   }
 
-  /// Reads and settles; `nil` if the file has other keys now, and to who can't write, whose record gets no number.
+  /// Verifies under the lock, and makes the last commit durable.
+  ///
+  /// - Returns: `nil` if the file has other keys now, or cannot be written by this user.
   private func contentsUnderLock(
     _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
   ) throws(KeychainError) -> VaultContents? {

@@ -100,7 +100,7 @@ extension VaultWriter {
     let old = try item.map { item throws(KeychainError) in
       try sealing.credential(of: item, name: "\(identity)")
     }
-    // That a tier which is locked lacks the item is T0's word, which is not enough to add only.
+    // A locked tier may hold the item, so adding only needs all keys.
     if mode == .addOnly, item == nil, !keys.hasAll { throw begin(again: .unlockedNow) }
     try mode.check(old, identity: identity)
     var new = try change(old)

@@ -98,8 +98,8 @@ extension Vault {
 
   /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.
   ///
-  /// It is needed for a vault that was never seen here, and whose administration key changed since the secret that opens it was last
-  /// given in a change of what opens the vault.
+  /// Needed for a vault that was never seen here, and whose administration key is newer than the slot that
+  /// opens it.
   ///
   /// - Parameter check: the check; a vault with another one is then refused.
   public func trust(_ check: VaultCheck) { unlocker.comparedCheck = check }
@@ -209,7 +209,7 @@ extension Vault {
   /// What all parts of the keychain keep in the state folder.
   private static let namesInState = [
     "device.key", "seen", "stores", "migration.copies", "choice.lock", "choice.turnstile",
-    "kdf.lock", "renewal.lock",
+    "kdf.lock", "migration.lock", "renewal.lock", "secret-service.lock",
   ]
 
   /// Returns the key files at hand that hold only a few readable words.

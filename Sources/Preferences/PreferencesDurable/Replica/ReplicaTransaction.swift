@@ -2,8 +2,8 @@ internal import PreferencesCore
 
 /// A transaction on a shared file: the shadow, the outbox and what is known of the server.
 ///
-/// The base of the first unsent change of a key is what the shadow has of that: if the shadow
-/// changes, the change goes on, is dropped, or waits for a decision.
+/// The first unsent change of a key is based on the key's row of the shadow. If the row changes, that
+/// change continues, is dropped, or becomes a conflict.
 final class ReplicaTransaction {
   let write: WriteTransaction
   private let before: SyncRecord

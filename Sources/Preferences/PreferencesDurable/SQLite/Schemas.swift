@@ -100,12 +100,13 @@ enum PreferenceSchema {
 }
 
 /// The tables and triggers that a file has beside its own while it is shared.
+///
+/// The format keeps older names: `log` is the outbox, a `unit` a batch, and `journal` the change feed.
 enum SharingSchema {
   static let statements = tables + triggers
 
   private static let tables = [
-    // What the engine has not yet: changes of a unit; the unit 0 are single changes, the last of
-    // their keys.
+    // Unsent changes. Unit 0 holds single changes, at most one of each key.
     """
     CREATE TABLE log(unit INTEGER NOT NULL, key BLOB NOT NULL, generation INTEGER NOT NULL, \
     kind INTEGER NOT NULL, value BLOB NOT NULL, since INTEGER NOT NULL, \
@@ -118,7 +119,7 @@ enum SharingSchema {
     tag BLOB NOT NULL, row BLOB NOT NULL, message BLOB NOT NULL)
     """,
     "CREATE INDEX unit_state ON unit(state)",
-    // What the engine has.
+    // What the server has.
     """
     CREATE TABLE shadow(key BLOB PRIMARY KEY, revision INTEGER NOT NULL, kind INTEGER NOT NULL, \
     row BLOB NOT NULL) WITHOUT ROWID
@@ -149,7 +150,7 @@ enum SharingSchema {
   /// The time in milliseconds since 1970.
   static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-  // `state.sharing` is negative while changes of the engine are applied. A later single change takes
+  // `state.sharing` is negative while changes of the server are applied. A later single change takes
   // the place of an unsent one: it is as old as that, and is sent in its own turn.
   private static let triggers = [
     trigger("logged_insert", "INSERT", "NEW", "NEW.kind, NEW.value"),
