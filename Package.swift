@@ -219,18 +219,23 @@ let package = Package(
         "PreferencesDurable", "PreferencesShared", "Prephirences", "PrephirencesDurable",
         "PrephirencesSystem",
       ]),
-    target(.compatibility, "CryptoPrephirences", ["KeychainSecrets", "Prephirences"]),
+    target(
+      .compatibility, "CryptoPrephirences",
+      ["KeychainSecrets", "Prephirences", "PrephirencesSystem"]),
     target(
       .compatibility, "RemotePrephirences",
       [
-        "Prephirences",
+        "Prephirences", "PrephirencesSystem",
         .product("AsyncHTTPClient", of: "async-http-client", if: "RemotePreferences"),
         .product("NIOCore", of: "swift-nio", if: "RemotePreferences"),
         .product("NIOHTTP1", of: "swift-nio", if: "RemotePreferences"),
       ]),
     target(
       .compatibility, "PrephirencesRecords",
-      ["Prephirences", .product("GRDB", of: "GRDB.swift", if: "RecordPreferences")]),
+      [
+        "Prephirences", "PrephirencesSystem",
+        .product("GRDB", of: "GRDB.swift", if: "RecordPreferences"),
+      ]),
     target(.compatibility, "PrephirencesCookies", ["Prephirences"]),
     target(
       .compatibility, "SwiftyUserDefaults",

@@ -1,5 +1,5 @@
 package import ArgumentParser
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// A command of this package: it does not use the commands above it, and its help has examples.
 package protocol PackageCommand: DocumentedCommand {
@@ -74,7 +74,7 @@ package enum MountedCommands {
     let library: String
   }
 
-  private static let known = Mutex<[Known]>([])
+  private static let known = PosixMutex<[Known]>([])
 
   /// Remembers commands, for the definition of the group that has them.
   package static func list(

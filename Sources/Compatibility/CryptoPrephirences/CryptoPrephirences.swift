@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Preferences that store encrypted values in other preferences.
 ///
@@ -29,7 +29,7 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
   /// The cipher that decrypts the values.
   public let cipher: any Cipher
 
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   /// Creates preferences that are decrypted when they are read.
   ///

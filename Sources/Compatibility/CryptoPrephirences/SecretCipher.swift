@@ -1,6 +1,6 @@
 public import Foundation
 public import KeychainSecrets
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Authenticated encryption with a key or a passphrase.
 ///
@@ -256,7 +256,7 @@ final class PassphraseKeys: CipherKeys {
   private let parameters: PasswordHash.Parameters
 
   // Held while a key is derived: two derivations at the same time would need twice the memory.
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   init(_ passphrase: consuming SecretBytes, _ parameters: PasswordHash.Parameters) {
     self.passphrase = passphrase

@@ -1,6 +1,6 @@
 #if RecordPreferences
 public import GRDB
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// The columns of a database row as read-only preferences.
 ///
@@ -19,7 +19,7 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
   /// The row.
   public let record: ManagedRecord
 
-  private let failure = Mutex<(any Error)?>(nil)
+  private let failure = PosixMutex<(any Error)?>(nil)
 
   /// Reads preferences from a row.
   public init(_ record: ManagedRecord) {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Preferences at a URL, which are loaded into other preferences.
 ///
@@ -20,7 +20,7 @@ public final class RemoteSource: Sendable {
   private let format: SerializationFormat
   private let options: RemoteOptions
   private let fetch: RemoteFetch
-  private let last = Mutex<RemoteCopy?>(nil)
+  private let last = PosixMutex<RemoteCopy?>(nil)
 
   init(
     _ url: any URLConvertible, format: SerializationFormat, options: RemoteOptions,

@@ -1,6 +1,5 @@
 package import KeychainSecrets
 package import PrephirencesSystem
-internal import Synchronization
 
 /// What a store can do beyond the public protocol.
 ///
@@ -113,7 +112,7 @@ extension CredentialStore {
 /// The operation fails and releases the lock. The question is then asked, and the operation
 /// repeated.
 package final class PostponedQuestion: Sendable {
-  private let question = Mutex<(@Sendable () throws(KeychainError) -> Void)?>(nil)
+  private let question = PosixMutex<(@Sendable () throws(KeychainError) -> Void)?>(nil)
 
   /// Whether a provider must not show even the dialog that is part of a change.
   ///

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// What an update does to a field that may be absent.
 public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -138,7 +138,7 @@ package final class CredentialObservers: Sendable {
     var all: [Int: @Sendable (CredentialChange) -> Void] = [:]
   }
 
-  private let observers = Mutex(Numbered())
+  private let observers = PosixMutex(Numbered())
 
   package init() {}
 

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 public import KeychainSecrets
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// A store in memory, for tests and for credentials of one run.
 ///
@@ -17,7 +17,7 @@ internal import Synchronization
 /// store.fail(.writing, with: KeychainError(.inputOutput, "the disk is full"), times: 1)
 /// ```
 public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
-  let state = Mutex(State())
+  let state = PosixMutex(State())
   let observers = CredentialObservers()
 
   /// Creates an empty store.

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import KeychainCredentials
 internal import KeychainSecrets
-internal import Synchronization
+internal import PrephirencesSystem
 internal import Testing
 
 extension ContractClause {
@@ -187,7 +187,7 @@ extension ContractClause {
       #expect(try store.accounts(CredentialQuery()) == ["b"])
     },
     ContractClause("renaming to the same name changes nothing") { store in
-      let seen = Mutex(0)
+      let seen = PosixMutex(0)
       let first = try store.put("secret", password("a"))
       let observation = store.observe { _ in seen.withLock { $0 += 1 } }
       #expect(try store.rename(password("a"), to: password("a")) == first)
@@ -210,7 +210,7 @@ extension ContractClause {
     ContractClause("observers see the old name go and the new one come", needs: .observation) {
       store in
       try store.put("secret", password("a"))
-      let seen = Mutex<[CredentialChange]>([])
+      let seen = PosixMutex<[CredentialChange]>([])
       let observation = store.observe { change in seen.withLock { $0.append(change) } }
       try store.rename(password("a"), to: password("b"))
       expect(.notFound) { try store.rename(password("a"), to: password("c")) }

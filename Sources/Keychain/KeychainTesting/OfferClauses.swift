@@ -3,7 +3,6 @@ internal import FoundationEssentials
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
-internal import Synchronization
 internal import Testing
 
 extension ContractClause {
@@ -173,7 +172,7 @@ extension ContractClause {
       #expect(try store.text(password("counter")) == "\(writers * perWriter)")
     },
     ContractClause("of writers that add one only, one succeeds") { store in
-      let added = Mutex(0)
+      let added = PosixMutex(0)
       try await inParallel { writer in
         do {
           try store.put("\(writer)", Credential(password("one")), mode: .addOnly)
@@ -195,7 +194,7 @@ extension ContractClause {
   static let observing = [
     ContractClause("observers are notified of each change, until they end", needs: .observation) {
       store in
-      let seen = Mutex<[CredentialChange]>([])
+      let seen = PosixMutex<[CredentialChange]>([])
       let observation = store.observe { change in seen.withLock { $0.append(change) } }
       try store.put("1", password("a"))
       try store.put("2", password("a"))
@@ -214,7 +213,7 @@ extension ContractClause {
       #expect(seen.withLock { $0.count } == expected.count)
     },
     ContractClause("a change that fails is not reported", needs: .observation) { store in
-      let seen = Mutex(0)
+      let seen = PosixMutex(0)
       let observation = store.observe { _ in seen.withLock { $0 += 1 } }
       try store.put("1", password("a"))
       expect(.alreadyExists) { try store.put("2", Credential(password("a")), mode: .addOnly) }
@@ -227,7 +226,7 @@ extension ContractClause {
 
   /// Runs a closure on several threads at the same time, one for each writer.
   static func inParallel(_ body: @escaping @Sendable (Int) throws -> Void) async throws {
-    let failures = Mutex<[String]>([])
+    let failures = PosixMutex<[String]>([])
     await withCheckedContinuation { continuation in
       let group = DispatchGroup()
       for writer in 0..<writers {

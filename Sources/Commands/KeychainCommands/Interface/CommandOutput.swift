@@ -5,11 +5,10 @@ internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// Standard output, with failures as those of the keychain.
 enum CommandOutput {
-  private static let limit = Mutex<Deadline?>(nil)
+  private static let limit = PosixMutex<Deadline?>(nil)
 
   /// Sets how long to wait for a program that reads standard output; `nil` for as long as it takes.
   static func wait(until deadline: Deadline?) { limit.withLock { $0 = deadline } }

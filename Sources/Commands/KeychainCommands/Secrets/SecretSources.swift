@@ -5,7 +5,6 @@ internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// A passphrase from a file descriptor, which can be read once.
 final class PassphraseDescriptor: Sendable {
@@ -15,7 +14,7 @@ final class PassphraseDescriptor: Sendable {
   private let descriptor: Int32
   private let name: String
   private let deadline: Deadline?
-  private let read = Mutex<SharedSecret?>(nil)
+  private let read = PosixMutex<SharedSecret?>(nil)
 
   /// Names a descriptor that this process opened.
   init(_ descriptor: Int32, name: String, by deadline: Deadline?) {

@@ -5,6 +5,7 @@ public import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 public import PreferencesCore
+internal import PrephirencesSystem
 internal import Synchronization
 
 // Changes values that other tasks and programs may change at the same time.

@@ -3,7 +3,7 @@ public import KeychainCredentials
 internal import KeychainStores
 public import KeychainVault
 public import PreferencesCore
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Preferences that stay encrypted: tokens, passwords and other values of one service.
 ///
@@ -48,7 +48,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     var lastStatus: OSStatus?
   }
 
-  let state: Mutex<State>
+  let state: PosixMutex<State>
 
   /// The class and names of the credentials, with an empty account.
   let kind: CredentialIdentity.Kind
@@ -70,7 +70,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     store: any CredentialStore = KeychainPreferences.defaultStore
   ) {
     kind = .genericPassword(service: service, account: "")
-    state = Mutex(State(accessGroup: accessGroup, accessibility: accessibility))
+    state = PosixMutex(State(accessGroup: accessGroup, accessibility: accessibility))
     self.store = store
   }
 
@@ -96,14 +96,14 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
       InternetPassword(
         server: server, protocol: `protocol`, port: port, path: path, account: "",
         securityDomain: securityDomain, authenticationType: authenticationType))
-    state = Mutex(State(accessGroup: accessGroup, accessibility: accessibility))
+    state = PosixMutex(State(accessGroup: accessGroup, accessibility: accessibility))
     self.store = store
   }
 
   /// Creates preferences of the same credentials, with their own settings.
   init(copying other: KeychainPreferences) {
     kind = other.kind
-    state = Mutex(State(accessGroup: other.accessGroup, accessibility: other.accessibility))
+    state = PosixMutex(State(accessGroup: other.accessGroup, accessibility: other.accessibility))
     store = other.store
   }
 
@@ -158,7 +158,7 @@ extension KeychainPreferences {
   /// The whole process shares one handle.
   public static let defaultStore: any CredentialStore = AutomaticStore()
 
-  private static let shared = Mutex<KeychainPreferences?>(nil)
+  private static let shared = PosixMutex<KeychainPreferences?>(nil)
 
   /// The preferences of this program, which can be replaced.
   ///

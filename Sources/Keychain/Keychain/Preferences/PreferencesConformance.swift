@@ -2,7 +2,7 @@ internal import Dispatch
 public import FoundationEssentials
 public import KeychainCredentials
 public import PreferencesCore
-internal import Synchronization
+internal import PrephirencesSystem
 
 // The preference protocols. `lastError` and `lastStatus` report a failure, and it reads as `nil`;
 // it never causes a write. The documentation of each method begins with that, and names the method

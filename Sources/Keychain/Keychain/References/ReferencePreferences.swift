@@ -3,7 +3,6 @@ public import KeychainCredentials
 public import KeychainSecrets
 public import PreferencesCore
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// Preferences in which some values are references to credentials, which are resolved when they are
 /// read.
@@ -55,7 +54,7 @@ public final class ReferencePreferences: @unchecked Sendable {
 
   let resolver: ReferenceResolver
 
-  private let failure = Mutex<(any Error)?>(nil)
+  private let failure = PosixMutex<(any Error)?>(nil)
 
   /// Creates preferences that resolve references.
   ///

@@ -94,7 +94,7 @@ private enum LocksInMemory {
     let identity: CredentialIdentity
   }
 
-  private static let running = Mutex<Set<Name>>([])
+  private static let running = PosixMutex<Set<Name>>([])
 
   static func begin(_ name: Name) -> Bool { running.withLock { $0.insert(name).inserted } }
 

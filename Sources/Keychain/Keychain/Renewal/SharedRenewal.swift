@@ -1,5 +1,5 @@
 internal import KeychainCredentials
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// A renewal for which several tasks of this process wait.
 ///
@@ -48,7 +48,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   }
 
   private let limit: RenewalTimeout
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   /// Creates a renewal that has not begun.
   init(limit: RenewalTimeout) { self.limit = limit }
@@ -177,7 +177,7 @@ enum SharedRenewals {
     let type: ObjectIdentifier
   }
 
-  private static let running = Mutex<[Name: any AnyObject & Sendable]>([:])
+  private static let running = PosixMutex<[Name: any AnyObject & Sendable]>([:])
 
   /// Joins the renewal of a credential, or begins one.
   ///

@@ -3,7 +3,6 @@ internal import Dispatch
 internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesSystem
-internal import Synchronization
 internal import SystemPackage
 
 @safe

@@ -22,7 +22,7 @@ final class BusRelay: @unchecked Sendable {
   /// How many bytes of answers may still be passed on; see ``renewAllowance()``.
   private let allowance = Atomic(BusRelay.groupLimit)
 
-  private let reason = Mutex<BusError?>(nil)
+  private let reason = PosixMutex<BusError?>(nil)
 
   /// What answers to calls that are made together may have; further calls are repeated later.
   private static let groupLimit = 64 << 20

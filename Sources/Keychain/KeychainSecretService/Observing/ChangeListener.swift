@@ -2,7 +2,6 @@ internal import Dispatch
 internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// The thread that listens to the signals of a collection, until it is stopped.
 final class ChangeListener: Sendable {
@@ -18,7 +17,7 @@ final class ChangeListener: Sendable {
 
   private let watch: WeakWatch
   private let configuration: SecretServiceConfiguration
-  private let state = Mutex<(isStopped: Bool, context: MainContext?)>((false, nil))
+  private let state = PosixMutex<(isStopped: Bool, context: MainContext?)>((false, nil))
   private let ready = DispatchSemaphore(value: 0)
 
   /// A reference that does not keep the watch alive.

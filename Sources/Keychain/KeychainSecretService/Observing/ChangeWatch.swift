@@ -1,12 +1,13 @@
 internal import FoundationEssentials
 internal import KeychainCredentials
+internal import PrephirencesSystem
 internal import Synchronization
 
 /// Listens to the provider's signals while a store has observers.
 final class ChangeWatch: WriteAnnouncer {
   let observers = CredentialObservers()
   private let configuration: SecretServiceConfiguration
-  private let state = Mutex(State())
+  private let state = PosixMutex(State())
 
   private struct State {
     var observerCount = 0

@@ -3,7 +3,6 @@ internal import Dispatch
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// A connection to the session bus, and the provider of the Secret Service there.
 ///
@@ -13,7 +12,7 @@ final class SecretServiceConnection: Sendable {
   let bus: BusConnection
   let owner: String
   let ownerIdentity: ProcessIdentity
-  private let openedSession = Mutex<SecretSession?>(nil)
+  private let openedSession = PosixMutex<SecretSession?>(nil)
 
   static let name = "org.freedesktop.secrets"
 
@@ -125,7 +124,7 @@ extension BusConnection {
 /// A provider that asks a person about each new program would ask about each connection.
 enum ConnectionPool {
   /// A list, since a process rarely has a second bus, and the first use of a dictionary takes longer.
-  private static let slots = Mutex<[ConnectionSlot]>([])
+  private static let slots = PosixMutex<[ConnectionSlot]>([])
 
   static func slot(for address: BusAddress) -> ConnectionSlot {
     slots.withLock { slots in
@@ -148,7 +147,7 @@ final class ConnectionSlot: Sendable {
   }
 
   let address: BusAddress
-  private let state = Mutex<State>(.none)
+  private let state = PosixMutex<State>(.none)
 
   init(_ address: BusAddress) { self.address = address }
 

@@ -2,7 +2,6 @@ internal import CLibsecret
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// libsecret's session with a provider, which agrees on a key and encrypts secrets in transit.
 @safe
@@ -47,7 +46,7 @@ final class SecretSession: @unchecked Sendable {
       }
   }
 
-  private static let registeredType = Mutex<Int>(0)
+  private static let registeredType = PosixMutex<Int>(0)
 
   /// Returns our subclass of libsecret's service, which accepts a connection.
   private static func type(_ library: Libsecret) -> Int {
@@ -192,7 +191,7 @@ enum SessionNegotiation {
   }
 
   /// Global, because a filter may still be running when it is removed.
-  private static let watches = Mutex(Watches())
+  private static let watches = PosixMutex(Watches())
 
   /// Checks the replies while `body` runs, and returns the problem of one, if any.
   static func problem(_ bus: BusConnection, during body: () -> Void) -> Problem? {

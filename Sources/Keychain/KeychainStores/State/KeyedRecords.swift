@@ -4,7 +4,6 @@ package import KeychainCredentials
 package import KeychainVault
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
-internal import Synchronization
 internal import SystemPackage
 
 /// Small texts about subjects whose names must stay secret.
@@ -22,7 +21,7 @@ package final class KeyedRecords: Sendable {
 
   private let state: StateFolder
   private let name: String
-  private let resolved = Mutex<String?>(nil)
+  private let resolved = PosixMutex<String?>(nil)
 
   /// Names the records.
   ///

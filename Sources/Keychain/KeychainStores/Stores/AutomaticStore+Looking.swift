@@ -3,7 +3,6 @@ public import KeychainSecretService
 public import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesSystem
-internal import Synchronization
 
 // Reads the stores without asking, starting, unlocking or recording anything.
 extension AutomaticStore {
@@ -245,7 +244,7 @@ final class StoreObserving: Sendable {
     var all: [Int: Observer] = [:]
   }
 
-  private let observers = Mutex(Numbered())
+  private let observers = PosixMutex(Numbered())
 
   func begin(
     _ notify: @escaping @Sendable (CredentialChange) -> Void, _ places: [StorePlace],

@@ -1,7 +1,7 @@
 public import KeychainCredentials
 public import KeychainSecretService
 public import KeychainVault
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// The store that fits the machine: the desktop keyring on a desktop, the vault elsewhere.
 ///
@@ -66,7 +66,7 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
   let observing = StoreObserving()
 
   /// A list, since there are few, and the first use of a dictionary takes longer.
-  private let keyrings = Mutex<[SecretServiceStore]>([])
+  private let keyrings = PosixMutex<[SecretServiceStore]>([])
 
   /// Creates a handle.
   ///

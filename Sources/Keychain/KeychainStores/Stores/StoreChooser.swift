@@ -2,7 +2,6 @@ public import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainVault
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// Decides which store a service has.
 final class StoreChooser: Sendable {
@@ -10,10 +9,10 @@ final class StoreChooser: Sendable {
   private let configuration: AutomaticStore.Configuration
   private let vault: Vault
   private let keyring: SecretServiceStore
-  private let automatic = Mutex<StoreDecision?>(nil)
+  private let automatic = PosixMutex<StoreDecision?>(nil)
 
   /// Held while the desktop keyring is probed, which may take long.
-  private let deciding = Mutex(())
+  private let deciding = PosixMutex(())
 
   init(
     _ configuration: AutomaticStore.Configuration, _ records: StoreRecords, _ vault: Vault,

@@ -2,7 +2,6 @@ package import KeychainCredentials
 public import KeychainSecretService
 internal import KeychainVault
 internal import PrephirencesSystem
-internal import Synchronization
 
 /// Which store a program or its user chooses.
 public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
@@ -201,7 +200,7 @@ package final class StoreRecords: Sendable {
 
   /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
   /// it.
-  private let cache = Mutex(Cache())
+  private let cache = PosixMutex(Cache())
 
   init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
 

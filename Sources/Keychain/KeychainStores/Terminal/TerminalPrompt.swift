@@ -3,7 +3,6 @@ public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVault
 package import PrephirencesSystem
-internal import Synchronization
 
 /// Asks a person on the terminal.
 ///
@@ -31,7 +30,7 @@ public final class TerminalPrompt: Sendable {
     } catch { return false }
   }
 
-  private let session = Mutex<TerminalSession?>(nil)
+  private let session = PosixMutex<TerminalSession?>(nil)
 
   private let deadline: Deadline?
 
@@ -341,4 +340,4 @@ extension Interaction {
 }
 
 /// Held by the question that uses the terminal.
-let terminalLock = Mutex(())
+let terminalLock = PosixMutex(())

@@ -4,7 +4,6 @@ package import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 package import PrephirencesSystem
-internal import Synchronization
 internal import SystemPackage
 
 enum SecretFile {
@@ -327,7 +326,7 @@ struct SeenRecordFile: Sendable {
 
 /// What the file held when it was read last, so that the same bytes are decoded once.
 private final class LastRecord: Sendable {
-  private let last = Mutex<(bytes: Data, record: SeenRecord)?>(nil)
+  private let last = PosixMutex<(bytes: Data, record: SeenRecord)?>(nil)
 
   func record(in bytes: Data) -> SeenRecord? {
     if let last = last.withLock({ $0 }), last.bytes == bytes { return last.record }

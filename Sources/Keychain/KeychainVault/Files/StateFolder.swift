@@ -4,15 +4,14 @@ package import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 package import PrephirencesSystem
-internal import Synchronization
 internal import SystemPackage
 
 /// The folder in which this machine keeps what belongs to no single vault: the device secret, which is
 /// read once, as it is never locked, and locks and records.
 package final class StateFolder: Sendable {
   private let locations: Locations
-  private let resolved = Mutex<String?>(nil)
-  private let secret = Mutex<DeviceSecret?>(nil)
+  private let resolved = PosixMutex<String?>(nil)
+  private let secret = PosixMutex<DeviceSecret?>(nil)
 
   /// Creates a handle; nothing is read or created before its first use.
   package init(environment: EnvironmentVariables) {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// What a vault's file holds up to its last good commit, verified with T0; pages are read when they are needed.
 struct VaultContents: Sendable {
@@ -387,7 +387,7 @@ final class SpineCache: Sendable {
     }
   }
 
-  private let known = Mutex<Known?>(nil)
+  private let known = PosixMutex<Known?>(nil)
 
   func known(_ contents: VaultContents, _ keys: TierKeys) throws(KeychainError) -> Known {
     if let known = known.withLock({ $0 }) { return known }

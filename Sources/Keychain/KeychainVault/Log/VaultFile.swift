@@ -4,7 +4,6 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
-internal import Synchronization
 internal import SystemPackage
 
 /// Where a vault lies, and what a handle knows of its file.
@@ -31,17 +30,17 @@ final class VaultFile: Sendable {
   let disk: any VaultDisk
 
   /// What this handle itself put since the last scan of its observers, the newest last; `nil` if there are none.
-  let own = Mutex<[OwnChange]?>(nil)
+  let own = PosixMutex<[OwnChange]?>(nil)
 
   /// An own change beyond would be told twice.
   private static let greatestOwnCount = 1 << 18
 
   private let configuration: VaultConfiguration
   private let locations: Locations
-  private let resolved = Mutex<TrustedPath?>(nil)
-  private let seen = Mutex<SeenRecordFile?>(nil)
-  private let known = Mutex<Known?>(nil)
-  private let lists = Mutex<(head: VaultHead, list: MemberList)?>(nil)
+  private let resolved = PosixMutex<TrustedPath?>(nil)
+  private let seen = PosixMutex<SeenRecordFile?>(nil)
+  private let known = PosixMutex<Known?>(nil)
+  private let lists = PosixMutex<(head: VaultHead, list: MemberList)?>(nil)
   private let process = getpid()
 
   init(_ configuration: VaultConfiguration) {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// A part of a commit or page, with the places of its boxes; its metadata are opened once.
 final class HeldPart: Sendable {
@@ -10,7 +10,7 @@ final class HeldPart: Sendable {
   let puts: [ItemEntry]
   let boxPlaces: [Int]
   let boxesEnd: Int
-  private let opened = Mutex<PartMetadata?>(nil)
+  private let opened = PosixMutex<PartMetadata?>(nil)
 
   /// Takes the place of its first box.
   init(_ part: Part, boxesAt start: Int) {
@@ -230,7 +230,7 @@ extension VaultContents {
 /// The pages that a handle read last.
 final class PageCache: Sendable {
   private static let limit = 16
-  private let kept = Mutex<[(page: VaultIndex.Page, held: HeldPart)]>([])
+  private let kept = PosixMutex<[(page: VaultIndex.Page, held: HeldPart)]>([])
 
   func page(_ page: VaultIndex.Page, of tier: Tier) -> HeldPart? {
     kept.withLock { $0.first { $0.page == page && $0.held.part.tier == tier }?.held }

@@ -1,7 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
-internal import Synchronization
 internal import SystemPackage
 
 /// Notifies the observers of a handle about changes by the handle itself, other handles and processes.
@@ -21,7 +20,7 @@ final class VaultObservers: Sendable {
   private let file: VaultFile
   private let notice: (@Sendable (Notice) -> Void)?
   private let observers = CredentialObservers()
-  private let watching = Mutex<Watching>(.nobody)
+  private let watching = PosixMutex<Watching>(.nobody)
 
   init(_ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker) {
     scanner = VaultChangeScanner(file: file, unlocker: unlocker, timeout: configuration.deadline)
@@ -151,7 +150,7 @@ final class VaultChangeScanner: Sendable {
   private let timeout: Duration
 
   /// `nil` if there are no observers.
-  private let known = Mutex<Known?>(nil)
+  private let known = PosixMutex<Known?>(nil)
 
   init(file: VaultFile, unlocker: Unlocker, timeout: Duration) {
     self.file = file

@@ -2,7 +2,7 @@ internal import Glibc
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// Several reads and changes of a vault in one step; see ``Vault/withTransaction(unlocking:_:)``.
 ///
@@ -239,7 +239,7 @@ struct TransactionLog {
 struct RunningTransaction: Hashable {
   private let path: String
   private let thread = UInt(pthread_self())
-  private static let all = Mutex<Set<Self>>([])
+  private static let all = PosixMutex<Set<Self>>([])
 
   static func running<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
     let running = Self(path: path)

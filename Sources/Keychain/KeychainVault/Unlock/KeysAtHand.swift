@@ -1,6 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainVaultFormat
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// A listed slot that was opened, with the keys that it yields.
 struct OpenedSlot: Sendable {
@@ -137,7 +137,7 @@ extension Unlocker {
 /// Keys that a handle itself was given, until it locks or its idle time ends.
 final class HeldKeys: Sendable {
   private let idleTime: UInt64
-  private let held = Mutex<(keys: TierKeys, limit: UInt64, idleUntil: UInt64)?>(nil)
+  private let held = PosixMutex<(keys: TierKeys, limit: UInt64, idleUntil: UInt64)?>(nil)
 
   init(idleTime: Duration) { self.idleTime = UInt64(max(0, idleTime.wholeNanoseconds)) }
 

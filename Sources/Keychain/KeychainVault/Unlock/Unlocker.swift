@@ -2,7 +2,6 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
-internal import Synchronization
 internal import SystemPackage
 
 /// Finds the keys of a vault: those that this handle holds, then by the explicit source alone, or else by the device
@@ -13,12 +12,12 @@ final class Unlocker: Sendable {
   let state: StateFolder
   let file: VaultFile
   let held: HeldKeys
-  let knownOwnSlot = Mutex<OwnSlot?>(nil)
+  let knownOwnSlot = PosixMutex<OwnSlot?>(nil)
 
-  private let compared = Mutex<VaultCheck?>(nil)
+  private let compared = PosixMutex<VaultCheck?>(nil)
 
   /// Held while a person is asked.
-  private let asking = Mutex(())
+  private let asking = PosixMutex(())
 
   init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
     self.configuration = configuration

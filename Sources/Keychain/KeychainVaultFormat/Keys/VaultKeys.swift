@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import KeychainCredentials
 package import KeychainSecrets
-internal import Synchronization
+internal import PrephirencesSystem
 
 /// What a vault is called for ever: 16 random bytes, from which every key is derived.
 package struct VaultID: Hashable, Sendable {
@@ -186,7 +186,7 @@ final class DerivedKeys: Sendable {
     case accessibility(Accessibility, device: Data?)
   }
 
-  private let known = Mutex<[Name: SharedSecret]>([:])
+  private let known = PosixMutex<[Name: SharedSecret]>([:])
 
   /// Returns a key; `derive` makes it the first time.
   fileprivate func key(

@@ -143,7 +143,7 @@ package final class PosixMutex<Value>: @unchecked Sendable {
   }
 
   /// Reads or changes the value; other threads wait.
-  @inlinable package func withLock<Result, Failure: Error>(
+  @inlinable package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     unsafe pthread_mutex_lock(lock)
@@ -157,7 +157,7 @@ extension PosixMutex where Value == Void {
   package convenience init() { self.init(()) }
 
   /// Runs code while other threads wait.
-  package func withLock<Result, Failure: Error>(
+  package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result { try withLock { (_: inout Void) throws(Failure) in try body() } }
 }
