@@ -19,7 +19,7 @@ extension SeenRecord {
       from: trusts, in: head.parts.successions, to: head.identity, trustingRecovery: recoveryKey)
   }
 
-  /// Whether it was made with T2. T0 alone, which a stolen device key gives, proves no administration key.
+  /// Whether it was made with T2: T0 alone, which a stolen device key gives, proves no administration key.
   var vouches: Bool { proved[.unlocked] != nil }
 }
 
