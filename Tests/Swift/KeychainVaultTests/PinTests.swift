@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
@@ -90,8 +91,24 @@ struct PinTests {
     try vault.handle().pinIdentity(at: path, to: check, replacing: true)
     #expect(
       try contents(path) == "# Alice's \u{E9}\n\n  \(line)\t\r\n# old\nvault: \(check)\n")
-    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
-    #expect(mode as? Int == 0o600)
+    #expect(try mode(path) == 0o600)
+  }
+
+  @Test(arguments: [(0o440, SecretFileReaders.group), (0o644, .others)])
+  func fileThatOthersMayReadIsPinnedAndStaysReadable(
+    _ mode: Int, _ readers: SecretFileReaders
+  ) throws {
+    func handle() -> Vault { vault.handle(identity: alice.path) { $0.secretFileReaders = readers } }
+    try vault.handle().pinIdentity(at: alice.path)
+    #expect(chmod(alice.path, mode_t(mode)) == 0)
+    // Nothing of the file changes.
+    try handle().pinIdentity(at: alice.path)
+    try handle().rekey { _ in true }
+    let report = try handle().rekey(newAdministrationKey: true) { _ in true }
+    #expect(try handle().identity(at: alice.path).pins == [report.check])
+    #expect(try self.mode(alice.path) == mode)
+    let error = failure { try vault.handle().pinIdentity(at: alice.path) }
+    #expect(error?.code == .insecurePermissions)
   }
 
   @Test func aFileWithAnythingElseIsRefused() throws {
@@ -127,6 +144,10 @@ struct PinTests {
 
   private func contents(_ path: String) throws -> String {
     try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
   private func identityLine() throws -> String {

@@ -29,9 +29,9 @@ enum SecretFile {
 
   /// Reads a passphrase or key file that the user named, which may belong to root.
   ///
-  /// `name` is how errors name the source. Without a policy, nobody else may be able to read it.
+  /// `name` is how errors name the source.
   static func named(
-    _ path: String, name: String, policy: SecretFilePolicy?
+    _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {
     let described = describe(path, name)
     let resolved = try translated(TrustedPath(resolving: path))
@@ -42,8 +42,7 @@ enum SecretFile {
       // Then only the user and root can replace it before it is opened: the folders above were checked.
       try PrivateFile.check(stat, resolved.path, ownerMayBeRoot: true, forbidden: forbidden)
     } catch { throw KeychainError(ofSecretFile: error) }
-    let contents = try contents(
-      of: resolved.path, limit: passphraseLimit, within: policy?.timeout ?? .seconds(10))
+    let contents = try contents(of: resolved.path, limit: passphraseLimit, within: policy.timeout)
     guard let contents else { throw KeychainError(.tooLarge, "\(described) has more than 64 KiB") }
     return contents
   }
@@ -55,10 +54,9 @@ enum SecretFile {
 
   /// Returns who may read the file: in and below the folder of the system's credentials, where Kubernetes
   /// puts links to a folder of the same volume, the system sets group permissions.
-  private static func readers(
-    of file: TrustedPath, _ policy: SecretFilePolicy?
+  fileprivate static func readers(
+    of file: TrustedPath, _ policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretFileReaders {
-    guard let policy else { return .owner }
     let readers = try policy.readers()
     guard readers == .owner, let folder = try policy.credentialsFolder() else { return readers }
     let isInside = try file.path.hasPrefix(translated(TrustedPath(resolving: folder)).path + "/")
@@ -110,13 +108,11 @@ extension EnvironmentVariables {
 
 /// Writes identity files: a reader finds either the old file or all of the new one.
 struct IdentityWriting {
-  let path: String
-  private let folder: String
+  private let file: TrustedPath
+  var path: String { file.path }
 
   init(_ path: String) throws(KeychainError) {
-    let trusted = try translated(TrustedPath(resolving: path))
-    self.path = trusted.path
-    folder = trusted.folder
+    file = try translated(TrustedPath(resolving: path))
   }
 
   /// Creates a file with a new identity, which `readers` may use if the file system has no modes; fails if
@@ -127,7 +123,7 @@ struct IdentityWriting {
     let identity = try VaultIdentity.random()
     let text = try Self.text(identity, pins)
     do throws(FileError) {
-      try PrivateFile.makeFolder(folder)
+      try PrivateFile.makeFolder(file.folder)
       try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
         try text.write(to: descriptor)
       }
@@ -141,9 +137,10 @@ struct IdentityWriting {
 
   /// Makes sure that the file has a pin, and removes the pins for which `isDropped` returns `true`.
   func pin(
-    _ check: VaultCheck, name: String, dropping isDropped: (VaultCheck) -> Bool
+    _ check: VaultCheck, name: String, policy: SecretFilePolicy,
+    dropping isDropped: (VaultCheck) -> Bool
   ) throws(KeychainError) {
-    let text = try SecretFile.named(path, name: name, policy: nil)
+    let text = try SecretFile.named(path, name: name, policy: policy)
     let old = try IdentityFile(text: text, name: path)
     guard !old.pins.contains(check) || old.pins.contains(where: { $0 != check && isDropped($0) })
     else { return }
@@ -165,8 +162,24 @@ struct IdentityWriting {
       try buffer.append(IdentityFile.pinPrefix + "\(check)\n")
       return try buffer.finish()
     }
-    try translated(
-      PrivateFile.replace(path) { descriptor throws(Errno) in try new.write(to: descriptor) })
+    let readers = try SecretFile.readers(of: file, policy)
+    do throws(FileError) {
+      try PrivateFile.replace(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
+        try new.write(to: descriptor)
+        if readers != .owner { try keepReaders(of: descriptor) }
+      }
+    } catch { throw KeychainError(ofNewSecretFile: error) }
+  }
+
+  /// Opens a new file to those who may read the one that it replaces.
+  private func keepReaders(of new: FileDescriptor) throws(Errno) {
+    let (old, made) = (try Stat(FilePath(path), followTargetSymlink: false), try Stat(new))
+    // A file system without modes keeps its own.
+    guard old.permissions != made.permissions, old.permissions.rawValue & 0o077 != 0 else { return }
+    // Another group must not get the permissions of the old one.
+    let keepsGroup = fchown(new.rawValue, .max, old.groupID.rawValue) == 0
+    let mode = old.permissions.rawValue & (keepsGroup ? 0o777 : 0o707)
+    guard fchmod(new.rawValue, mode) == 0 else { throw .current }
   }
 
   private static func text(

@@ -79,7 +79,8 @@ extension Vault {
     let pin: VaultCheck
     if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
     let file = try IdentityWriting(path)
-    try file.pin(pin, name: path, dropping: { _ in replacing })
+    try file.pin(
+      pin, name: path, policy: configuration.secretFilePolicy, dropping: { _ in replacing })
     // The pin does not depend on the vault, whose problems show when it is used.
     if check != nil { try? trustAdministrationKey(of: pin) }
     return try identity(at: path)

@@ -22,13 +22,16 @@ struct OpenedSlot: Sendable {
   /// What the presented secret gave; `nil` for an identity.
   let inputKey: SharedSecret?
 
-  /// The identity file that opened it, if it is pinned to vaults, with its name in errors.
-  var pinnedFile: (path: String, name: String)?
+  /// The identity file that opened it, if it is pinned to vaults, with its name in errors and who may
+  /// read it.
+  var pinnedFile: (path: String, name: String, policy: SecretFilePolicy)?
 
   /// Adds a check to the identity file, durably, so that it still opens the vault, and removes the `old` one.
   func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {
     guard let pinnedFile else { return }
-    try IdentityWriting(pinnedFile.path).pin(check, name: pinnedFile.name) { $0 == old }
+    try IdentityWriting(pinnedFile.path).pin(
+      check, name: pinnedFile.name, policy: pinnedFile.policy
+    ) { $0 == old }
   }
 }
 

@@ -278,7 +278,7 @@ extension Unlocker {
       try SlotSealing.open(slot, identity: identity, vault: head.id).map { ($0, nil) }
     }
     if let path = presented.path, !presented.pins.isEmpty {
-      opened?.pinnedFile = (path, presented.source)
+      opened?.pinnedFile = (path, presented.source, configuration.secretFilePolicy)
     }
     return opened
   }
