@@ -42,7 +42,13 @@ struct RecoveryTextTests {
           == "'mytool keychain delete --server h --protocol https --port 8443 --path '/a b' "
           + "--other-programs al'")
       #expect(text(odd, false) == "'mytool keychain delete --service=-s --access-group g -- -a'")
+      // Without the option, another service is meant.
+      #expect(
+        text(.genericPassword(service: "", account: "a"), false)
+          == "'mytool keychain delete --service '' a'")
     }
+    #expect(
+      AbsenceText.elsewhere("a", [odd]) == "a exists with --service=-s --access-group g")
   }
 
   @Test func adviceNamesNoAction() {

@@ -80,21 +80,7 @@ extension KeychainError.Recovery.Action {
   private static func options(
     naming identity: CredentialIdentity, ofOtherProgram isOfOtherProgram: Bool
   ) -> String {
-    var options: [(name: String, value: String)]
-    switch identity.kind {
-    case .genericPassword(let service, _): options = [("service", service)]
-    case .internetPassword(let password):
-      options = [
-        ("server", password.server), ("protocol", password.protocol),
-        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
-        ("security-domain", password.securityDomain),
-        ("authentication-type", password.authenticationType),
-      ]
-    }
-    options.append(("access-group", identity.accessGroup))
-    var words = options.filter { !$0.value.isEmpty }.flatMap { name, value in
-      value.hasPrefix("-") ? ["--\(name)=\(value)"] : ["--\(name)", value]
-    }
+    var words = identity.options
     if isOfOtherProgram { words.append("--other-programs") }
     if identity.account.hasPrefix("-") { words.append("--") }
     return (words + [identity.account]).map(ShellText.quoted).joined(separator: " ")
@@ -119,6 +105,30 @@ extension KeychainError.Recovery.Action {
     case .identity: command("slots add --recipient RECIPIENT")
     case .device: command("slots add --device")
     }
+  }
+}
+
+extension CredentialIdentity {
+  /// The words of the options that name it, without its account.
+  var options: [String] {
+    var options: [(name: String, value: String)]
+    switch kind {
+    case .genericPassword(let service, _): options = [("service", service)]
+    case .internetPassword(let password):
+      options = [
+        ("server", password.server), ("protocol", password.protocol),
+        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
+        ("security-domain", password.securityDomain),
+        ("authentication-type", password.authenticationType),
+      ]
+    }
+    options.append(("access-group", accessGroup))
+    // An empty service is not the one that is meant without the option.
+    return options.enumerated().filter { $0.offset == 0 || !$0.element.value.isEmpty }
+      .flatMap { _, option in
+        option.value.hasPrefix("-")
+          ? ["--\(option.name)=\(option.value)"] : ["--\(option.name)", option.value]
+      }
   }
 }
 

@@ -99,11 +99,8 @@ extension Session {
 
   /// Returns the readable account of the service that is most similar to the given one.
   private func accountResembling(_ identity: CredentialIdentity) -> String? {
-    var query = CredentialQuery(accessGroup: identity.accessGroup)
-    switch identity.kind {
-    case .genericPassword(let service, _): query.service = service
-    case .internetPassword(let password): query.server = password.server
-    }
+    var query = ServiceName(identity).query
+    query.accessGroup = identity.accessGroup
     let found = stores.glance(query, .quick)?.credentials.prefix(Self.searchLimit) ?? []
     return found.map(\.identity.account).resembling(identity.account)
   }
@@ -127,7 +124,9 @@ enum AbsenceText {
 
   /// Returns where else an account exists, as options.
   static func elsewhere(_ account: String, _ identities: [CredentialIdentity]) -> String {
-    let places = identities.map { "with \(options(naming: $0))" }
+    let places = identities.map { identity in
+      "with " + identity.options.map(ShellText.quoted).joined(separator: " ")
+    }
     return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
   }
 
@@ -145,22 +144,6 @@ enum AbsenceText {
     "\(ShellText.quoted(account)) exists in several other places: "
       + "'\(KeychainCommandContext.current.commandPath) list --account \(ShellText.quoted(account)) "
       + "--all-groups'"
-  }
-
-  private static func options(naming identity: CredentialIdentity) -> String {
-    var options: [(name: String, value: String)] = []
-    switch identity.kind {
-    case .genericPassword(let service, _): options.append(("service", service))
-    case .internetPassword(let password):
-      options = [
-        ("server", password.server), ("protocol", password.protocol),
-        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
-        ("security-domain", password.securityDomain),
-        ("authentication-type", password.authenticationType),
-      ].filter { !$0.1.isEmpty }
-    }
-    if !identity.accessGroup.isEmpty { options.append(("access-group", identity.accessGroup)) }
-    return options.map { "--\($0.name) \(ShellText.quoted($0.value))" }.joined(separator: " ")
   }
 }
 
