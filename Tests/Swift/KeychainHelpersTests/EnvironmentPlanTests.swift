@@ -1,3 +1,4 @@
+import Glibc
 import KeychainCredentials
 import KeychainSecrets
 import Testing
@@ -80,6 +81,17 @@ struct EnvironmentPlanTests {
       try plan.set("KEYCHAIN_PASSPHRASE", to: CredentialReference("keychain://s/a"))
     }
     #expect(failure?.code == .refused)
+  }
+
+  @Test func whatUnlocksIsNotCopied() {
+    let texts = [
+      "A=1", "KEYCHAIN_PASSPHRASE=x", "KEYCHAIN_KEY_FILE", "KEYCHAIN_PASSPHRASES=2", "odd",
+    ]
+    var entries = texts.map { strdup($0) }
+    defer { for entry in entries { free(entry) } }
+    entries.append(nil)
+    let copied = InheritedVariable.ofProcess(&entries).map(\.entry)
+    #expect(copied == ["A=1", "KEYCHAIN_PASSPHRASES=2", "odd"].map { Array($0.utf8) })
   }
 
   @Test func aCleanEnvironmentHasTheUsualVariablesAndThoseThatAreSet() throws {

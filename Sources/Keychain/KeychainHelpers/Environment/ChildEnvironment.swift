@@ -241,16 +241,18 @@ struct InheritedVariable: Sendable {
 
   private var sign: Int? { entry.firstIndex(of: UInt8(ascii: "=")) }
 
-  /// The variables of this process, in their order.
-  static func ofProcess() -> [Self] {
+  /// The variables of this process, in their order, except those that unlock its stores: a copy would
+  /// stay in ordinary memory.
+  static func ofProcess(
+    _ entries: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = environ
+  ) -> [Self] {
     var found: [Self] = []
-    var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = environ
+    var next = entries
     while let entry = next?.pointee {
-      found.append(
-        Self(
-          entry: UnsafeBufferPointer(start: entry, count: strlen(entry)).map {
-            UInt8(bitPattern: $0)
-          }))
+      let bytes = UnsafeRawBufferPointer(start: entry, count: strlen(entry))
+      if !VariableRules.unlocks(bytes.prefix { $0 != UInt8(ascii: "=") }) {
+        found.append(Self(entry: Array(bytes)))
+      }
       next = next?.advanced(by: 1)
     }
     return found
