@@ -4,6 +4,7 @@ internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
+internal import SystemPackage
 
 /// Prints changes of preferences as they happen.
 struct WatchCommand: PreferenceSubcommand {
@@ -160,10 +161,10 @@ final class PendingPreferenceChanges: Sendable {
   private let sender: Int32
 
   init() throws(CommandLineError) {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw .cannotRead("the changes", errno: errno) }
-    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-    (receiver, sender) = (ends[0], ends[1])
+    do throws(Errno) {
+      let ends = try DescriptorIO.pipe(flags: O_NONBLOCK)
+      (receiver, sender) = (ends.read.rawValue, ends.write.rawValue)
+    } catch { throw .cannotRead("the changes", errno: error.rawValue) }
   }
 
   deinit {

@@ -154,17 +154,13 @@ struct LineBuffer: ~Copyable {
 /// A signal becomes a byte in a pipe, so that a wait for a key ends. A signal that arrives too late
 /// for that has its usual effect.
 struct PromptSignals: ~Copyable {
-  private let pipe: (read: Int32, write: Int32)
+  private let pipe: (read: FileDescriptor, write: FileDescriptor)
 
   init() throws(TerminalSession.End) {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe Glibc.pipe(&ends) == 0 else { throw .unusable(errno: errno) }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    pipe = (ends[0], ends[1])
-    cterminal_listen(pipe.write)
+    do throws(Errno) {
+      pipe = try DescriptorIO.pipe(flags: O_NONBLOCK)
+    } catch { throw .unusable(errno: error.rawValue) }
+    cterminal_listen(pipe.write.rawValue)
   }
 
   deinit {
@@ -172,12 +168,12 @@ struct PromptSignals: ~Copyable {
     while let number = next() {
       if number != SIGCONT { raise(number) }
     }
-    close(pipe.read)
-    close(pipe.write)
+    try? pipe.read.close()
+    try? pipe.write.close()
   }
 
   /// Becomes readable when a signal has arrived.
-  var descriptor: Int32 { pipe.read }
+  var descriptor: Int32 { pipe.read.rawValue }
 
   /// Handles the signals that have arrived.
   ///
@@ -194,7 +190,7 @@ struct PromptSignals: ~Copyable {
 
   private borrowing func next() -> Int32? {
     var byte: UInt8 = 0
-    return unsafe read(pipe.read, &byte, 1) == 1 ? Int32(byte) : nil
+    return unsafe read(pipe.read.rawValue, &byte, 1) == 1 ? Int32(byte) : nil
   }
 }
 

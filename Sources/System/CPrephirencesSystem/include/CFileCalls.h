@@ -8,6 +8,7 @@
 // _GNU_SOURCE, or are not part of the module.
 
 int dup3(int descriptor, int target, int flags);
+int pipe2(int *descriptors, int flags);
 int renameat2(
     int folder, const char *path, int new_folder, const char *new_path, unsigned int flags);
 ssize_t fgetxattr(int descriptor, const char *name, void *value, size_t size);

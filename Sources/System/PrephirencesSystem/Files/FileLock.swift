@@ -159,7 +159,7 @@ final class LockWaiter: Sendable {
   /// many threads or open files.
   init?(of descriptor: FileDescriptor, _ operation: CInt) {
     guard let file = Self.reopen(descriptor) else { return nil }
-    guard let (finished, finish) = try? FileDescriptor.pipe() else {
+    guard let (finished, finish) = try? DescriptorIO.pipe() else {
       Self.close(file)
       return nil
     }
@@ -170,7 +170,6 @@ final class LockWaiter: Sendable {
     let count = Self.count.add(1, ordering: .relaxed).newValue
     do throws(Errno) {
       guard count <= Self.greatestCount else { throw .resourceTemporarilyUnavailable }
-      for end in [finished, finish] { _ = fcntl(end.rawValue, F_SETFD, FD_CLOEXEC) }
       try DetachedThread.start(named: "lock") { self.run() }
     } catch { return nil }
   }

@@ -1,3 +1,4 @@
+internal import CPrephirencesSystem
 internal import Glibc
 package import SystemPackage
 
@@ -23,6 +24,15 @@ extension Errno {
 
 /// Reads and writes complete pieces through any descriptor: files, pipes, sockets.
 package enum DescriptorIO {
+  /// Makes a pipe that no program has which another thread starts meanwhile.
+  package static func pipe(
+    flags: CInt = 0
+  ) throws(Errno) -> (read: FileDescriptor, write: FileDescriptor) {
+    var ends: [CInt] = [-1, -1]
+    guard unsafe pipe2(&ends, O_CLOEXEC | flags) == 0 else { throw .current }
+    return (FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1]))
+  }
+
   /// Reads until there are `count` bytes, or the input ends.
   package static func read(
     _ descriptor: FileDescriptor, _ count: Int, awaiting awaitInput: (CInt) -> Bool = { _ in true }

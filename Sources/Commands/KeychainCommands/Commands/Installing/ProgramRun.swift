@@ -2,6 +2,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
+internal import SystemPackage
 
 /// A short run of another program, which gets no input and none of our secrets.
 struct ProgramRun {
@@ -21,16 +22,13 @@ struct ProgramRun {
 
   /// Runs a program to its end; `nil` if it cannot be started.
   init?(_ path: String, _ arguments: [String], within time: Duration) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    // Or the program would keep both ends.
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let process = Self.start(path, arguments, output: ends[1])
-    close(ends[1])
-    defer { close(ends[0]) }
+    guard let ends = try? DescriptorIO.pipe() else { return nil }
+    let process = Self.start(path, arguments, output: ends.write.rawValue)
+    try? ends.write.close()
+    defer { try? ends.read.close() }
     guard let process else { return nil }
     let deadline = Deadline(after: time)
-    let (bytes, isComplete) = Self.read(ends[0], deadline)
+    let (bytes, isComplete) = Self.read(ends.read.rawValue, deadline)
     // What closes its output and goes on is stopped, too.
     if !isComplete || !Self.ends(process, deadline) { kill(process, SIGKILL) }
     var status: Int32 = 0
