@@ -46,9 +46,10 @@ extension PrivateFile {
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) {
-    let file = try FileReplacement(of: path, openTo: others)
+    let file = try UnfinishedFile(for: path, openTo: others)
     try file.write(body)
-    try file.publish()
+    try file.sync()
+    try file.replaceOld()
   }
 
   /// Renames a finished file, durably, and replaces a file of the new name.
@@ -158,43 +159,13 @@ package struct NewFile: ~Copyable {
   }
 }
 
-/// A file that replaces another in one step: a reader finds either the old file or all of the new
-/// one, even after a power loss.
-///
-/// The old file need not exist. A link with its name is replaced itself.
-package struct FileReplacement: ~Copyable {
-  private let file: UnfinishedFile
-
-  /// Creates an empty file, open to the user alone.
-  package init(of path: String, openTo others: CInterop.Mode = 0) throws(FileError) {
-    file = try UnfinishedFile(for: path, openTo: others)
-  }
-
-  /// Runs `body`, which writes the contents.
-  package borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
-    try file.write(body)
-  }
-
-  /// Makes the contents durable, and replaces the old file.
-  package consuming func publish() throws(FileError) {
-    try file.sync()
-    try file.replaceOld()
-  }
-
-  /// Makes the contents durable, which may take long.
-  package borrowing func sync() throws(FileError) { try file.sync() }
-
-  /// Replaces the old file, after ``sync()``.
-  package consuming func publishSynced() throws(FileError) { try file.replaceOld() }
-}
-
 /// A file that is written before it gets its name.
 ///
 /// Until then it has no name, so nothing is left of it however the process ends. To replace another
 /// file, it has a temporary name for a moment, and for longer if the file system has no files
 /// without a name. Each path has one temporary name, on whose file the writer holds a lock: what a
 /// killed process left there is removed by the next file for this path.
-struct UnfinishedFile: ~Copyable {
+package struct UnfinishedFile: ~Copyable {
   let descriptor: FileDescriptor
   private let path: String
   private let temporary: String
@@ -206,7 +177,7 @@ struct UnfinishedFile: ~Copyable {
   private var isNamed: Bool
 
   /// Creates an empty file, open to the user alone.
-  init(for path: String, openTo others: CInterop.Mode) throws(FileError) {
+  package init(for path: String, openTo others: CInterop.Mode) throws(FileError) {
     let temporary = PrivateFile.temporaryName(for: path)
     // First, so that nothing has changed if the folder cannot be opened.
     let folder = try PrivateFile.folderToSync(of: path)
@@ -242,20 +213,22 @@ struct UnfinishedFile: ~Copyable {
   }
 
   /// Runs `body`, which writes the contents.
-  borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
+  package borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
     try onFile(path, "write", body(descriptor))
   }
 
   /// Makes the contents durable, which may take long.
-  borrowing func sync() throws(FileError) {
+  package borrowing func sync() throws(FileError) {
     guard fsync(descriptor.rawValue) == 0 else { throw .failed(.current, "write", path) }
   }
 
-  /// Gives the synced file its name, and replaces a file that has it.
+  /// Gives the synced file its name, and replaces a file or link that has it.
+  ///
+  /// A reader finds either the old file or all of the new one, even after a power loss.
   ///
   /// After ``FileError/Kind/unsynced(_:)`` it has its name; after any other error, the old file is
   /// unchanged.
-  consuming func replaceOld() throws(FileError) {
+  package consuming func replaceOld() throws(FileError) {
     if !isNamed { try takeTemporaryName() }
     isNamed = true
     guard unsafe rename(temporary, path) == 0 else { throw .failed(.current, "write", path) }

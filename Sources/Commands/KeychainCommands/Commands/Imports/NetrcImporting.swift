@@ -191,13 +191,13 @@ struct NetrcSource: ~Copyable {
       return true
     }
     // It becomes as open as it was where the file system has no modes.
-    let replacement = try FileReplacement(
-      of: file, openTo: status.permissions.rawValue & PrivateFile.everybody)
+    let replacement = try UnfinishedFile(
+      for: file, openTo: status.permissions.rawValue & PrivateFile.everybody)
     try replacement.write { descriptor throws(Errno) in try rest.write(to: descriptor) }
     try replacement.sync()
     // Again, because writing to the disk may take long.
     try requireUnchanged()
-    try replacement.publishSynced()
+    try replacement.replaceOld()
     return false
   }
 
