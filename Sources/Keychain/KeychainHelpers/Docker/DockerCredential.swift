@@ -67,7 +67,7 @@ extension DockerCredential {
   public borrowing func json() throws(KeychainError) -> SecretBytes {
     let isText = secret.withBytes { (try? UTF8Span(validating: Span<UInt8>(_bytes: $0))) != nil }
     guard isText else { throw .secretIsNoText(server) }
-    do throws(SecretsError) {
+    return try translating { () throws(SecretsError) in
       var text = try SecretBuffer()
       try text.append("{\"\(Self.serverName)\":")
       try text.appendJSON(server)
@@ -77,7 +77,7 @@ extension DockerCredential {
       try secret.withBytes { bytes throws(SecretsError) in try text.appendJSON(bytes) }
       try text.append("}\n")
       return try text.finish()
-    } catch { throw KeychainError(error) }
+    }
   }
 }
 

@@ -338,7 +338,7 @@ extension DockerCredentialHelper {
   public static func json(
     _ logins: [(server: String, username: String)]
   ) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
+    try translating { () throws(SecretsError) in
       var text = try SecretBuffer()
       try text.append("{")
       for (index, login) in logins.enumerated() {
@@ -349,6 +349,6 @@ extension DockerCredentialHelper {
       }
       try text.append("}\n")
       return try text.finish()
-    } catch { throw KeychainError(error) }
+    }
   }
 }

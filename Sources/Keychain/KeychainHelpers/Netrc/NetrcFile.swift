@@ -45,9 +45,8 @@ public struct NetrcFile: ~Copyable, Sendable {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func password(of entry: NetrcEntry) throws(KeychainError) -> SecretBytes? {
     guard let word = entry.password else { return nil }
-    do throws(SecretsError) {
-      return try text.withBytes { bytes throws(SecretsError) in try word.value(in: bytes) }
-    } catch { throw KeychainError(error) }
+    return try translated(
+      secrets: text.withBytes { bytes throws(SecretsError) in try word.value(in: bytes) })
   }
 
   /// Returns the text without some entries; every other byte stays, comments within them too.
@@ -58,8 +57,8 @@ public struct NetrcFile: ~Copyable, Sendable {
   /// - Returns: The rest.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text(without removed: [NetrcEntry]) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try text.withBytes { bytes throws(SecretsError) in
+    try translating { () throws(SecretsError) in
+      try text.withBytes { bytes throws(SecretsError) in
         var rest = try SecretBuffer()
         var position = 0
         for piece in removed.flatMap(\.pieces).sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -72,7 +71,7 @@ public struct NetrcFile: ~Copyable, Sendable {
         try rest.append(bytes.extracting(position..<bytes.byteCount))
         return try rest.finish()
       }
-    } catch { throw KeychainError(error) }
+    }
   }
 }
 

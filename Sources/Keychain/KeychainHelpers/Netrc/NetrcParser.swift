@@ -75,9 +75,9 @@ struct NetrcParser {
     after word: NetrcWord, in bytes: RawSpan
   ) throws(KeychainError) -> (NetrcWord, String) {
     let value = try value(after: word, in: bytes)
-    let name: String?
-    do { name = try value.name(in: bytes) } catch { throw KeychainError(error) }
-    guard let name else { throw .unreadableNetrc(value.line, "has a name that is not UTF-8") }
+    guard let name = try translated(secrets: value.name(in: bytes)) else {
+      throw .unreadableNetrc(value.line, "has a name that is not UTF-8")
+    }
     return (value, name)
   }
 }

@@ -250,12 +250,12 @@ struct TemplateMarker: Sendable {
   func write(_ secret: borrowing SecretBytes, to buffer: inout SecretBuffer) throws(KeychainError) {
     let objection = secret.withBytes { bytes in form?.objection(to: bytes) }
     if let objection { throw .unwritable(reference, objection) }
-    do throws(SecretsError) {
+    try translating { () throws(SecretsError) in
       try secret.withBytes { bytes throws(SecretsError) in
         guard let form else { return try buffer.append(bytes) }
         try form.write(bytes, within: quote, to: &buffer)
       }
-    } catch { throw KeychainError(error) }
+    }
   }
 
   /// Calls a closure with the reference; a failure says where the marker is.
