@@ -69,13 +69,8 @@ package final class FileWatch: Sendable {
     entries = noticesEachWrite ? Mask.entries | Mask.write : Mask.entries
     self.path = path
     end = unsafe inotify_add_watch(number, "/dev/null", Mask.itself)
-    do throws(Errno) {
-      guard end >= 0 else { throw .current }
-      try arm()
-    } catch {
-      close()
-      throw error
-    }
+    guard end >= 0 else { throw .current }
+    try arm()
   }
 
   deinit { close() }

@@ -244,22 +244,15 @@ struct RunRequest {
       let assignment = try ReferenceAssignment(text, option: "--env")
       try plan.set(assignment.name, to: assignment.reference)
     }
-    var environmentFiles: [EnvironmentFile] = []
-    for path in command.envFile {
-      environmentFiles.append(try EnvironmentFile(path: path, timeout: command.common.deadline))
+    let environmentFiles = try command.envFile.map {
+      try EnvironmentFile(path: $0, timeout: command.common.deadline)
     }
     // Of two files, the later one counts; a plan keeps what was added first.
     for file in environmentFiles.reversed() { try plan.add(file, allowing: allowance) }
     if command.fromEnvironment { try plan.addInherited(allowing: allowance) }
-    var files: [ReferenceAssignment] = []
-    for text in command.file {
-      files.append(try ReferenceAssignment(text, option: "--file"))
-    }
-    var netrc: [NetrcSelection] = []
-    for text in command.netrc { netrc.append(try NetrcSelection(text)) }
     self.plan = plan
-    self.files = files
-    self.netrc = netrc
+    files = try command.file.map { try ReferenceAssignment($0, option: "--file") }
+    netrc = try command.netrc.map { try NetrcSelection($0) }
     try checkNames()
   }
 
