@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import time
@@ -13,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
-from prefs_testing import Home
+from prefs_testing import ROOT, Home
 
 
 @pytest.fixture
@@ -133,6 +134,29 @@ def test_files_of_the_vault_are_never_overwritten(vault):
   vault.run("slots", "add", "--with-key-file", key)
   vault.run("inject", "in", "--key-file", key, "--output", key, "--overwrite", code=79)
   assert Path(key).read_bytes() == before[Path(key)]
+
+
+def names_in_state() -> set[str]:
+  """What lies in the state folder: the names in the manual, and the locks in the sources."""
+  page = (ROOT / "Documentation/Reference.md").read_text()
+  listed = re.findall(r"(?m)^\| `~/\.local/state/keychain/([^`*/]+)/?`", page)
+  locks = {name for source in (ROOT / "Sources/Keychain").rglob("*.swift")
+           for name in re.findall(r'["/]([a-z-]+\.(?:lock|turnstile))"', source.read_text())}
+  return {*listed, *locks}
+
+
+def test_nothing_in_the_state_folder_is_overwritten(vault):
+  names = names_in_state()
+  assert len(names) > 9
+  for name in sorted(names):
+    path = vault.state / name
+    if path.is_dir():
+      path = next(path.iterdir())
+    path.touch(mode=0o600)
+    before = path.read_bytes()
+    refused = vault.run(
+      "read", "keychain://s/token", "--output", str(path), "--overwrite", code=79)
+    assert "would be lost" in refused.error and path.read_bytes() == before, name
 
 
 def test_a_signal_leaves_no_second_file(vault):
