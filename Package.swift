@@ -194,8 +194,8 @@ let package = Package(
     target(
       .keychain, "KeychainHelpers",
       [
-        "CPrephirencesSystem", "KeychainCredentials", "KeychainSecrets", "KeychainStores",
-        "KeychainVault", "PrephirencesSystem",
+        "CPrephirencesSystem", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "PrephirencesSystem",
       ]),
     target(
       .keychain, "Keychain",
@@ -212,7 +212,7 @@ let package = Package(
     target(.compatibility, "Prephirences", ["PreferencesCore", "PrephirencesSystem"]),
     target(
       .compatibility, "PrephirencesDurable",
-      ["PreferencesCore", "PreferencesDurable", "Prephirences"]),
+      ["PreferencesDurable", "Prephirences"]),
     target(
       .compatibility, "PrephirencesShared",
       [
@@ -239,11 +239,11 @@ let package = Package(
     target(.compatibility, "PrephirencesCookies", ["Prephirences"]),
     target(
       .compatibility, "SwiftyUserDefaults",
-      ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
-    target(.compatibility, "Palau", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      ["Prephirences", "PrephirencesDurable"]),
+    target(.compatibility, "Palau", ["Prephirences", "PrephirencesDurable"]),
     target(
       .compatibility, "TypedDefaults",
-      ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      ["Prephirences", "PrephirencesDurable"]),
 
     // Commands
     target(

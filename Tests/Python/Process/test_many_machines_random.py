@@ -46,6 +46,9 @@ class Run:
         decision="local" if name in self.model.deciding else "shared")
       self.configure(machine)
       self.fleet.add(machine).start().do("observe")
+    # An engine that is restored from before it had an identity is another one, and rightly refused.
+    for machine in self.machines:
+      machine.settle(LIMIT)
 
   def make_cluster(self) -> EtcdCluster:
     return EtcdCluster(machines=self.nodes, tls=True)
