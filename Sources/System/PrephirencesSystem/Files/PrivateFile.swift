@@ -12,6 +12,29 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
+/// Changes when a file does.
+///
+/// It has the time that nobody can set: programs put back the time of the last change of the contents.
+package struct FileStamp: Hashable, Sendable {
+  private let identity: FileIdentity
+  private let size: Int64
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  package init(_ stat: Stat) {
+    identity = stat.identity
+    size = stat.size
+    seconds = stat.st_ctim.tv_sec
+    nanoseconds = stat.st_ctim.tv_nsec
+  }
+
+  /// Looks at a path, without following a link; `nil` if there is no file.
+  package init?(_ path: String) {
+    guard let stat = try? PrivateFile.look(path) else { return nil }
+    self.init(stat)
+  }
+}
+
 /// Files that belong to the user alone.
 package enum PrivateFile {
   /// Inspects a file without opening it.
