@@ -136,7 +136,9 @@ final class GatewayClient: Sendable {
     guard !password.isEmpty, String(validating: password, as: UTF8.self) != nil else {
       throw EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8")
     }
-    return JSONWriter.object { writer in
+    // A control character becomes six.
+    let capacity = 64 + 6 * (user.utf8.count + password.count)
+    return JSONWriter.object(capacity: capacity) { writer in
       writer.text("name", user.utf8)
       writer.text("password", password)
     }
