@@ -239,11 +239,13 @@ let package = Package(
     target(.compatibility, "PrephirencesCookies", ["Prephirences"]),
     target(
       .compatibility, "SwiftyUserDefaults",
-      ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
-    target(.compatibility, "Palau", ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
+    target(
+      .compatibility, "Palau",
+      ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
     target(
       .compatibility, "TypedDefaults",
-      ["PreferencesDurable", "Prephirences", "PrephirencesDurable"]),
+      ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
 
     // Commands
     target(

@@ -1,6 +1,7 @@
 public import Foundation
 public import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesSystem
 
 /// User defaults whose keys are the properties of a type.
 ///
@@ -82,25 +83,14 @@ extension DefaultsAdapter: @unchecked Sendable {}
 /// let Defaults = DefaultsAdapter(preferences: preferences, keyStore: DefaultsKeys())
 /// ```
 public var Defaults: DefaultsAdapter<DefaultsKeys> {
-  get { SharedAdapter.shared.current }
-  set { SharedAdapter.shared.current = newValue }
+  get { SharedAdapter.current.withLock { $0 } }
+  set { SharedAdapter.current.withLock { $0 = newValue } }
 }
 
 /// The adapter behind the variable.
-private final class SharedAdapter: @unchecked Sendable {
-  // Unchecked because the lock guards every use of the adapter. It is one that the thread sanitizer
-  // knows.
-
-  static let shared = SharedAdapter()
-
-  private let lock = NSLock()
-  private var adapter = DefaultsAdapter<DefaultsKeys>(
-    defaults: DurableUserDefaults.standard, keyStore: .init())
-
-  var current: DefaultsAdapter<DefaultsKeys> {
-    get { lock.withLock { adapter } }
-    set { lock.withLock { adapter = newValue } }
-  }
+private enum SharedAdapter {
+  static let current = PosixMutex(
+    DefaultsAdapter<DefaultsKeys>(defaults: DurableUserDefaults.standard, keyStore: .init()))
 }
 
 extension DefaultsAdapter {
