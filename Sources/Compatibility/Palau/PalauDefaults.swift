@@ -92,14 +92,14 @@ extension PalauDefaults {
   public static func value<T>(
     _ key: String, in preferences: any MutablePreferencesType
   ) -> PalauDefaultsEntry<T> {
-    value(key, in: userDefaults(over: preferences))
+    value(key, in: .over(preferences))
   }
 
   /// Returns the array entry of a key in any preferences.
   public static func value<T>(
     _ key: String, in preferences: any MutablePreferencesType
   ) -> PalauDefaultsArrayEntry<T> {
-    value(key, in: userDefaults(over: preferences))
+    value(key, in: .over(preferences))
   }
 
   /// Returns the entry of a key in any preferences, whose value is never `nil`.
@@ -108,7 +108,7 @@ extension PalauDefaults {
   public static func value<T>(
     _ key: String, whenNil fallback: T, in preferences: any MutablePreferencesType
   ) -> PalauDefaultsEntryEnsured<T> {
-    value(key, whenNil: fallback, in: userDefaults(over: preferences))
+    value(key, whenNil: fallback, in: .over(preferences))
   }
 
   /// Returns the array entry of a key in any preferences, whose value is never `nil`.
@@ -117,15 +117,7 @@ extension PalauDefaults {
   public static func value<T>(
     _ key: String, whenNil fallback: [T], in preferences: any MutablePreferencesType
   ) -> PalauDefaultsArrayEntryEnsured<T> {
-    value(key, whenNil: fallback, in: userDefaults(over: preferences))
-  }
-
-  private static func userDefaults(over preferences: any MutablePreferencesType) -> NSUD {
-    switch preferences {
-    case let defaults as NSUD: defaults
-    case let durable as DurablePreferences: DurableUserDefaults(durable)
-    default: BackedUserDefaults(preferences: preferences)
-    }
+    value(key, whenNil: fallback, in: .over(preferences))
   }
 }
 

@@ -33,13 +33,7 @@ public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
 
   /// Creates an adapter of any preferences: durable ones, a keychain, values in memory.
   public init(preferences: any MutablePreferencesType, keyStore: KeyStore) {
-    let defaults: UserDefaults =
-      switch preferences {
-      case let defaults as UserDefaults: defaults
-      case let preferences as DurablePreferences: DurableUserDefaults(preferences)
-      default: BackedUserDefaults(preferences: preferences)
-      }
-    self.init(defaults: defaults, keyStore: keyStore)
+    self.init(defaults: .over(preferences), keyStore: keyStore)
   }
 
   /// The value of a key.
