@@ -32,7 +32,7 @@ struct Watch {
   ) throws -> Never {
     // Before any lock, which a fork may have left locked.
     try ForkMark.etcd.check(EtcdError.forked)
-    try hub.add(subscription)
+    hub.add(subscription)
     defer { if !ForkMark.etcd.isForked { hub.remove(subscription) } }
     var hasBegun = false
     while true {
