@@ -132,15 +132,9 @@ package struct AtomicFile {
       guard
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
       else { return path }
-      path = link.hasPrefix("/") ? link : "\(Self.folder(of: path))/\(link)"
+      path = link.hasPrefix("/") ? link : "\(PathText.folder(of: path))/\(link)"
     }
     throw .system(ELOOP, "cannot write the file '\(path)'")
-  }
-
-  // Foundation's function stops the process for the path ".".
-  private static func folder(of path: String) -> String {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   private static func overwrite(_ path: String, with data: Data) throws(PreferencesError) {
