@@ -239,11 +239,12 @@ let package = Package(
     target(.compatibility, "PrephirencesCookies", ["Prephirences"]),
     target(
       .compatibility, "SwiftyUserDefaults",
-      ["Prephirences", "PrephirencesDurable"]),
-    target(.compatibility, "Palau", ["Prephirences", "PrephirencesDurable"]),
+      ["Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
+    target(
+      .compatibility, "Palau", ["Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
     target(
       .compatibility, "TypedDefaults",
-      ["Prephirences", "PrephirencesDurable"]),
+      ["Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
 
     // Commands
     target(

@@ -176,7 +176,7 @@ extension StoredValue {
     case .unsigned(let number): "\(number)"
     case .float(let number): "\(number)"
     case .double(let number): "\(number)"
-    case .data(let data): data.hexadecimal
+    case .data(let data): [UInt8](data).hexadecimal
     case .date(let date): DateText.exactText(date)
     case .url(let url): url.absoluteString
     case .uuid(let uuid): uuid.uuidString
@@ -265,18 +265,10 @@ extension StoredValue {
 }
 
 extension Data {
-  var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
-
   /// Reads hexadecimal digits, between which there may be spaces.
-  init?(hexadecimal text: String) {
-    let digits = text.filter { !$0.isWhitespace }
-    let values = digits.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
-    guard values.count == digits.count, values.count.isMultiple(of: 2) else { return nil }
-    self.init(
-      stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
+  fileprivate init?(hexadecimal text: String) {
+    let digits = text.filter { !$0.isWhitespace }.utf8
+    guard let bytes = [UInt8](hexadecimal: digits) else { return nil }
+    self.init(bytes)
   }
 }

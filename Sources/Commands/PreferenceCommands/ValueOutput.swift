@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
@@ -18,18 +17,7 @@ enum ValueOutput {
   }
 
   static func write(_ bytes: Data) throws(CommandLineError) {
-    try StandardOutput.checkOpen()
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes {
-        unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-      }
-      if count < 0 {
-        guard errno != EINTR else { continue }
-        throw .outputFailed(errno: errno)
-      }
-      rest = rest.dropFirst(count)
-    }
+    try StandardOutput.write(Array(bytes))
   }
 }
 

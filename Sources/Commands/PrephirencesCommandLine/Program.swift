@@ -214,8 +214,13 @@ package enum StandardOutput {
 
   /// Writes text; fails without standard output.
   package static func write(_ text: String) throws(CommandLineError) {
+    try write(Array(text.utf8))
+  }
+
+  /// Writes bytes; fails without standard output.
+  package static func write(_ bytes: [UInt8]) throws(CommandLineError) {
     try checkOpen()
-    guard writeAll(text, to: STDOUT_FILENO) else { throw .outputFailed(errno: errno) }
+    guard writeAll(bytes, to: STDOUT_FILENO) else { throw .outputFailed(errno: errno) }
   }
 
   /// Fails if standard output was closed when the program began.

@@ -1,6 +1,7 @@
 public import Foundation
 public import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesSystem
 
 /// The entries of a program: declare them in an extension.
 ///
@@ -23,8 +24,8 @@ public struct PalauDefaults {
   /// Set it at the start of a program to use another suite, or in tests. Any `UserDefaults` will do;
   /// plain ones are synchronized after each change.
   public static var defaults: NSUD {
-    get { SharedDefaults.shared.current ?? DurableUserDefaults.standard }
-    set { SharedDefaults.shared.current = newValue }
+    get { SharedDefaults.current.withLock { $0 } ?? DurableUserDefaults.standard }
+    set { SharedDefaults.current.withLock { $0 = newValue } }
   }
 
   /// Returns its argument: the rules of an entry without any.
@@ -75,19 +76,8 @@ public struct PalauDefaults {
 }
 
 /// The user defaults that were set.
-private final class SharedDefaults: @unchecked Sendable {
-  // Unchecked because the lock guards every use, and `UserDefaults` may be used on all threads. It
-  // is a lock that the thread sanitizer knows.
-
-  static let shared = SharedDefaults()
-
-  private let lock = NSLock()
-  private var defaults: NSUD?
-
-  var current: NSUD? {
-    get { lock.withLock { defaults } }
-    set { lock.withLock { defaults = newValue } }
-  }
+private enum SharedDefaults {
+  static let current = PosixMutex<NSUD?>(nil)
 }
 
 extension PalauDefaults {
@@ -102,14 +92,14 @@ extension PalauDefaults {
   public static func value<T>(
     _ key: String, in preferences: any MutablePreferencesType
   ) -> PalauDefaultsEntry<T> {
-    value(key, in: userDefaults(over: preferences))
+    value(key, in: .over(preferences))
   }
 
   /// Returns the array entry of a key in any preferences.
   public static func value<T>(
     _ key: String, in preferences: any MutablePreferencesType
   ) -> PalauDefaultsArrayEntry<T> {
-    value(key, in: userDefaults(over: preferences))
+    value(key, in: .over(preferences))
   }
 
   /// Returns the entry of a key in any preferences, whose value is never `nil`.
@@ -118,7 +108,7 @@ extension PalauDefaults {
   public static func value<T>(
     _ key: String, whenNil fallback: T, in preferences: any MutablePreferencesType
   ) -> PalauDefaultsEntryEnsured<T> {
-    value(key, whenNil: fallback, in: userDefaults(over: preferences))
+    value(key, whenNil: fallback, in: .over(preferences))
   }
 
   /// Returns the array entry of a key in any preferences, whose value is never `nil`.
@@ -127,15 +117,7 @@ extension PalauDefaults {
   public static func value<T>(
     _ key: String, whenNil fallback: [T], in preferences: any MutablePreferencesType
   ) -> PalauDefaultsArrayEntryEnsured<T> {
-    value(key, whenNil: fallback, in: userDefaults(over: preferences))
-  }
-
-  private static func userDefaults(over preferences: any MutablePreferencesType) -> NSUD {
-    switch preferences {
-    case let defaults as NSUD: defaults
-    case let durable as DurablePreferences: DurableUserDefaults(durable)
-    default: BackedUserDefaults(preferences: preferences)
-    }
+    value(key, whenNil: fallback, in: .over(preferences))
   }
 }
 

@@ -158,11 +158,6 @@ open class BackedUserDefaults: UserDefaults {
 
   // MARK: Domains
 
-  /// Registers defaults for keys without a value, for all user defaults of the process.
-  open override func register(defaults registrationDictionary: [String: Any]) {
-    super.register(defaults: registrationDictionary)
-  }
-
   /// Adds a suite whose values are read if ``preferences`` have none.
   open override func addSuite(named suiteName: String) {
     let suite = domain.suite(suiteName)

@@ -51,3 +51,14 @@ open class DurableUserDefaults: BackedUserDefaults {
       domain: BackedDomain(name: preferences.suiteName) { DurablePreferences(suiteName: $0) })
   }
 }
+
+extension UserDefaults {
+  /// Returns the user defaults that are any preferences, or that have their values in them.
+  package static func over(_ preferences: any MutablePreferencesType) -> UserDefaults {
+    switch preferences {
+    case let defaults as UserDefaults: defaults
+    case let durable as DurablePreferences: DurableUserDefaults(durable)
+    default: BackedUserDefaults(preferences: preferences)
+    }
+  }
+}

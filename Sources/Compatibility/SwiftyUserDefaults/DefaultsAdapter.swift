@@ -1,6 +1,7 @@
 public import Foundation
 public import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesSystem
 
 /// User defaults whose keys are the properties of a type.
 ///
@@ -32,13 +33,7 @@ public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
 
   /// Creates an adapter of any preferences: durable ones, a keychain, values in memory.
   public init(preferences: any MutablePreferencesType, keyStore: KeyStore) {
-    let defaults: UserDefaults =
-      switch preferences {
-      case let defaults as UserDefaults: defaults
-      case let preferences as DurablePreferences: DurableUserDefaults(preferences)
-      default: BackedUserDefaults(preferences: preferences)
-      }
-    self.init(defaults: defaults, keyStore: keyStore)
+    self.init(defaults: .over(preferences), keyStore: keyStore)
   }
 
   /// The value of a key.
@@ -82,25 +77,14 @@ extension DefaultsAdapter: @unchecked Sendable {}
 /// let Defaults = DefaultsAdapter(preferences: preferences, keyStore: DefaultsKeys())
 /// ```
 public var Defaults: DefaultsAdapter<DefaultsKeys> {
-  get { SharedAdapter.shared.current }
-  set { SharedAdapter.shared.current = newValue }
+  get { SharedAdapter.current.withLock { $0 } }
+  set { SharedAdapter.current.withLock { $0 = newValue } }
 }
 
 /// The adapter behind the variable.
-private final class SharedAdapter: @unchecked Sendable {
-  // Unchecked because the lock guards every use of the adapter. It is one that the thread sanitizer
-  // knows.
-
-  static let shared = SharedAdapter()
-
-  private let lock = NSLock()
-  private var adapter = DefaultsAdapter<DefaultsKeys>(
-    defaults: DurableUserDefaults.standard, keyStore: .init())
-
-  var current: DefaultsAdapter<DefaultsKeys> {
-    get { lock.withLock { adapter } }
-    set { lock.withLock { adapter = newValue } }
-  }
+private enum SharedAdapter {
+  static let current = PosixMutex(
+    DefaultsAdapter<DefaultsKeys>(defaults: DurableUserDefaults.standard, keyStore: .init()))
 }
 
 extension DefaultsAdapter {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Prephirences
+internal import PrephirencesSystem
 
 /// A property whose value is that of a key.
 ///
@@ -93,28 +94,29 @@ public struct SwiftyUserDefaultOptions: OptionSet, Sendable {
 }
 
 /// A value that is read once.
-///
-/// Unchecked because the lock guards every use of the value.
-final class DefaultsCache<Value>: @unchecked Sendable {
-  private let lock = NSLock()
-  private var value: Value?
-  private var generation = 0
+final class DefaultsCache<Value>: Sendable {
+  private struct State {
+    var value: Value?
+    var generation = 0
+  }
+
+  private let state = PosixMutex(State())
 
   /// Returns the kept value, or reads it and keeps it.
   func value(_ read: () -> Value) -> Value {
-    let (kept, before) = lock.withLock { (value, generation) }
-    if let kept { return kept }
+    let before = state.withLock { $0 }
+    if let kept = before.value { return kept }
     let fresh = read()
     // A value that was replaced while it was read is not kept.
-    lock.withLock { if generation == before { value = fresh } }
+    state.withLock { if $0.generation == before.generation { $0.value = fresh } }
     return fresh
   }
 
   /// Reads the value again when it is next needed.
   func forget() {
-    lock.withLock {
-      value = nil
-      generation += 1
+    state.withLock { state in
+      state.value = nil
+      state.generation += 1
     }
   }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 public import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesSystem
 
 /// A store whose value is on disk.
 ///
@@ -175,13 +176,10 @@ protocol PreferenceBacked {
 
 /// The value of one type in preferences, with the last failure.
 final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
-  // Unchecked because preferences need not be `Sendable`: the mutable state here is behind a lock,
-  // and the preferences are responsible for theirs.
+  // Unchecked because preferences need not be `Sendable`: they are responsible for their state.
 
   let preferences: any MutablePreferencesType
-  // A lock that the thread sanitizer knows.
-  private let lock = NSLock()
-  private var failure: PreferencesError?
+  private let failure = PosixMutex<PreferencesError?>(nil)
 
   /// Whether values are stored as a file returns them: numbers as `NSNumber`, arrays and
   /// dictionaries without the types of their elements.
@@ -192,7 +190,7 @@ final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
     self.normalizes = normalizes
   }
 
-  var lastError: PreferencesError? { lock.withLock { failure } }
+  var lastError: PreferencesError? { failure.withLock { $0 } }
 
   func get() -> Default? { recording { try load() } ?? nil }
 
@@ -223,12 +221,12 @@ final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
   private func recording<Result>(_ body: () throws -> Result) -> Result? {
     do {
       let result = try body()
-      lock.withLock { failure = nil }
+      failure.withLock { $0 = nil }
       return result
     } catch {
       let error = PreferencesError.converting(
         error, "the value of the key '\(Default.key)' could not be read or stored")
-      lock.withLock { failure = error }
+      failure.withLock { $0 = error }
       return nil
     }
   }

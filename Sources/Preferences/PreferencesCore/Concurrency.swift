@@ -41,9 +41,41 @@ private struct Unchecked<Value>: @unchecked Sendable {
 }
 
 /// Items of work that wait for a thread.
-protocol PendingWork: Sendable {
+package protocol PendingWork: Sendable {
   associatedtype Item
   mutating func popFirst() -> Item?
+}
+
+/// Work that an asynchronous sequence hands out, with a signal while there is some.
+package final class SignalledWork<Work: PendingWork>: Sendable {
+  /// Holds one signal while there is work.
+  package let signals: AsyncStream<Void>
+  private let continuation: AsyncStream<Void>.Continuation
+  private let pending: PosixMutex<Work>
+
+  package init(_ work: Work) {
+    pending = PosixMutex(work)
+    (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  package func add(_ body: (inout Work) -> Void) {
+    pending.withLock { body(&$0) }
+    continuation.yield()
+  }
+
+  package func end() { continuation.finish() }
+
+  /// Waits for the next item; `nil` after the last one.
+  package func next(
+    after signals: inout AsyncStream<Void>.Iterator, isolation actor: isolated (any Actor)?
+  ) async -> Work.Item? {
+    while true {
+      if let item = popFirst() { return item }
+      guard await signals.next(isolation: actor) != nil else { return popFirst() }
+    }
+  }
+
+  private func popFirst() -> Work.Item? { pending.withLock { $0.popFirst() } }
 }
 
 /// Work that one thread at a time performs, in order, without holding a lock.

@@ -1,5 +1,3 @@
-internal import PrephirencesSystem
-
 extension PreferencesType {
   /// Calls a closure with each change of a key's value, whoever makes it.
   ///
@@ -134,7 +132,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 
   /// Creates an iterator, which waits for the changes.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(source: source, signals: source.buffer.signals.makeAsyncIterator())
+    AsyncIterator(source: source, signals: source.changes.signals.makeAsyncIterator())
   }
 
   /// Waits for changes.
@@ -148,10 +146,10 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> PreferenceChange? {
-      while true {
-        if let change = source.buffer.next() { return change }
-        guard await signals.next(isolation: actor) != nil else { return source.buffer.next() }
+      while let change = await source.changes.next(after: &signals, isolation: actor) {
+        if change.isReportable { return change }
       }
+      return nil
     }
   }
 }
@@ -159,39 +157,14 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 extension PreferenceChanges {
   /// The observation, and the changes that have not been read.
   final class Source: Sendable {
-    let buffer = Buffer()
+    let changes = SignalledWork(PendingChanges())
     private let observation: PreferenceObservation
 
     init(of preferences: some PreferencesType, keys: Set<PreferenceKey>?, initial: Bool) {
       observation = preferences.addObserver(
         PreferenceObserver(
-          keys: keys, initial: initial, end: { [buffer] in buffer.end() },
-          handler: { [buffer] in buffer.add($0) }))
-    }
-  }
-
-  final class Buffer: Sendable {
-    /// Holds one signal while there are changes to read.
-    let signals: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-    private let pending = PosixMutex(PendingChanges())
-
-    init() {
-      (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
-
-    func add(_ change: PreferenceChange) {
-      pending.withLock { $0.add(change) }
-      continuation.yield()
-    }
-
-    func end() { continuation.finish() }
-
-    func next() -> PreferenceChange? {
-      while let change = pending.withLock({ $0.popFirst() }) {
-        if change.isReportable { return change }
-      }
-      return nil
+          keys: keys, initial: initial, end: { [changes] in changes.end() },
+          handler: { [changes] change in changes.add { $0.add(change) } }))
     }
   }
 }

@@ -76,7 +76,7 @@ package struct AtomicFile {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(errno, "cannot open the file '\(path)'") }
     defer { close(descriptor) }
-    do {
+    do throws(Errno) {
       var data = Data()
       while true {
         let bytes = try DescriptorIO.read(FileDescriptor(rawValue: descriptor), 65536)
@@ -84,7 +84,7 @@ package struct AtomicFile {
         data += bytes
       }
     } catch {
-      throw PreferencesError(.inputOutput, "cannot read the file '\(path)'")
+      throw .system(error.rawValue, "cannot read the file '\(path)'")
     }
   }
 
@@ -92,29 +92,36 @@ package struct AtomicFile {
   ///
   /// Follows a symbolic link. The file keeps its permissions; a new file is readable by its owner
   /// only. If `atomically` is `true`, the old file stays until the new one is complete, and a file
-  /// that is not regular is not replaced.
+  /// that is not regular is not replaced. After ``PreferencesError/Code/outcomeUnknown``, the new file
+  /// is there, and may be lost with the power.
   package func write(_ data: Data, atomically: Bool) throws(PreferencesError) {
     let target = try target()
-    guard atomically else {
-      return try Self.write(data, to: target, O_WRONLY | O_CREAT | O_TRUNC)
-    }
+    guard atomically else { return try Self.overwrite(target, with: data) }
     var status = stat()
+    let isThere = stat(target, &status) == 0
     // Replacing a device or a pipe would take it away from other users.
-    if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+    guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
       throw PreferencesError(
         .inputOutput, "cannot replace '\(target)', which is not a regular file")
     }
-    let temporary = "\(target).\(UInt64.random(in: .min ... .max)).tmp"
-    do throws(PreferencesError) {
-      try Self.write(data, to: temporary, O_WRONLY | O_CREAT | O_EXCL, like: target)
-      guard rename(temporary, target) == 0 else {
-        throw PreferencesError.system(errno, "cannot replace the file '\(target)'")
+    do throws(FileError) {
+      try PrivateFile.replace(target, openTo: PrivateFile.everybody) { (file) throws(Errno) in
+        if isThere {
+          // Only the superuser can keep the owner; for others the failure is harmless.
+          _ = fchown(file.rawValue, status.st_uid, status.st_gid)
+          fchmod(file.rawValue, status.st_mode & 0o7777)
+        }
+        try DescriptorIO.write(Array(data), to: file)
       }
     } catch {
-      unlink(temporary)
-      throw error
+      if case .unsynced(let cause) = error.kind {
+        throw PreferencesError(.outcomeUnknown, error.message, systemCode: cause.rawValue)
+      }
+      guard let cause = error.systemError else {
+        throw PreferencesError(.inputOutput, error.message)
+      }
+      throw .system(cause.rawValue, "cannot write the file '\(target)'")
     }
-    try Self.synchronize(folder: Self.folder(of: target))
   }
 
   /// Returns the path at the end of symbolic links; the file need not exist.
@@ -125,44 +132,20 @@ package struct AtomicFile {
       guard
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
       else { return path }
-      path = link.hasPrefix("/") ? link : "\(Self.folder(of: path))/\(link)"
+      path = link.hasPrefix("/") ? link : "\(PathText.folder(of: path))/\(link)"
     }
     throw .system(ELOOP, "cannot write the file '\(path)'")
   }
 
-  // Foundation's function stops the process for the path ".".
-  private static func folder(of path: String) -> String {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
-  private static func write(
-    _ data: Data, to path: String, _ flags: Int32, like model: String? = nil
-  ) throws(PreferencesError) {
-    let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+  private static func overwrite(_ path: String, with data: Data) throws(PreferencesError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .system(errno, "cannot write the file '\(path)'") }
     defer { close(descriptor) }
-    var status = stat()
-    if let model, stat(model, &status) == 0 {
-      // Only the superuser can keep the owner; for others the failure is harmless.
-      _ = fchown(descriptor, status.st_uid, status.st_gid)
-      fchmod(descriptor, status.st_mode & 0o7777)
-    }
-    do {
+    do throws(Errno) {
       try DescriptorIO.write(Array(data), to: FileDescriptor(rawValue: descriptor))
+      guard fsync(descriptor) == 0 else { throw Errno.current }
     } catch {
-      throw PreferencesError(.inputOutput, "cannot write the file '\(path)'")
-    }
-    guard fsync(descriptor) == 0 else { throw .system(errno, "cannot write the file '\(path)'") }
-  }
-
-  /// Makes the names in a folder durable; otherwise the old file may reappear after a crash.
-  private static func synchronize(folder: String) throws(PreferencesError) {
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(errno, "cannot open the folder '\(folder)'") }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else {
-      throw .system(errno, "cannot write the folder '\(folder)'")
+      throw .system(error.rawValue, "cannot write the file '\(path)'")
     }
   }
 }

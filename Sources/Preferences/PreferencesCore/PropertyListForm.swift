@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PrephirencesSystem
 
 /// Converts values to their property list form and back.
 ///

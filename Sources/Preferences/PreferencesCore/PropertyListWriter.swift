@@ -1,5 +1,6 @@
 package import FoundationEssentials
 internal import Glibc
+internal import PrephirencesSystem
 
 /// A value of a property list or an archive that is written.
 ///
@@ -189,39 +190,13 @@ private struct XMLPropertyListWriter {
   }
 }
 
-/// Days of the Gregorian calendar, which reaches back before its introduction, from 1 January 2001.
-enum GregorianDay {
+extension GregorianDay {
   /// Returns whether property lists hold a date: it is a number, and no further away than Foundation's
   /// distant ones.
   static func contains(_ date: Date) -> Bool {
     let seconds = date.timeIntervalSinceReferenceDate
     return Date.distantPast.timeIntervalSinceReferenceDate <= seconds
       && seconds <= Date.distantFuture.timeIntervalSinceReferenceDate
-  }
-
-  /// Returns the number of a day.
-  static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    // The year begins in March, so that the leap day is its last.
-    let year = month > 2 ? year : year - 1
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    let cycle = (year >= 0 ? year : year - 399) / 400
-    let yearOfCycle = year - cycle * 400
-    let dayOfCycle = yearOfCycle * 365 + yearOfCycle / 4 - yearOfCycle / 100 + dayOfYear
-    return cycle * 146_097 + dayOfCycle - 730_791
-  }
-
-  /// Returns the date of a day.
-  static func date(_ number: Int) -> (year: Int, month: Int, day: Int) {
-    let number = number + 730_791
-    let cycle = (number >= 0 ? number : number - 146_096) / 146_097
-    let dayOfCycle = number - cycle * 146_097
-    let yearOfCycle =
-      (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
-    let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
-    let monthFromMarch = (5 * dayOfYear + 2) / 153
-    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-    return (yearOfCycle + cycle * 400 + (month <= 2 ? 1 : 0), month, day)
   }
 }
 

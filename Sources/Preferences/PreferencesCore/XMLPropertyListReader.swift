@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PrephirencesSystem
 
 /// Reads property lists in XML.
 ///
@@ -256,17 +257,13 @@ struct XMLPropertyListReader {
     guard text.filter({ !("0"..."9" ~= $0) }) == "--T::Z", parts.count == 7,
       case let numbers = parts.compactMap({ Int(Substring($0)) }), numbers.count == 6,
       parts[0].count <= 9, parts[1..<6].allSatisfy({ $0.count == 2 }), 1...12 ~= numbers[1],
-      1...days(inMonth: numbers[1], numbers[0]) ~= numbers[2], numbers[3] < 24, numbers[4] < 60,
+      1...GregorianDay.count(inMonth: numbers[1], numbers[0]) ~= numbers[2],
+      numbers[3] < 24, numbers[4] < 60,
       // Foundation writes the last moment of a minute as its second 60.
       numbers[5] <= 60
     else { return nil }
     let day = GregorianDay.number(isNegative ? -numbers[0] : numbers[0], numbers[1], numbers[2])
     let seconds = day * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
     return Date(timeIntervalSinceReferenceDate: Double(seconds))
-  }
-
-  private static func days(inMonth month: Int, _ year: Int) -> Int {
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 }

@@ -1,6 +1,5 @@
 internal import PreferencesCore
 internal import PreferencesDurable
-internal import PrephirencesSystem
 
 /// The changes that come from other machines, as an asynchronous sequence.
 ///
@@ -22,7 +21,7 @@ public struct ExternalChanges: AsyncSequence, Sendable {
   ///
   /// - Returns: The iterator.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(source: source, signals: source.buffer.signals.makeAsyncIterator())
+    AsyncIterator(source: source, signals: source.changes.signals.makeAsyncIterator())
   }
 
   /// Waits for changes.
@@ -37,10 +36,7 @@ public struct ExternalChanges: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> SharedPreferences.ExternalChange? {
-      while true {
-        if let change = source.buffer.next() { return change }
-        guard await signals.next(isolation: actor) != nil else { return source.buffer.next() }
-      }
+      await source.changes.next(after: &signals, isolation: actor)
     }
   }
 }
@@ -48,35 +44,19 @@ public struct ExternalChanges: AsyncSequence, Sendable {
 extension ExternalChanges {
   /// The observation, and the changes that have not been read.
   final class Source: Sendable {
-    let buffer = Buffer()
+    let changes = SignalledWork(GroupedChanges())
     private let observation: PreferenceObservation
 
     init(of store: SharedStore) {
-      observation = store.observeExternalChanges { [buffer] in buffer.add($0) }
+      observation = store.observeExternalChanges { [changes] change in
+        changes.add { $0.add(change) }
+      }
     }
-  }
-
-  final class Buffer: Sendable {
-    /// Holds one signal while there are changes to read.
-    let signals: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-    private let pending = PosixMutex(GroupedChanges())
-
-    init() {
-      (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
-
-    func add(_ change: Element) {
-      pending.withLock { $0.add(change) }
-      continuation.yield()
-    }
-
-    func next() -> Element? { pending.withLock { $0.popFirst() } }
   }
 }
 
 /// Changes of other machines, of which neighbours with the same reason are one.
-struct GroupedChanges {
+struct GroupedChanges: PendingWork {
   typealias Change = SharedPreferences.ExternalChange
 
   private var groups: [Group] = []

@@ -251,10 +251,3 @@ extension PreferencesError.Code {
       }
   }
 }
-
-/// Evaluates an expression that uses files, and translates its failure.
-func translated<Result: ~Copyable>(
-  _ result: @autoclosure () throws(FileError) -> Result
-) throws(PreferencesError) -> Result {
-  do { return try result() } catch { throw PreferencesError(error) }
-}

@@ -24,7 +24,7 @@ final class GatewayClient: Sendable {
   /// Sends a request until it is answered, or refused for good.
   func call<Answer>(
     _ path: String, _ body: [UInt8], _ effect: Effect, _ limits: CallLimits,
-    read: (JSONValue) throws -> Answer
+    read: (GatewayValue) throws -> Answer
   ) throws -> Answer {
     // Before any lock, which a fork may have left locked.
     try ForkMark.etcd.check(EtcdError.forked)
@@ -59,7 +59,7 @@ final class GatewayClient: Sendable {
 
   private func answer<Answer>(
     to request: HTTPRequest, on transfer: Transfer, _ limits: CallLimits,
-    _ read: (JSONValue) throws -> Answer
+    _ read: (GatewayValue) throws -> Answer
   ) throws -> Answer {
     let answer = try EtcdError.mapping(\.ofTransport) {
       try transfer.call(request, configuration, limits)
@@ -68,7 +68,7 @@ final class GatewayClient: Sendable {
     return try EtcdError.mapping {
       $0.happening(true).helped(by: .otherEndpoint)
     } of: {
-      try read(JSONValue(reading: answer.body))
+      try read(GatewayValue(reading: answer.body))
     }
   }
 
@@ -115,7 +115,7 @@ final class GatewayClient: Sendable {
     return try EtcdError.mapping {
       $0.helped(by: .otherEndpoint)
     } of: {
-      guard let text = try JSONValue(reading: answer.body)["token"] else {
+      guard let text = try GatewayValue(reading: answer.body)["token"] else {
         throw EtcdError.malformed
       }
       let token = try Token(Array(text.string().utf8))
@@ -136,7 +136,9 @@ final class GatewayClient: Sendable {
     guard !password.isEmpty, String(validating: password, as: UTF8.self) != nil else {
       throw EtcdError(.passwordUnavailable, "the password for etcd is empty or no UTF-8")
     }
-    return JSONWriter.object { writer in
+    // A control character becomes six.
+    let capacity = 64 + 6 * (user.utf8.count + password.count)
+    return JSONWriter.object(capacity: capacity) { writer in
       writer.text("name", user.utf8)
       writer.text("password", password)
     }

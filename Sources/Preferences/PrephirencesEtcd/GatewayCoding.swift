@@ -63,7 +63,7 @@ extension JSONWriter {
 }
 
 /// The bodies of answers.
-extension JSONValue {
+extension GatewayValue {
   /// A number, which is 0 if it is left out.
   func number<Number: FixedWidthInteger>(_ name: StaticString) throws -> Number {
     guard let value = self[name] else { return 0 }
@@ -87,7 +87,7 @@ extension JSONValue {
     return try value.bytes()
   }
 
-  func listed(_ name: StaticString) throws -> [JSONValue] {
+  func listed(_ name: StaticString) throws -> [GatewayValue] {
     guard let value = self[name] else { return [] }
     return try value.array()
   }

@@ -9,10 +9,11 @@ struct JSONWriter {
   private var needsComma = false
 
   /// Returns the bytes of an object.
-  static func object(_ fields: (inout JSONWriter) -> Void) -> [UInt8] {
+  ///
+  /// A secret that fits into the capacity leaves no copy behind.
+  static func object(capacity: Int = 512, _ fields: (inout JSONWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter()
-    // A password fits, and leaves no copy behind.
-    writer.bytes.reserveCapacity(512)
+    writer.bytes.reserveCapacity(capacity)
     writer.braces(fields)
     return writer.bytes
   }

@@ -123,7 +123,8 @@ extension EtcdError {
 extension EtcdError {
   /// Reads an answer with another status than 200.
   init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
-    guard let body = try? JSONValue(reading: answer.body), let refusal = EtcdError(body, endpoint)
+    guard let body = try? GatewayValue(reading: answer.body),
+      let refusal = EtcdError(body, endpoint)
     else {
       self = Self.plain(answer, endpoint)
       return
@@ -132,7 +133,7 @@ extension EtcdError {
   }
 
   /// Reads etcd's own words; `nil` if there are none.
-  init?(_ body: JSONValue, _ endpoint: EtcdConfiguration.Endpoint) {
+  init?(_ body: GatewayValue, _ endpoint: EtcdConfiguration.Endpoint) {
     guard let code: Int = try? (body["code"] ?? body["grpc_code"])?.integer(),
       let text = try? (body["message"] ?? body["error"])?.string()
     else { return nil }

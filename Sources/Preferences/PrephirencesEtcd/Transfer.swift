@@ -18,9 +18,9 @@ final class Transfer: @unchecked Sendable {
   let library: Libcurl
   private let multi: UnsafeMutableRawPointer
   let easy: UnsafeMutableRawPointer
-  let body = UnsafeMutablePointer<clibcurl_body>.allocate(capacity: 1)
-  let answer = UnsafeMutablePointer<clibcurl_answer>.allocate(capacity: 1)
-  let errorText = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(CLIBCURL_ERROR_SIZE))
+  let body: UnsafeMutablePointer<clibcurl_body>
+  let answer: UnsafeMutablePointer<clibcurl_answer>
+  let errorText: UnsafeMutableBufferPointer<CChar>
   private var sending: UnsafeMutableBufferPointer<UInt8>?
   private var headers: OpaquePointer?
   private var isActive = false
@@ -45,6 +45,10 @@ final class Transfer: @unchecked Sendable {
     library = unsafe made.library
     unsafe easy = unsafe made.easy
     unsafe multi = unsafe made.multi
+    // Not before: a failure above runs no `deinit`.
+    unsafe body = .allocate(capacity: 1)
+    unsafe answer = .allocate(capacity: 1)
+    unsafe errorText = .allocate(capacity: Int(CLIBCURL_ERROR_SIZE))
     unsafe body.initialize(to: clibcurl_body())
     unsafe answer.initialize(to: clibcurl_answer())
     unsafe errorText.initialize(repeating: 0)

@@ -32,7 +32,7 @@ struct Watch {
   ) throws -> Never {
     // Before any lock, which a fork may have left locked.
     try ForkMark.etcd.check(EtcdError.forked)
-    try hub.add(subscription)
+    hub.add(subscription)
     defer { if !ForkMark.etcd.isForked { hub.remove(subscription) } }
     var hasBegun = false
     while true {
@@ -117,11 +117,11 @@ struct WatchAnswer {
   let isFragment: Bool
   /// Why the server has ended the watch.
   let end: EtcdError?
-  private let result: JSONValue
+  private let result: GatewayValue
 
   init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws {
     do {
-      let value = try JSONValue(reading: line)
+      let value = try GatewayValue(reading: line)
       if let error = value["error"] {
         throw EtcdError(error, endpoint)?.helped(by: .none) ?? EtcdError.malformed
       }
@@ -146,7 +146,7 @@ struct WatchAnswer {
 
   /// Why a watch was cancelled.
   private static func end(
-    _ result: JSONValue, _ endpoint: EtcdConfiguration.Endpoint
+    _ result: GatewayValue, _ endpoint: EtcdConfiguration.Endpoint
   ) throws -> EtcdError {
     let reason = try result["cancel_reason"]?.string() ?? ""
     let compacted: Int64 = try result.number("compact_revision")

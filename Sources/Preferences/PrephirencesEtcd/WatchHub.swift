@@ -29,7 +29,7 @@ final class WatchHub: Sendable {
 
   // MARK: - Threads that watch
 
-  func add(_ watch: WatchSubscription) throws {
+  func add(_ watch: WatchSubscription) {
     let (interruption, needsThread) = state.withLock { state in
       state.watches.append(watch)
       state.isOutdated = true

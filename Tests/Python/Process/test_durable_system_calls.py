@@ -140,6 +140,17 @@ def test_a_killed_synchronization_is_known_to_the_next(durable, tracing):
   assert lock.read_bytes()[8:] == b"\0"
 
 
+def test_a_lock_file_that_is_refused_is_closed_once(durable, tracing, tmp_path):
+  """A second time, its number may be that of another thread's file."""
+  durable.ask("set a 1")
+  (durable.config / "settings.preferences-lock").chmod(0o644)
+  trace = tmp_path / "trace"
+  with durable.process(through=traced("close,fstat,newfstatat", output=trace)) as one:
+    assert failed(one.ask("get a"), "insecure")
+  assert "settings.preferences-lock" in trace.read_text()
+  assert "EBADF" not in trace.read_text()
+
+
 def test_observing_again_and_again_keeps_the_watch(durable, tracing, tmp_path):
   """To end the kernel's notifications takes it milliseconds."""
   trace = tmp_path / "trace"

@@ -172,6 +172,23 @@ def test_property_lists_of_other_programs(preferences):
     assert plistlib.loads(preferences.run("export").out) == values
 
 
+@pytest.mark.parametrize("command", [["read", "bytes", "--raw"], ["export"]])
+def test_a_slow_reader_of_a_non_blocking_pipe_gets_all(preferences, command):
+  value = os.urandom(1 << 19)
+  preferences.run("write", "bytes", "-", "--raw", "--type", "data", input=value)
+  reader, writer = os.pipe()
+  os.set_blocking(writer, False)
+  with preferences.start(*command, stdout=writer) as process:
+    os.close(writer)
+    out = b""
+    # The writer is faster than these reads, so it finds the pipe full.
+    while part := os.read(reader, 1024):
+      out += part
+    os.close(reader)
+    assert process.wait(LIMIT) == 0, process.stderr.read()
+  assert (plistlib.loads(out)["bytes"] if command == ["export"] else out) == value
+
+
 def test_other_programs_read_exports(preferences):
   kept = {"line": "a\r\nb\rc\n", "key\r\n": ["\r", {"a\r": "\n"}]}
   archived = {"control": "a\x01b", "zero": ["\0"], "none": {"a": "\ufffe"}, "last": "\uffff"}

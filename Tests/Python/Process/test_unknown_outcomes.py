@@ -153,6 +153,13 @@ def test_a_key_file_of_the_user_is_durable_before_the_vault_needs_it(home, traci
   home.run("get", "alice", "--key-file", key, code=78)
 
 
+@pytest.mark.parametrize("error", ["EINVAL", "EOPNOTSUPP"])
+def test_a_file_system_that_syncs_no_folders_is_used(home, tracing, error):
+  home.run("identity", "create", "id", through=failing(
+    home, "fsync", "1+", home.folder, f"error={error}"))
+  assert "(INJECTED)" in (home.folder / "trace").read_text() and "id" in names(home)
+
+
 @pytest.mark.parametrize("call", ["linkat", "fsync", "rename"])
 def test_a_kill_leaves_no_secret_for_long(home, tracing, call):
   home.set("alice", b"the secret")

@@ -30,6 +30,27 @@ struct PlistFileTests {
     #expect(plist.write() && Plist(filePath: folder("b/c"))?["a"] as? Int == 1)
   }
 
+  @Test func failuresHaveTheSystemsReason() throws {
+    let failure = #expect(throws: PreferencesError.self) { try Plist(contentsOfFile: folder.path) }
+    #expect(failure?.systemCode == EISDIR)
+    let full = Plist(["a": 1], filePath: "/dev/full")
+    #expect(!full.write(false) && full.lastError?.systemCode == ENOSPC)
+  }
+
+  /// A folder that its user may write but not read cannot be synced, which is no failure.
+  @Test func filesOfUnreadableFoldersAreReplaced() throws {
+    let path = folder("a.plist")
+    try Plist(["a": 1], filePath: path).writeFile()
+    #expect(chmod(path, 0o640) == 0 && chmod(folder.path, 0o300) == 0)
+    defer { chmod(folder.path, 0o700) }
+    try Plist(["a": 2], filePath: path).writeFile()
+    #expect(chmod(folder.path, 0o700) == 0)
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+    #expect(Plist(filePath: path)?["a"] as? Int == 2)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.plist"])
+  }
+
   @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
   func referencesAreRefused(_ format: PropertyListSerialization.PropertyListFormat) throws {
     let path = folder("a.plist")

@@ -3,7 +3,7 @@ internal import Glibc
 package import KeychainCredentials
 package import KeychainVault
 internal import KeychainVaultFormat
-internal import PrephirencesSystem
+package import PrephirencesSystem
 internal import SystemPackage
 
 /// Small texts about subjects whose names must stay secret.
@@ -12,12 +12,7 @@ internal import SystemPackage
 /// both keyed with the device secret.
 package final class KeyedRecords: Sendable {
   /// Changes when a record changes.
-  package struct Stamp: Hashable, Sendable {
-    let identity: FileIdentity
-    let size: Int64
-    let seconds: Int
-    let nanoseconds: Int
-  }
+  package typealias Stamp = FileStamp
 
   private let state: StateFolder
   private let name: String
@@ -169,15 +164,6 @@ package final class KeyedRecords: Sendable {
 
   private func check(_ text: String, _ fileName: String) throws(KeychainError) -> String? {
     try state.tag("pk1/record.check", of: [Array(fileName.utf8), Array(text.utf8)])
-  }
-}
-
-extension KeyedRecords.Stamp {
-  fileprivate init(_ stat: Stat) {
-    let changed = stat.st_ctim
-    self.init(
-      identity: stat.identity, size: stat.size, seconds: changed.tv_sec,
-      nanoseconds: changed.tv_nsec)
   }
 }
 

@@ -215,13 +215,7 @@ struct LinuxDisk: VaultDisk {
   func syncFolder(of path: String) throws(Errno) {
     do throws(FileError) {
       try PrivateFile.syncFolder(FilePath(path).removingLastComponent().string)
-    } catch {
-      let cause = error.systemError ?? .ioError
-      // A folder that cannot be read is not ours to sync, and some file systems sync no folders.
-      guard [.permissionDenied, .invalidArgument, .notSupported].contains(cause) else {
-        throw cause
-      }
-    }
+    } catch { throw error.systemError ?? .ioError }
   }
 
   func freeBytes(at path: String) throws(Errno) -> UInt64 {

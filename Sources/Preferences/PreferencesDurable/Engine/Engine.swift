@@ -13,10 +13,10 @@ final class Engine: @unchecked Sendable {
   let observers = PreferenceObservers()
   let watch = EngineWatch()
 
-  /// Guards the connection; a thread holds it during its transaction.
-  private let lock = RecursiveLock()
+  /// The thread that uses the connection, all of its transaction long; 0 if there is none.
+  private let owner = PosixCondition<UInt>(0)
 
-  /// How often the thread with the lock has taken it.
+  /// How often the thread with the lock has taken it; used under the lock.
   private var depth = 0
 
   /// Whether the thread with the lock has posted changes that are not delivered yet.
@@ -89,21 +89,20 @@ final class Engine: @unchecked Sendable {
     try ForkMark.preferences.check(PreferencesError.forked)
     try takeLock()
     depth += 1
-    defer {
-      depth -= 1
-      let delivers = depth == 0 && hasPosted
-      if delivers { hasPosted = false }
-      lock.unlock()
-      if delivers { observers.deliverPending() }
-    }
+    defer { release() }
     if watch.isBroken { watch.mend(self) }
     return try body()
   }
 
   private func takeLock() throws {
-    guard !lock.tryLock() else { return }
-    let isLocked = TransactionWaits.shared.perform(Self.currentThread, for: self) {
-      lock.lock(within: file.timeout)
+    let thread = Self.currentThread
+    func take(_ owner: inout UInt) -> Bool {
+      if owner == 0 { owner = thread }
+      return owner == thread
+    }
+    guard !owner.withLock(take) else { return }
+    let isLocked = TransactionWaits.shared.perform(thread, for: self) {
+      owner.wait(file.timeout, until: take)
     }
     switch isLocked {
     case true: return
@@ -114,6 +113,17 @@ final class Engine: @unchecked Sendable {
         "a transaction of another thread waits for that of this thread, and so cannot be waited for",
         file.path)
     }
+  }
+
+  private func release() {
+    depth -= 1
+    // In a child that was forked meanwhile, another thread of the parent may have the lock for ever.
+    guard depth == 0, !ForkMark.preferences.isForked else { return }
+    let delivers = hasPosted
+    hasPosted = false
+    // Those that wait want the same, so one is enough.
+    owner.change(wakingAll: false) { $0 = 0 }
+    if delivers { observers.deliverPending() }
   }
 
   /// Records that something has changed, to be reported when the lock is released.
@@ -149,42 +159,6 @@ final class Engine: @unchecked Sendable {
   }
 
   private static var currentThread: UInt { UInt(pthread_self()) }
-}
-
-/// A lock that its thread can take again.
-@safe
-private final class RecursiveLock: @unchecked Sendable {
-  // Unchecked because a lock is for several threads. Allocated, because it must not move.
-  private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-
-  init() {
-    unsafe lock.initialize(to: pthread_mutex_t())
-    var attributes = pthread_mutexattr_t()
-    unsafe pthread_mutexattr_init(&attributes)
-    unsafe pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_RECURSIVE))
-    unsafe pthread_mutex_init(lock, &attributes)
-    unsafe pthread_mutexattr_destroy(&attributes)
-  }
-
-  deinit {
-    unsafe pthread_mutex_destroy(lock)
-    unsafe lock.deallocate()
-  }
-
-  func tryLock() -> Bool { unsafe pthread_mutex_trylock(lock) == 0 }
-
-  func unlock() { unsafe pthread_mutex_unlock(lock) }
-
-  /// Waits for the lock; `false` if the time is over.
-  func lock(within duration: Duration) -> Bool {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    let (seconds, attoseconds) = duration.components
-    let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
-    time.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
-    time.tv_nsec = nanoseconds % 1_000_000_000
-    return unsafe pthread_mutex_timedlock(lock, &time) == 0
-  }
 }
 
 /// The engines of this process, one for each file.

@@ -29,8 +29,9 @@ final class GenerationCounter: Sendable {
     }
     do {
       let stat = try Stat(descriptor)
-      identity = stat.identity
       try PrivateFile.check(stat, path)
+      // Last: once every property is set, a failure would run `deinit` too, and close twice.
+      identity = stat.identity
     } catch {
       UninheritedFiles.forget(descriptor)
       try? descriptor.close()

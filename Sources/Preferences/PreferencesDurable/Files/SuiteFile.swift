@@ -124,26 +124,6 @@ struct SuiteFile: Hashable, Sendable {
   }
 }
 
-/// Changes when a file does.
-struct FileStamp: Hashable {
-  private let device: UInt64
-  private let inode: UInt64
-  private let size: Int
-  private let seconds: Int
-  private let nanoseconds: Int
-
-  /// `nil` if there is no file.
-  init?(_ path: String) {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return nil }
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
-    size = Int(status.st_size)
-    seconds = status.st_mtim.tv_sec
-    nanoseconds = status.st_mtim.tv_nsec
-  }
-}
-
 /// A copy of a database and its log in a temporary folder, which is removed with the value.
 ///
 /// SQLite reads a log only if it may write next to it. Without its log, a database lacks what was
@@ -293,7 +273,7 @@ extension PreferencesError.Code {
 }
 
 /// Evaluates an expression that uses files, and translates its failure.
-func translated<Result: ~Copyable>(
+package func translated<Result: ~Copyable>(
   _ result: @autoclosure () throws(FileError) -> Result
 ) throws(PreferencesError) -> Result {
   do { return try result() } catch { throw PreferencesError(error) }

@@ -12,6 +12,29 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
+/// Changes when a file does.
+///
+/// It has the time that nobody can set: programs put back the time of the last change of the contents.
+package struct FileStamp: Hashable, Sendable {
+  private let identity: FileIdentity
+  private let size: Int64
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  package init(_ stat: Stat) {
+    identity = stat.identity
+    size = stat.size
+    seconds = stat.st_ctim.tv_sec
+    nanoseconds = stat.st_ctim.tv_nsec
+  }
+
+  /// Looks at a path, without following a link; `nil` if there is no file.
+  package init?(_ path: String) {
+    guard let stat = try? PrivateFile.look(path) else { return nil }
+    self.init(stat)
+  }
+}
+
 /// Files that belong to the user alone.
 package enum PrivateFile {
   /// Inspects a file without opening it.
@@ -91,8 +114,6 @@ package enum PrivateFile {
         do throws(FileError) {
           try syncFolder(made + "/..")
         } catch {
-          // A parent that cannot be opened is not ours to sync.
-          if case .failed(_, .permissionDenied) = error.kind { continue }
           // Another attempt makes the folder again, and syncs it.
           unsafe rmdir(made)
           throw error
@@ -106,13 +127,27 @@ package enum PrivateFile {
     }
   }
 
-  /// Makes the entries of a folder durable.
+  /// Makes the entries of a folder durable, unless it cannot be opened: then it is not ours to sync.
   package static func syncFolder(_ path: String) throws(FileError) {
     do throws(Errno) {
-      let descriptor = try open(path, flags: O_DIRECTORY)
+      let descriptor: FileDescriptor
+      do throws(Errno) {
+        descriptor = try open(path, flags: O_DIRECTORY)
+      } catch {
+        guard error != .permissionDenied else { return }
+        throw error
+      }
       defer { try? descriptor.close() }
-      guard fsync(descriptor.rawValue) == 0 else { throw Errno.current }
+      try syncFolder(descriptor)
     } catch { throw .failed(error, "sync the folder", path) }
+  }
+
+  /// Makes the entries of an open folder durable; some file systems sync no folders, which is no
+  /// failure.
+  package static func syncFolder(_ folder: FileDescriptor) throws(Errno) {
+    guard fsync(folder.rawValue) != 0 else { return }
+    let error = Errno.current
+    guard [.invalidArgument, .notSupported].contains(error) else { throw error }
   }
 
   package enum Flags {

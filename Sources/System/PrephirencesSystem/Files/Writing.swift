@@ -76,9 +76,7 @@ extension PrivateFile {
   private static func syncEntry(of path: String) throws(FileError) {
     guard let folder = try folderToSync(of: path) else { return }
     defer { try? folder.close() }
-    guard fsync(folder.rawValue) == 0 || !isFailureOfDisk(errno) else {
-      throw .failed(.current, "sync the folder of", path)
-    }
+    try onFile(path, "sync the folder of", syncFolder(folder))
   }
 
   private static func isFailureOfDisk(_ error: CInt) -> Bool {
@@ -87,8 +85,10 @@ extension PrivateFile {
 
   /// Syncs the folder of a file that has just got its name.
   static func sync(_ folder: FileDescriptor?, after path: String) throws(FileError) {
-    guard let folder, fsync(folder.rawValue) != 0 else { return }
-    throw FileError(.unsynced(.current), path)
+    guard let folder else { return }
+    do throws(Errno) {
+      try syncFolder(folder)
+    } catch { throw FileError(.unsynced(error), path) }
   }
 
   /// Opens the folder of a file; `nil` if the user may create files in it but not read it: then it

@@ -167,9 +167,9 @@ extension PosixMutex where Value == Void {
 package final class PosixCondition<Value>: @unchecked Sendable {
   // Unchecked because the compiler cannot see that the lock guards every use of the value.
 
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var value: Value
+  @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
+  @usableFromInline var value: Value
 
   package init(_ value: Value) {
     unsafe lock = .allocate(capacity: 1)
@@ -194,17 +194,23 @@ package final class PosixCondition<Value>: @unchecked Sendable {
   }
 
   /// Reads or changes the value, and wakes nobody.
-  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+  @inlinable package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     unsafe pthread_mutex_lock(lock)
     defer { unsafe pthread_mutex_unlock(lock) }
     return body(&value)
   }
 
-  /// Changes the value, and wakes all threads that wait.
-  package func change<Result>(_ body: (inout Value) -> Result) -> Result {
+  /// Changes the value, and wakes all threads that wait, or only one.
+  @inlinable package func change<Result>(
+    wakingAll: Bool = true, _ body: (inout Value) -> Result
+  ) -> Result {
     unsafe pthread_mutex_lock(lock)
     defer {
-      unsafe pthread_cond_broadcast(condition)
+      if wakingAll {
+        unsafe pthread_cond_broadcast(condition)
+      } else {
+        unsafe pthread_cond_signal(condition)
+      }
       unsafe pthread_mutex_unlock(lock)
     }
     return body(&value)

@@ -101,7 +101,7 @@ package struct ISO8601: Equatable, Sendable {
   private static func text(seconds: Int, fraction: String) -> String {
     let day = floorDivision(seconds, secondsOfDay)
     let second = seconds - day * secondsOfDay
-    let (year, month, dayOfMonth) = civil(fromDay: day)
+    let (year, month, dayOfMonth) = GregorianDay.date(day)
     let time = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }
     return "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))"
       + "T\(time.joined(separator: ":"))\(fraction.isEmpty ? "" : ".")\(fraction)Z"
@@ -152,36 +152,15 @@ package struct ISO8601: Equatable, Sendable {
 
   // MARK: - Calendar
 
-  // Days count from the first of 2001.
   private static func floorDivision(_ number: Int, _ divisor: Int) -> Int {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
 
-  private static func days(beforeYear year: Int) -> Int {
-    let before = year - 1
-    return before * 365 + before / 4 - before / 100 + before / 400 - 730_485
-  }
-
-  private static func days(ofMonth month: Int, _ year: Int) -> Int {
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-  }
-
   /// Returns the number of a day; `nil` if there is no such day.
   private static func days(year: Int, month: Int, day: Int) -> Int? {
-    guard year > 0, 1...12 ~= month, 1...days(ofMonth: month, year) ~= day else { return nil }
-    return days(beforeYear: year) + (1..<month).reduce(0) { $0 + days(ofMonth: $1, year) } + day - 1
-  }
-
-  private static func civil(fromDay day: Int) -> (year: Int, month: Int, day: Int) {
-    var year = 2001 + floorDivision(day * 400, 146_097)
-    while days(beforeYear: year) > day { year -= 1 }
-    while days(beforeYear: year + 1) <= day { year += 1 }
-    var (month, rest) = (1, day - days(beforeYear: year))
-    while rest >= days(ofMonth: month, year) {
-      rest -= days(ofMonth: month, year)
-      month += 1
+    guard year > 0, 1...12 ~= month, 1...GregorianDay.count(inMonth: month, year) ~= day else {
+      return nil
     }
-    return (year, month, rest + 1)
+    return GregorianDay.number(year, month, day)
   }
 }

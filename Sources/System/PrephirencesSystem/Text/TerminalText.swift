@@ -181,8 +181,14 @@ package enum TerminalWidth {
 /// Returns `false` if writing failed; the reason is in `errno`.
 @discardableResult
 package func writeAll(_ text: String, to descriptor: Int32) -> Bool {
+  writeAll(Array(text.utf8), to: descriptor)
+}
+
+/// Writes bytes to a descriptor, as text is written.
+@discardableResult
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   do throws(Errno) {
-    try DescriptorIO.write(Array(text.utf8), to: FileDescriptor(rawValue: descriptor))
+    try DescriptorIO.write(bytes, to: FileDescriptor(rawValue: descriptor))
     return true
   } catch {
     errno = error.rawValue

@@ -4,18 +4,18 @@ internal import PrephirencesSystem
 ///
 /// Texts and numbers stay bytes of the answer: most are decoded from base64 at once, and values of
 /// rows leave no copies.
-enum JSONValue {
+enum GatewayValue {
   case null
   case boolean(Bool)
   /// As it is written.
   case number(ArraySlice<UInt8>)
   /// As it is written, with its escapes.
   case text(ArraySlice<UInt8>)
-  case array([JSONValue])
-  case object([(name: ArraySlice<UInt8>, value: JSONValue)])
+  case array([GatewayValue])
+  case object([(name: ArraySlice<UInt8>, value: GatewayValue)])
 
   /// The value of a field; `nil` if it is absent or null, or this is not an object.
-  subscript(_ name: StaticString) -> JSONValue? {
+  subscript(_ name: StaticString) -> GatewayValue? {
     guard case .object(let fields) = self else { return nil }
     let found = fields.last { field in
       name.withUTF8Buffer { unsafe field.name.elementsEqual($0) }
@@ -52,7 +52,7 @@ enum JSONValue {
     return string
   }
 
-  func array() throws -> [JSONValue] {
+  func array() throws -> [GatewayValue] {
     guard case .array(let elements) = self else { throw EtcdError.malformed }
     return elements
   }
@@ -70,7 +70,7 @@ enum JSONValue {
   }
 }
 
-extension JSONValue {
+extension GatewayValue {
   /// The depth that is read; etcd's answers have 6 at most.
   private static let greatestDepth = 32
 
@@ -85,12 +85,12 @@ extension JSONValue {
     }
   }
 
-  private static func value(_ scanner: inout JSONScanner, _ bytes: [UInt8]) throws -> JSONValue {
+  private static func value(_ scanner: inout JSONScanner, _ bytes: [UInt8]) throws -> GatewayValue {
     let kind = try scanner.kind(in: bytes.span)
     let start = scanner.position
     switch kind {
     case .object:
-      var fields: [(name: ArraySlice<UInt8>, value: JSONValue)] = []
+      var fields: [(name: ArraySlice<UInt8>, value: GatewayValue)] = []
       try scanner.object(in: bytes.span) { scanner in
         let name = try text(&scanner, bytes)
         try scanner.colon(in: bytes.span)
@@ -98,14 +98,14 @@ extension JSONValue {
       }
       return .object(fields)
     case .array:
-      var elements: [JSONValue] = []
+      var elements: [GatewayValue] = []
       try scanner.array(in: bytes.span) { elements.append(try value(&$0, bytes)) }
       return .array(elements)
     case .text: return .text(try text(&scanner, bytes))
     case .number:
       try scanner.number(in: bytes.span) { _ in }
       return .number(bytes[start..<scanner.position])
-    case .word: return try scanner.word(in: bytes.span).map(JSONValue.boolean) ?? .null
+    case .word: return try scanner.word(in: bytes.span).map(GatewayValue.boolean) ?? .null
     }
   }
 
