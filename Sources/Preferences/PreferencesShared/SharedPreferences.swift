@@ -305,7 +305,7 @@ extension SharedPreferences {
     /// changed.
     public let values: [Value]
 
-    /// Whether the changes were made in one ``SharedPreferences/transaction(_:)``.
+    /// Whether the changes were made in one `transaction(_:)`.
     public let isTransaction: Bool
 
     /// Why an earlier decision failed; `nil` if there was none.

@@ -40,8 +40,8 @@ def make_module(name: str, folder: Path, *sources: Path, options: tuple[str, ...
   """Makes a module that others can import, but not run."""
   outcome = run(
     "swiftc", "-emit-module", "-parse-as-library", "-module-name", name, "-emit-module-path",
-    folder / f"{name}.swiftmodule", "-swift-version", "6", "-I", MODULES, *options, *sources,
-    folder=folder)
+    folder / f"{name}.swiftmodule", "-swift-version", "6", "-I", MODULES, *c_modules(), *options,
+    *sources, folder=folder)
   assert outcome.returncode == 0, outcome.stderr
 
 

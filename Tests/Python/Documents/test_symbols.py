@@ -15,16 +15,16 @@ from documents import ROOT
 EXPORTED = {
   "Keychain": [
     "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-    "KeychainVault", "KeychainVaultFormat"],
+    "KeychainVault", "KeychainVaultFormat", "PreferencesCore"],
   "KeychainVault": ["KeychainVaultFormat"],
   "KeychainVaultFormat": [],
   "KeychainSecretService": [],
-  "Prephirences": [],
+  "Prephirences": ["PreferencesCore"],
   "CryptoPrephirences": [],
   "PreferencesDurable": [],
-  "PrephirencesDurable": ["PreferencesDurable"],
+  "PrephirencesDurable": ["PreferencesCore", "PreferencesDurable"],
   "PrephirencesRecords": [],
-  "PrephirencesShared": ["PreferencesShared"],
+  "PrephirencesShared": ["PreferencesCore", "PreferencesDurable", "PreferencesShared"],
   "Palau": [],
   "SwiftyUserDefaults": [],
   "TypedDefaults": [],
@@ -67,7 +67,10 @@ def warnings(module: str, folder: Path) -> list[tuple[str, str]]:
     # A copied page template would get its owner, which only the superuser can do.
     "--no-transform-for-static-hosting")
   assert converted.returncode == 0, converted.stderr
-  return [(f"{place}:{line}", text) for text, place, line in WARNING.findall(converted.stderr + converted.stdout)]
+  # A parameter whose name says everything needs no line.
+  return [
+    (f"{place}:{line}", text) for text, place, line in WARNING.findall(converted.stderr + converted.stdout)
+    if not text.endswith("is missing documentation")]
 
 
 def is_link_to_another_module(place: str, text: str, names: set[str]) -> bool:

@@ -87,6 +87,7 @@ let other: (any Other.Cipher)? = nil
 FUNCTION = """
 import Foundation
 import Keychain
+import Prephirences
 
 extension UserDefaults {{
   var theme: String? {{ string(forKey: "theme") }}

@@ -27,7 +27,7 @@ extension KeychainPreferences {
   ///   - key: The key.
   ///   - allowingExpired: Whether to return an expired value.
   /// - Returns: The text, or `nil` if there is none.
-  /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
+  /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   are not UTF-8.
   public func string(
     for key: String, allowingExpired: Bool = false
@@ -41,7 +41,7 @@ extension KeychainPreferences {
   ///   - key: The key.
   ///   - allowingExpired: Whether to return an expired value.
   /// - Returns: The bytes, or `nil` if there are none.
-  /// - Throws: As ``secret(for:allowingExpired:)``.
+  /// - Throws: As `secret(for:allowingExpired:)`.
   public func data(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Data? {
     try stored(key, allowingExpired)?.data
   }
@@ -56,7 +56,7 @@ extension KeychainPreferences {
   ///   - key: The key.
   ///   - allowingExpired: Whether to return an expired value.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
+  /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   do not match their content type.
   public func value(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Any? {
     try stored(key, allowingExpired)?.value()
@@ -69,7 +69,7 @@ extension KeychainPreferences {
   ///   - key: The key.
   ///   - allowingExpired: Whether to return an expired value.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As ``secret(for:allowingExpired:)``; ``KeychainError/Code/undecodable`` if the bytes
+  /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   are not a value of that type.
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String, allowingExpired: Bool = false
@@ -92,9 +92,8 @@ extension KeychainPreferences {
   ///   - label: A name for people; `nil` keeps the current one.
   ///   - comment: A remark for people; `nil` keeps the current one.
   ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
-  ///   ``KeychainError/Code/invalidArgument`` if the value cannot be stored or the name of an
-  ///   attribute is reserved. Then the old value stays.
+  /// - Throws: ``KeychainError``, such as `locked`, or `invalidArgument` if the value cannot be stored
+  ///   or the name of an attribute is reserved. Then the old value stays.
   public func set(
     _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -147,9 +146,8 @@ extension KeychainPreferences {
   /// Returns the keys of this service (or server) and access group.
   ///
   /// - Returns: The keys, ordered by their bytes.
-  /// - Throws: ``KeychainError``, also if there may be more keys: with
-  ///   ``KeychainError/Code/locked``, ``KeychainError/Code/damaged`` or
-  ///   ``KeychainError/Code/otherDevice`` if items of the store could not be read.
+  /// - Throws: ``KeychainError``, also if there may be more keys: `locked`, `damaged` or `otherDevice`
+  ///   if items of the store could not be read.
   public func allKeys() throws(KeychainError) -> [String] {
     let (keys, incomplete) = try search()
     if let incomplete { throw incomplete }

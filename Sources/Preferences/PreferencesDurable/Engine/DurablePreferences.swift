@@ -11,7 +11,7 @@ package import PrephirencesSystem
 /// ```
 ///
 /// A value that was set is in the file when the call returns: it survives the end of the process,
-/// however that ends. It survives a power loss after ``synchronize()``. A value that another
+/// however that ends. It survives a power loss after `synchronize()`. A value that another
 /// process has set is seen by the next read. The values of a suite are in the file
 /// `SUITE.preferences` in the folder that `XDG_CONFIG_HOME` names, or in `.config` in the home
 /// folder; reading creates no file. When the file is created, it gets the values that

@@ -130,7 +130,7 @@ extension DurablePreferencesType {
   /// - Parameters:
   ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
-  /// - Throws: ``PreferencesError`` as ``storeObject(_:forKey:)``.
+  /// - Throws: ``PreferencesError`` as `storeObject(_:forKey:)`.
   public func set<Value>(_ value: Value, for key: DurablePreferences.Key<Value>)
     throws(PreferencesError)
   {
