@@ -32,7 +32,7 @@ indirect enum StoredValue {
     }
     // Number objects have no infinite `Float`.
     if let float = object as? Float, type(of: object) == Float.self {
-      self = .float(float)
+      self = .float(float.isNaN ? .nan : float)
       return
     }
     switch object {
@@ -62,7 +62,8 @@ indirect enum StoredValue {
       } else {
         return nil
       }
-    case let number as Double: self = .double(number)
+    // Every value that is not a number is written "nan".
+    case let number as Double: self = .double(number.isNaN ? .nan : number)
     default: return nil
     }
   }
