@@ -12,7 +12,7 @@ final class StoreChooser: Sendable {
   private let automatic = PosixMutex<StoreDecision?>(nil)
 
   /// Held while the desktop keyring is probed, which may take long.
-  private let deciding = PosixMutex(())
+  private let deciding = PosixMutex()
 
   init(
     _ configuration: AutomaticStore.Configuration, _ records: StoreRecords, _ vault: Vault,
@@ -112,7 +112,7 @@ final class StoreChooser: Sendable {
   private func decided(
     _ known: (StoreDecision?) -> StoreDecision?
   ) throws(KeychainError) -> StoreDecision {
-    try deciding.withLock { _ -> Result<StoreDecision, KeychainError> in
+    try deciding.withLock { () -> Result<StoreDecision, KeychainError> in
       if let decision = known(automatic.withLock({ $0 })) { return .success(decision) }
       return Result { () throws(KeychainError) in
         let decision = try decide()

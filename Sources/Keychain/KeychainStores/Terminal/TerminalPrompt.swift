@@ -156,7 +156,7 @@ public final class TerminalPrompt: Sendable {
   public static func askSecret(
     _ question: String, twice: Bool = false
   ) throws(KeychainError) -> SecretBytes {
-    try terminalLock.withLock { _ throws(KeychainError) -> SecretBytes in
+    try terminalLock.withLock { () throws(KeychainError) -> SecretBytes in
       guard !isTurnedOff, isUsable else { throw .nobodyToAskForSecret }
       let prompt = TerminalPrompt()
       // The program may use its terminal for something else afterwards.
@@ -328,7 +328,7 @@ extension Interaction {
   /// for the program's own secrets, see ``TerminalPrompt/askSecret(_:twice:)``.
   public static var terminal: Self {
     .allowed { request throws(KeychainError) -> SecretBytes? in
-      try terminalLock.withLock { _ throws(KeychainError) -> SecretBytes in
+      try terminalLock.withLock { () throws(KeychainError) -> SecretBytes in
         guard TerminalPrompt.isUsable else { throw .noTerminal(for: request) }
         let prompt = TerminalPrompt()
         // The program may use its terminal for something else afterwards.
@@ -340,4 +340,4 @@ extension Interaction {
 }
 
 /// Held by the question that uses the terminal.
-let terminalLock = PosixMutex(())
+let terminalLock = PosixMutex()

@@ -17,7 +17,7 @@ final class Unlocker: Sendable {
   private let compared = PosixMutex<VaultCheck?>(nil)
 
   /// Held while a person is asked.
-  private let asking = PosixMutex(())
+  private let asking = PosixMutex()
 
   init(_ configuration: VaultConfiguration, _ state: StateFolder, _ file: VaultFile) {
     self.configuration = configuration
@@ -46,7 +46,7 @@ final class Unlocker: Sendable {
     if let keys = try ambientKeys(requirement, vault, deadline) { return keys }
     // One question for all tasks, because each would need the same answer.
     return try deadline.excluding { () throws(KeychainError) in
-      try asking.withLock { _ throws(KeychainError) in
+      try asking.withLock { () throws(KeychainError) in
         // The previous question may have unlocked the vault.
         if let keys = try keysAtHand(requirement, vault.head) { return keys }
         return keep(try openedByAnswer(vault).keys, vault.head)
