@@ -46,7 +46,9 @@ class Run:
         decision="local" if name in self.model.deciding else "shared")
       self.configure(machine)
       self.fleet.add(machine).start().do("observe")
-    # An engine that is restored from before it had an identity is another one, and rightly refused.
+    # An engine gets its identity with the first change. Restored from before, it is another one, and
+    # rightly refused.
+    Run.write(self, 1)
     for machine in self.machines:
       machine.settle(LIMIT)
 

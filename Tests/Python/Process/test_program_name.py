@@ -28,7 +28,7 @@ def names(program: Path, argument: str | None = None) -> list[str]:
 
 def place(folder: Path, program: str, files: dict) -> Path:
   """Puts the program and files into a folder; a file that is None is a folder."""
-  require(PROGRAM.exists(), "the debug program ProgramName")
+  require("the debug program ProgramName", None if PROGRAM.exists() else "it is not built")
   path = folder / program
   path.parent.mkdir(parents=True, exist_ok=True)
   try:
