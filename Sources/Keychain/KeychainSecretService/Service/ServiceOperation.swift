@@ -83,7 +83,12 @@ final class ServiceOperation {
     try translated(bus: result(of: call))
   }
 
-  func note(_ error: BusError) { if failure == nil || error.endsConnection { failure = error } }
+  // Of two calls that were sent together, the first may have been done, even if the second was not
+  // delivered: an open outcome stays open.
+  func note(_ error: BusError) {
+    let staysOpen = failure?.leavesOutcomeOpen == true && !error.leavesOutcomeOpen
+    if failure == nil || error.endsConnection && !staysOpen { failure = error }
+  }
 
   /// Sends what changes an item.
   func changing(
