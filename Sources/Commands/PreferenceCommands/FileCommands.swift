@@ -46,7 +46,8 @@ struct ExportCommand: PreferenceSubcommand {
     let values = contents.values
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values)
-    if file != "-" {
+    // As a file, the link itself would be replaced, which root can do.
+    if !["-", "/dev/stdout"].contains(file) {
       try write(data)
       session.interface.say(
         "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")

@@ -165,6 +165,13 @@ def test_exports_are_imported_with_their_types(preferences, home):
   assert {item["key"]: item["value"] for item in others if item["key"] != "float"} == kept
 
 
+def test_an_export_does_not_replace_the_name_of_standard_output(preferences):
+  preferences.run("write", "port", "8080")
+  link = os.readlink("/dev/stdout")
+  told = preferences.run("export", "/dev/stdout", "--overwrite")
+  assert plistlib.loads(told.out) == {"port": "8080"} and os.readlink("/dev/stdout") == link
+
+
 def test_property_lists_of_other_programs(preferences):
   values = {"a": 1, "b": [True, 1.5], "c": {"d": b"\x00\x01"}}
   for form in [plistlib.FMT_XML, plistlib.FMT_BINARY]:
