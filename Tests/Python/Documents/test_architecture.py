@@ -13,8 +13,6 @@ from documents import ROOT
 PAGE = (ROOT / "Documentation" / "Architecture.md").read_text()
 TARGETS = {path.name: path for path in ROOT.glob("Sources/*/*") if path.is_dir()}
 
-# A step of a walk can name its function: "`seal` in `ItemSealing.swift`".
-STEPS = re.findall(r"`(\w+)` (?:in|of) `([\w+]+\.swift)`", PAGE)
 FILES = sorted(set(re.findall(r"`([\w+]+\.swift)`", PAGE)) - {"Package.swift"})
 FOLDERS = sorted(set(re.findall(r"`((?:%s)/\w+)`" % "|".join(TARGETS), PAGE)))
 
@@ -52,11 +50,6 @@ def test_named_files_exist(name):
 def test_named_folders_exist(folder):
   target, name = folder.split("/")
   assert (TARGETS[target] / name).is_dir()
-
-
-@pytest.mark.parametrize(("function", "name"), STEPS, ids=["-".join(step) for step in STEPS])
-def test_named_functions_exist(function, name):
-  assert re.search(rf"\bfunc {function}\b", file(name).read_text())
 
 
 def test_folders_are_found():
