@@ -14,12 +14,13 @@ extension Target.Dependency {
 
 /// A folder of the sources.
 ///
-/// A floor uses itself and those before it, with one exception: commands and compatibility know nothing
-/// of each other.
+/// A floor uses itself and those before it, with one exception: the last three know nothing of each
+/// other.
 enum Floor: String {
   case system = "System"
   case preferences = "Preferences"
   case keychain = "Keychain"
+  case server = "Server"
   case compatibility = "Compatibility"
   case commands = "Commands"
 }
@@ -115,6 +116,15 @@ let package = Package(
       targets: [
         "KeychainCredentials", "KeychainHelpers", "KeychainSecrets", "KeychainStores",
       ]),
+    .library(name: "ConfigurationKeychain", targets: ["ConfigurationKeychain", "Keychain"]),
+    .library(
+      name: "ConfigurationPreferences",
+      targets: ["ConfigurationPreferences", "PreferencesCore", "PreferencesDurable"]),
+    .library(
+      name: "ServiceLifecyclePreferences",
+      targets: [
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "ServiceLifecyclePreferences",
+      ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .library(name: "PreferenceCommands", targets: ["PreferenceCommands"]),
     // For tests of credential stores; it imports Swift Testing.
@@ -130,12 +140,24 @@ let package = Package(
     .trait(
       name: "RecordPreferences",
       description: "Rows of a database as preferences, in PrephirencesRecords; brings GRDB."),
+    .trait(
+      name: "ConfigurationSupport",
+      description: "Providers for swift-configuration, in ConfigurationKeychain and "
+        + "ConfigurationPreferences; brings that package."),
+    .trait(
+      name: "ServiceLifecycleSupport",
+      description: "Shared preferences as a service, in ServiceLifecyclePreferences; brings "
+        + "swift-service-lifecycle, swift-log and swift-metrics."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     // Only with a trait: without it, they are not even downloaded.
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.3"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
   ],
@@ -207,6 +229,36 @@ let package = Package(
     target(
       .keychain, "KeychainTesting",
       ["KeychainCredentials", "KeychainSecrets", "PrephirencesSystem"]),
+
+    // Server: what packages of Swift on servers ask for, each with a trait
+    target(
+      .server, "ConfigurationValues",
+      [
+        "PreferencesCore", "PrephirencesSystem",
+        .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
+      ]),
+    target(
+      .server, "ConfigurationKeychain",
+      [
+        "ConfigurationValues", "Keychain", "KeychainCredentials", "KeychainSecrets",
+        "KeychainVault", "PrephirencesSystem",
+        .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
+      ]),
+    target(
+      .server, "ConfigurationPreferences",
+      [
+        "ConfigurationValues", "PreferencesCore", "PreferencesDurable", "PrephirencesSystem",
+        .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
+      ]),
+    target(
+      .server, "ServiceLifecyclePreferences",
+      [
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared",
+        .product("Logging", of: "swift-log", if: "ServiceLifecycleSupport"),
+        .product("Metrics", of: "swift-metrics", if: "ServiceLifecycleSupport"),
+        .product(
+          "ServiceLifecycle", of: "swift-service-lifecycle", if: "ServiceLifecycleSupport"),
+      ]),
 
     // Compatibility: the APIs of other libraries, and Foundation's
     target(.compatibility, "Prephirences", ["PreferencesCore", "PrephirencesSystem"]),
@@ -344,6 +396,15 @@ let package = Package(
       settings: [
         .enableUpcomingFeature("MemberImportVisibility"), .swiftLanguageMode(.v5),
       ]),
+    tests(
+      "ConfigurationTests",
+      [
+        "ConfigurationKeychain", "ConfigurationPreferences", "ConfigurationValues", "Keychain",
+        "KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "PrephirencesSystem",
+        .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
+        .product("ConfigurationTesting", of: "swift-configuration", if: "ConfigurationSupport"),
+      ]),
     tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
     tests(
       "KeychainCommandsTests",
@@ -443,6 +504,19 @@ let package = Package(
       "PrephirencesTests",
       ["CoreClient", "PreferencesCore", "PreferencesTool", "Prephirences", "TestPrograms"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
+    tests(
+      "ServiceLifecyclePreferencesTests",
+      [
+        "EtcdTesting", "PreferencesCore", "PreferencesDurable", "PreferencesShared",
+        "ServiceLifecyclePreferences",
+        .product("Logging", of: "swift-log", if: "ServiceLifecycleSupport"),
+        .product("Metrics", of: "swift-metrics", if: "ServiceLifecycleSupport"),
+        .product("MetricsTestKit", of: "swift-metrics", if: "ServiceLifecycleSupport"),
+        .product(
+          "ServiceLifecycle", of: "swift-service-lifecycle", if: "ServiceLifecycleSupport"),
+        .product(
+          "ServiceLifecycleTestKit", of: "swift-service-lifecycle", if: "ServiceLifecycleSupport"),
+      ]),
     tests(
       "SwiftyUserDefaultsTests",
       ["PreferencesDurable", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),

@@ -147,7 +147,8 @@ package final class PostponedQuestion: Sendable {
       .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
   }
 
-  private func take() -> (@Sendable () throws(KeychainError) -> Void)? {
+  /// Returns what must be done before the operation is repeated, once; `nil` if nothing was recorded.
+  package func take() -> (@Sendable () throws(KeychainError) -> Void)? {
     question.withLock { question in
       defer { question = nil }
       return question

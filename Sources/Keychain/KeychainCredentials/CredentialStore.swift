@@ -222,6 +222,20 @@ public struct StoredSecret: ~Copyable, Sendable {
   public consuming func takeSecret() -> SecretBytes { secret }
 }
 
+/// A secret with its credential and several owners.
+package struct SharedStoredSecret: Sendable {
+  package let credential: Credential
+  package let secret: SharedSecret
+
+  package init(_ stored: consuming StoredSecret) {
+    credential = stored.credential
+    secret = SharedSecret(stored.takeSecret())
+  }
+}
+
+/// A secret that was read, `nil` if there was none, or why it could not be read.
+package typealias ReadSecret = Result<SharedStoredSecret?, KeychainError>
+
 /// The result of a search.
 public struct CredentialSearchResult: Hashable, Sendable {
   /// The credentials that could be read, ordered by the bytes of their identities.

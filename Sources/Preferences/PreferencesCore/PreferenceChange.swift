@@ -96,7 +96,7 @@ public struct PreferenceChange: @unchecked Sendable {
 /// Compares text by bytes and numbers by bits, so that values that are stored differently are
 /// different, and not-a-number equals itself. Values that cannot be compared, or exceed the nesting
 /// depth of property lists, are different.
-func areSame(_ one: Any?, _ other: Any?, depth: Int = 0) -> Bool {
+package func areSame(_ one: Any?, _ other: Any?, depth: Int = 0) -> Bool {
   switch (unwrapped(one), unwrapped(other)) {
   case (nil, nil): true
   case (let one?, let other?): areSameValues(one, other, depth)

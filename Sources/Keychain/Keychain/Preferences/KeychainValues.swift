@@ -436,7 +436,7 @@ extension KeychainPreferences {
 }
 
 /// Returns an error as that of the keychain; inside, there are no others.
-func keychainError(_ error: any Error) -> KeychainError {
+package func keychainError(_ error: any Error) -> KeychainError {
   error as? KeychainError
     ?? KeychainError(.internalFailure, "the store failed with the error \(type(of: error))")
 }

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainSecrets
 internal import PreferencesCore
 
@@ -135,6 +135,16 @@ extension StoredValue {
   func unreadable(as type: String, because reason: String? = nil) -> KeychainError {
     let message = "\(subject) cannot be read as the type \(type)"
     return .undecodable(reason.map { "\(message): \($0)" } ?? message)
+  }
+}
+
+extension Credential {
+  /// Returns the array or dictionary of a secret that was stored as one; `nil` if it is anything else.
+  package func collection(_ secret: SharedSecret) throws(KeychainError) -> Any? {
+    let value = StoredValue(identity: identity, contentType: contentType, secret: secret)
+    guard value.mediaType?.name == StoredMediaType.json else { return nil }
+    let collection = try value.value()
+    return collection is Data ? nil : collection
   }
 }
 

@@ -37,6 +37,61 @@ extension Vault {
     return found
   }
 
+  /// Returns a secret that several owners share.
+  package func sharedSecret(
+    for identity: CredentialIdentity
+  ) throws(KeychainError) -> SharedStoredSecret? {
+    guard let secret = try secret(for: identity) else { return nil }
+    return SharedStoredSecret(secret)
+  }
+
+  /// Returns secrets as they are at one moment, or why each cannot be read.
+  ///
+  /// The error is thrown if not even the names can be looked up.
+  package func sharedSecrets(
+    for identities: [CredentialIdentity]
+  ) throws(KeychainError) -> [ReadSecret] {
+    guard let session = try session() else { return identities.map { _ in .success(nil) } }
+    do throws(KeychainError) {
+      return try secrets(for: identities, session, unless: nil)
+    } catch {
+      // Those that need no more keys can still be read.
+      return try secrets(for: identities, session, unless: error)
+    }
+  }
+
+  /// Items whose keys are not at hand are asked for, or fail with `failure`.
+  private func secrets(
+    for identities: [CredentialIdentity], _ session: VaultSession, unless failure: KeychainError?
+  ) throws(KeychainError) -> [ReadSecret] {
+    try session.read(.nothing) { contents, sealing throws(KeychainError) in
+      var found: [ReadSecret] = []
+      var needed = Accessibility.UnlockRequirement.nothing
+      var used = needed
+      for identity in identities {
+        found.append(
+          ReadSecret { () throws(KeychainError) in
+            let name = "\(identity)"
+            let item = try contents.item(sealing.id(of: identity), sealing.keys, name: name)
+            guard let item else { return nil }
+            if !sealing.isOfOtherDevice(item.entry), !sealing.keys.satisfies(item.requirement) {
+              if let failure { throw failure }
+              needed = max(needed, item.requirement)
+              return nil
+            }
+            used = max(used, item.requirement)
+            return SharedStoredSecret(
+              StoredSecret(
+                credential: try sealing.credential(of: item, name: name),
+                secret: try sealing.secret(of: item, in: contents, name: name)))
+          })
+      }
+      guard needed == .nothing else { return .again(needed) }
+      if used == .unlockedNow { unlocker.touch(contents.head) }
+      return .done(found)
+    }
+  }
+
   /// Searches; see the protocol.
   ///
   /// Locked items are counted, and nobody is asked for a passphrase to open them. A secret from an

@@ -52,8 +52,8 @@ public final class Vault: CredentialStore {
   }
 
   /// Creates a second handle that shares everything with another one and postpones its questions.
-  init(_ vault: Vault, _ postponed: PostponedUnlocking) {
-    configuration = vault.configuration
+  private init(_ vault: Vault, _ configuration: Configuration, _ postponed: PostponedUnlocking) {
+    self.configuration = configuration
     file = vault.file
     unlocker = vault.unlocker
     observers = vault.observers
@@ -93,7 +93,14 @@ public final class Vault: CredentialStore {
 extension Vault {
   /// Returns this vault with operations that neither ask nor hash; see the protocol.
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
-    Vault(self, PostponedUnlocking(question))
+    Vault(self, configuration, PostponedUnlocking(question))
+  }
+
+  /// Returns this vault with operations that neither ask nor hash, and wait for others for a time.
+  package func postponing(_ question: PostponedQuestion, waiting time: Duration) -> Vault {
+    var configuration = configuration
+    configuration.deadline = min(time, configuration.deadline)
+    return Vault(self, configuration, PostponedUnlocking(question))
   }
 
   /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.

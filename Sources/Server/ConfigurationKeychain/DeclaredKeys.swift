@@ -1,0 +1,89 @@
+#if ConfigurationSupport
+internal import Configuration
+internal import ConfigurationValues
+internal import FoundationEssentials
+internal import Keychain
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import PrephirencesSystem
+
+/// A key that a provider answers for, with its credential.
+struct DeclaredKey: Sendable {
+  /// The components of the key, with full stops between them; the account.
+  let name: String
+  let identity: CredentialIdentity
+
+  /// The text that `prefs keychain read` takes.
+  let reference: String
+
+  /// Returns the result for what was read; the secret has not expired, or may have.
+  func result(_ read: ReadSecret, _ type: ConfigType) throws(KeychainError) -> LookupResult {
+    guard let secret = try read.get() else { return LookupResult(encodedKey: reference, value: nil) }
+    let content = try secret.content(as: type, key: name)
+    return LookupResult(encodedKey: reference, value: ConfigValue(content, isSecret: true))
+  }
+}
+
+/// The keys that a provider answers for; they compare as bytes.
+struct DeclaredKeys: Sendable {
+  private let keys: [DeclaredKey]
+  private let indices: [[UInt8]: Int]
+
+  init(_ keys: [AbsoluteConfigKey], service: String) throws(KeychainError) {
+    var (declared, indices): ([DeclaredKey], [[UInt8]: Int]) = ([], [:])
+    for name in keys.map(\.valueName) where indices[Array(name.utf8)] == nil {
+      guard !name.isEmpty else {
+        throw KeychainError(.invalidArgument, "a key of the provider is empty")
+      }
+      let identity = CredentialIdentity.genericPassword(service: service, account: name)
+      indices[Array(name.utf8)] = declared.count
+      declared.append(
+        DeclaredKey(
+          name: name, identity: identity, reference: "\(CredentialReference(identity))"))
+    }
+    (self.keys, self.indices) = (declared, indices)
+  }
+
+  var identities: [CredentialIdentity] { keys.map(\.identity) }
+
+  subscript(key: AbsoluteConfigKey) -> DeclaredKey? { index(of: key).map { keys[$0] } }
+
+  /// The place of a key among ``identities``.
+  func index(of key: AbsoluteConfigKey) -> Int? { indices[Array(key.valueName.utf8)] }
+
+  subscript(index: Int) -> DeclaredKey { keys[index] }
+}
+
+extension LookupResult {
+  /// The result for a key that a provider does not answer for.
+  init(undeclared key: AbsoluteConfigKey) { self.init(encodedKey: key.valueName, value: nil) }
+}
+
+extension SharedStoredSecret {
+  /// The secret, or the error for one that has expired.
+  var unexpired: Result<Self, KeychainError> {
+    guard credential.isExpired() else { return .success(self) }
+    return .failure(
+      KeychainError(
+        .expired, "the credential \(credential.identity) has expired",
+        recovery: "store a new secret"))
+  }
+
+  /// Converts the secret; `key` names it in errors, which never contain it.
+  func content(as type: ConfigType, key: String) throws(KeychainError) -> ConfigContent {
+    if type == .bytes { return .bytes(secret.bytes.withBytes { $0.array }) }
+    let value: Any? =
+      if let collection = try credential.collection(secret) { collection } else {
+        secret.bytes.withBytes { $0.text }
+      }
+    guard let content = value.flatMap({ ConfigContent($0, as: type) }) else {
+      throw KeychainError(
+        .undecodable,
+        "the secret \(credential.identity) of the key '\(key)' is not a value of the type "
+          + type.rawValue,
+        recovery: "store another one, or read it as the type that it has")
+    }
+    return content
+  }
+}
+#endif

@@ -1,0 +1,70 @@
+#if ConfigurationSupport
+public import Configuration
+internal import ConfigurationValues
+internal import KeychainCredentials
+internal import KeychainVault
+
+extension KeychainProvider {
+  /// Hands out the present value of a key, and then each change, whoever makes it.
+  ///
+  /// Changes by other processes are noticed when they are made, without polling. If several are made while
+  /// the handler is busy, it gets the last one. A failure is an element, once until something else happens;
+  /// an expiry is one, too. While the vault is locked or in use, it is looked at every two seconds. For
+  /// comparison, a keyed hash of the value is kept, and not the value.
+  ///
+  /// - Parameters:
+  ///   - key: The key; one that is not declared is `nil`, and never changes.
+  ///   - type: The type of the value.
+  ///   - updatesHandler: Gets the values; the sequence ends with its task.
+  /// - Returns: What the handler returns.
+  /// - Throws: What the handler throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if the task
+  ///   was cancelled before.
+  public func watchValue<Return: ~Copyable>(
+    forKey key: AbsoluteConfigKey, type: ConfigType,
+    updatesHandler: (
+      ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>
+    ) async throws -> Return
+  ) async throws -> Return {
+    guard let declared = declared[key] else {
+      return try await watchValueFromValue(forKey: key, type: type, updatesHandler: updatesHandler)
+    }
+    let watch = try await SecretWatch(vault) { $0 == declared.identity }
+    defer { watch.end() }
+    let updates = ChangingElements(after: watch.signals.stream) { [self] in
+      let secret = await fetchSecret(of: declared.identity)
+      watch.lookAgain([secret], allowsExpired: allowsExpired)
+      do throws(KeychainError) {
+        let result = try declared.result(secret, type)
+        return (Result<_, any Error>.success(result), marks.mark(of: secret))
+      } catch {
+        return (.failure(error), .failure(error.code))
+      }
+    }
+    return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+  }
+
+  /// Hands out the present snapshot, and then one after each change of a declared key.
+  ///
+  /// The changes of one transaction are one snapshot; see ``watchValue(forKey:type:updatesHandler:)``.
+  ///
+  /// - Parameter updatesHandler: Gets the snapshots; the sequence ends with its task.
+  /// - Returns: What the handler returns.
+  /// - Throws: As ``watchValue(forKey:type:updatesHandler:)``.
+  public func watchSnapshot<Return: ~Copyable>(
+    updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
+  ) async throws -> Return {
+    let identities = declared.identities
+    let watch = try await SecretWatch(vault) { identities.contains($0) }
+    defer { watch.end() }
+    let updates = ChangingElements(after: watch.signals.stream) { [self] in
+      let read = await vault.reading { vault throws(KeychainError) in
+        try vault.sharedSecrets(for: identities)
+      }
+      let snapshot = snapshot(of: read)
+      watch.lookAgain(snapshot.secrets, allowsExpired: allowsExpired)
+      return (snapshot as any ConfigSnapshot, snapshot.secrets.map(marks.mark(of:)))
+    }
+    return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+  }
+}
+#endif

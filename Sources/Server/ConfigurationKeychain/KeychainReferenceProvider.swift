@@ -1,0 +1,278 @@
+#if ConfigurationSupport
+public import Configuration
+internal import ConfigurationValues
+internal import Keychain
+internal import KeychainCredentials
+internal import KeychainSecrets
+public import KeychainVault
+internal import PrephirencesSystem
+
+extension ConfigProvider {
+  /// Returns this provider with references to credentials resolved in some of its values.
+  ///
+  /// ```swift
+  /// // The file has "database": {"password": "keychain://com.example.server/db"}.
+  /// let file = try await FileProvider<JSONSnapshot>(filePath: "/etc/server.json")
+  ///   .resolvingKeychainReferences(keys: ["database.password"], services: ["com.example.server"])
+  /// ```
+  ///
+  /// Call it on a provider whose values are the program's own: who writes them makes the program read the
+  /// credentials that they name. Values of preferences that are shared with other machines are refused.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys whose values are resolved, as this provider has them: call this before
+  ///     `prefixKeys(with:)` and `mapKeys(_:)`.
+  ///   - services: The services and servers that references may name. A reference to any other is refused; so
+  ///     is every reference if there are none.
+  ///   - vault: The vault with the credentials.
+  /// - Returns: The provider.
+  public func resolvingKeychainReferences(
+    keys: [AbsoluteConfigKey], services: [String] = [], vault: Vault = Vault()
+  ) -> KeychainReferenceProvider<Self> {
+    KeychainReferenceProvider(self, keys: keys, services: services, vault: vault)
+  }
+}
+
+/// A configuration provider that resolves references to credentials in the values of another one.
+///
+/// Create it with `resolvingKeychainReferences(keys:services:vault:)`.
+///
+/// If the value of a declared key is text that begins with `keychain:` or `keychain+`, it is a reference, and
+/// the result is what it refers to: secret, and converted from the text of the credential to the type that
+/// was asked for. Other values, and those of other keys, are those of the other provider. References in
+/// arrays are not resolved.
+///
+/// A declared key never returns a reference. If the reference is malformed, names a service or an access group
+/// that is not allowed, or comes from preferences that are shared with other machines, or if there is no such
+/// credential, reading throws ``KeychainError``; so does a vault that is locked or damaged, or a credential
+/// that has expired. An `optional` reference to an absent credential is empty text. As with
+/// ``KeychainProvider``, read these values with `requiredString(forKey:)` or `fetchString(forKey:)`: the
+/// reader of swift-configuration takes the errors of its other methods for absent values.
+public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvider {
+  /// The provider that has the references.
+  public let upstream: Upstream
+
+  /// The services and servers that references may name.
+  public let services: [String]
+
+  /// The vault with the credentials.
+  public let vault: Vault
+
+  private let keys: [[UInt8]: AbsoluteConfigKey]
+  private let promptReader: PromptReader
+
+  init(_ upstream: Upstream, keys: [AbsoluteConfigKey], services: [String], vault: Vault) {
+    self.upstream = upstream
+    self.services = services
+    self.vault = vault
+    self.keys = Dictionary(keys.map { (Array($0.valueName.utf8), $0) }) { first, _ in first }
+    promptReader = PromptReader(vault)
+  }
+
+  /// The name of the provider, with that of the other one.
+  public var providerName: String { "KeychainReferenceProvider[\(upstream.providerName)]" }
+
+  /// Returns the value of a key, or what it refers to.
+  ///
+  /// It waits for the vault no longer than ``KeychainProvider/value(forKey:type:)``.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - type: The type of the value.
+  /// - Returns: The value; `nil` if there is none.
+  /// - Throws: The error of the other provider; ``KeychainError`` with ``KeychainError/Code/refused`` if the
+  ///   reference is not allowed, ``KeychainError/Code/invalidArgument`` if it is malformed,
+  ///   ``KeychainError/Code/notFound`` if there is no such credential,
+  ///   ``KeychainError/Code/undecodable`` if it is not a value of the type, or as
+  ///   ``KeychainProvider/value(forKey:type:)``.
+  public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+    guard isDeclared(key) else { return try upstream.value(forKey: key, type: type) }
+    return try ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
+      let text = Result { try upstream.value(forKey: key, type: .string) }
+      guard let reference = try reference(in: text, key) else {
+        return try type == .string ? text.get() : upstream.value(forKey: key, type: type)
+      }
+      return try reference.result(promptReader.read(reference.read), type)
+    }
+  }
+
+  /// Returns the value of a key, or what it refers to, and waits for other processes until the deadline of the
+  /// vault.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - type: The type of the value.
+  /// - Returns: The value; `nil` if there is none.
+  /// - Throws: As ``value(forKey:type:)``.
+  public func fetchValue(
+    forKey key: AbsoluteConfigKey, type: ConfigType
+  ) async throws -> LookupResult {
+    guard isDeclared(key) else { return try await upstream.fetchValue(forKey: key, type: type) }
+    return try await ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
+      var text: Result<LookupResult, any Error>
+      do {
+        text = .success(try await upstream.fetchValue(forKey: key, type: .string))
+      } catch {
+        text = .failure(error)
+      }
+      guard let reference = try reference(in: text, key) else {
+        guard type != .string else { return try text.get() }
+        return try await upstream.fetchValue(forKey: key, type: type)
+      }
+      return try reference.result(await vault.reading(reference.read), type)
+    }
+  }
+
+  /// Hands out the present value of a key, or what it refers to, and then each change of either.
+  ///
+  /// As ``KeychainProvider/watchValue(forKey:type:updatesHandler:)``, but an expiry is noticed with the next
+  /// change.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - type: The type of the value.
+  ///   - updatesHandler: Gets the values; the sequence ends with its task.
+  /// - Returns: What the handler returns.
+  /// - Throws: What the handler and the other provider throw.
+  public func watchValue<Return: ~Copyable>(
+    forKey key: AbsoluteConfigKey, type: ConfigType,
+    updatesHandler: (
+      ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>
+    ) async throws -> Return
+  ) async throws -> Return {
+    guard isDeclared(key) else {
+      return try await upstream.watchValue(forKey: key, type: type, updatesHandler: updatesHandler)
+    }
+    let watch = try await SecretWatch(vault) { _ in true }
+    defer { watch.end() }
+    let marks = try SecretMarks()
+    let updates = ChangingElements(after: watch.signals.stream) {
+      do {
+        let result = try await fetchValue(forKey: key, type: type)
+        return (Result<_, any Error>.success(result), try marks.mark(of: result))
+      } catch {
+        watch.lookAgain([.failure(keychainError(error))], allowsExpired: true)
+        return (.failure(error), .failure(keychainError(error).code))
+      }
+    }
+    return try await upstream.watchValue(forKey: key, type: .string) { changes in
+      async let _: Void = { for await _ in changes { watch.signals.send() } }()
+      return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+    }
+  }
+
+  /// Returns the values of the other provider as they are now, with what the declared keys refer to.
+  ///
+  /// - Returns: The snapshot, whose methods throw as those of the provider.
+  public func snapshot() -> any ConfigSnapshot {
+    let snapshot = KeychainReferenceSnapshot(upstream.snapshot(), of: self)
+    return snapshot.resolved(by: promptReader.read(snapshot.read))
+  }
+
+  /// Hands out the present snapshot, and then one after each change of the other provider or of a secret.
+  ///
+  /// - Parameter updatesHandler: Gets the snapshots; the sequence ends with its task.
+  /// - Returns: What the handler returns.
+  /// - Throws: What the handler and the other provider throw.
+  public func watchSnapshot<Return: ~Copyable>(
+    updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
+  ) async throws -> Return {
+    let watch = try await SecretWatch(vault) { _ in true }
+    defer { watch.end() }
+    let marks = try SecretMarks()
+    return try await upstream.watchSnapshot { changes in
+      let latest = LatestSnapshot()
+      async let _: Void = {
+        for await snapshot in changes {
+          latest.set(KeychainReferenceSnapshot(snapshot, of: self))
+          watch.signals.send()
+        }
+      }()
+      let updates = ChangingElements<any ConfigSnapshot, ReferenceSnapshotMark>(
+        after: watch.signals.stream
+      ) {
+        guard let (number, unresolved) = latest.get() else { return nil }
+        let snapshot = unresolved.resolved(by: await vault.reading(unresolved.read))
+        watch.lookAgain(snapshot.failures.map(ReadSecret.failure), allowsExpired: true)
+        let mark = ReferenceSnapshotMark(number: number, secrets: snapshot.marks(by: marks))
+        return (snapshot, mark)
+      }
+      return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+    }
+  }
+}
+
+extension KeychainReferenceProvider: CustomStringConvertible {
+  /// The name of the provider and the number of its declared keys.
+  public var description: String { "\(providerName)[\(keys.count) keys]" }
+}
+
+extension KeychainReferenceProvider {
+  var declaredKeys: some Collection<AbsoluteConfigKey> { keys.values }
+
+  private func isDeclared(_ key: AbsoluteConfigKey) -> Bool {
+    keys[Array(key.valueName.utf8)] != nil
+  }
+
+  /// Returns the reference that a key's value is; `nil` if it is none.
+  func reference(
+    in found: Result<LookupResult, any Error>, _ key: AbsoluteConfigKey
+  ) throws(KeychainError) -> FoundReference? {
+    guard case .success(let found) = found, case .string(let text)? = found.value?.content,
+      CredentialReference.isReference(text)
+    else { return nil }
+    let name = key.valueName
+    let reference: CredentialReference
+    do throws(KeychainError) {
+      reference = try CredentialReference(text)
+    } catch {
+      throw KeychainError(
+        error.code, "the value of '\(name)': \(error.message)", recovery: error.recovery)
+    }
+    guard services.contains(where: { reference.belongs(to: $0, defaultService: "") }) else {
+      throw KeychainError(
+        .refused,
+        "the value of '\(name)' refers to '\(reference.serviceName(default: ""))', which the program has "
+          + "not allowed",
+        recovery: "refer to a credential of a service that the program allows")
+    }
+    guard reference.accessGroup.isEmpty else {
+      throw KeychainError(
+        .refused, "the value of '\(name)' refers to an access group, which the program has not allowed",
+        recovery: "refer to a credential without an access group")
+    }
+    return FoundReference(key: name, encodedKey: found.encodedKey, reference: reference)
+  }
+}
+
+/// A reference that is allowed, and where it was found.
+struct FoundReference: Sendable {
+  let key: String
+  let encodedKey: String
+  let reference: CredentialReference
+
+  /// Returns what it refers to.
+  func read(_ vault: Vault) throws(KeychainError) -> SharedSecret {
+    SharedSecret(try ReferenceResolver(store: vault, defaultService: "").resolve(reference))
+  }
+
+  /// Converts what was read.
+  func result(
+    _ read: Result<SharedSecret, KeychainError>, _ type: ConfigType
+  ) throws(KeychainError) -> LookupResult {
+    let secret = try read.get()
+    let content: ConfigContent? =
+      if type == .bytes {
+        .bytes(secret.bytes.withBytes { $0.array })
+      } else {
+        secret.bytes.withBytes { $0.text }.flatMap { ConfigContent($0, as: type) }
+      }
+    guard let content else {
+      throw KeychainError(
+        .undecodable, "what the value of '\(key)' refers to is not a value of the type \(type.rawValue)",
+        recovery: "store another secret, or read it as the type that it has")
+    }
+    return LookupResult(encodedKey: encodedKey, value: ConfigValue(content, isSecret: true))
+  }
+}
+#endif

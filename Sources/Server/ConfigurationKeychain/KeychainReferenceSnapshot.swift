@@ -1,0 +1,100 @@
+#if ConfigurationSupport
+internal import Configuration
+internal import ConfigurationValues
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+internal import PrephirencesSystem
+
+/// A snapshot of another provider, with the secrets to which its declared keys refer, in guarded memory.
+struct KeychainReferenceSnapshot: ConfigSnapshot {
+  typealias Secrets = [[UInt8]: Result<SharedSecret, KeychainError>]
+
+  let providerName: String
+  private let upstream: any ConfigSnapshot
+  private let declared: Set<[UInt8]>
+  private var references: [[UInt8]: Result<FoundReference, KeychainError>] = [:]
+  private var secrets: Secrets = [:]
+
+  /// Creates a snapshot whose references are not resolved yet.
+  init(_ upstream: any ConfigSnapshot, of provider: KeychainReferenceProvider<some ConfigProvider>) {
+    self.upstream = upstream
+    providerName = provider.providerName
+    let keys = provider.declaredKeys
+    declared = Set(keys.map { Array($0.valueName.utf8) })
+    for key in keys {
+      let text = ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
+        Result { try upstream.value(forKey: key, type: .string) }
+      }
+      let name = Array(key.valueName.utf8)
+      do throws(KeychainError) {
+        if let found = try provider.reference(in: text, key) { references[name] = .success(found) }
+      } catch {
+        references[name] = .failure(error)
+      }
+    }
+  }
+
+  /// Reads what the references refer to.
+  func read(_ vault: Vault) throws(KeychainError) -> Secrets {
+    var secrets: Secrets = [:]
+    for case (let name, .success(let reference)) in references {
+      let secret = Result { () throws(KeychainError) in try reference.read(vault) }
+      // The next one would wait as long.
+      if case .failure(let error) = secret, error.code == .busy || error.code == .timedOut { throw error }
+      secrets[name] = secret
+    }
+    return secrets
+  }
+
+  /// Returns the snapshot with what was read.
+  func resolved(by read: Result<Secrets, KeychainError>) -> Self {
+    var snapshot = self
+    snapshot.secrets =
+      switch read {
+      case .success(let secrets): secrets
+      case .failure(let error): references.mapValues { _ in .failure(error) }
+      }
+    return snapshot
+  }
+
+  /// Why secrets could not be read.
+  var failures: [KeychainError] {
+    secrets.values.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+  }
+
+  /// What tells the secrets from those before.
+  func marks(by marks: SecretMarks) -> [[UInt8]: SecretMark] { secrets.mapValues(marks.mark(of:)) }
+
+  func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+    let name = Array(key.valueName.utf8)
+    if let reference = references[name] {
+      let found = try reference.get()
+      if let secret = secrets[name] { return try found.result(secret, type) }
+    }
+    guard declared.contains(name) else { return try upstream.value(forKey: key, type: type) }
+    return try ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
+      try upstream.value(forKey: key, type: type)
+    }
+  }
+}
+
+/// The last of another provider's snapshots, with its number.
+final class LatestSnapshot: Sendable {
+  private let latest = PosixMutex<(number: Int, snapshot: KeychainReferenceSnapshot)?>(nil)
+
+  func set(_ snapshot: KeychainReferenceSnapshot) {
+    latest.withLock { $0 = (($0?.number ?? 0) + 1, snapshot) }
+  }
+
+  /// `nil` before the first one.
+  func get() -> (number: Int, snapshot: KeychainReferenceSnapshot)? { latest.withLock { $0 } }
+}
+
+/// What tells a snapshot from the one before.
+struct ReferenceSnapshotMark: Equatable, Sendable {
+  /// The number of the other provider's snapshot.
+  let number: Int
+  let secrets: [[UInt8]: SecretMark]
+}
+#endif

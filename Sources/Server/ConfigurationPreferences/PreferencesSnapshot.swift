@@ -1,0 +1,61 @@
+#if ConfigurationSupport
+internal import Configuration
+internal import ConfigurationValues
+internal import PreferencesCore
+internal import PreferencesDurable
+
+/// The values of preferences at one moment.
+///
+/// Unchecked because preference values do not change in place once set.
+struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
+  private let provider: PreferencesProvider
+  private var values: [[UInt8]: Any] = [:]
+
+  /// Why the values of some keys cannot be read.
+  private var failures: [[UInt8]: PreferencesError] = [:]
+
+  /// Why nothing is known of other keys.
+  private var failure: (any Error)?
+
+  init(of provider: PreferencesProvider) {
+    self.provider = provider
+    do {
+      if let durable = (provider.preferences as? any DurablePreferencesType)?.durable {
+        let read = try durable.fetchReadablePairs()
+        for (key, value) in read.pairs { values[Array(key.utf8)] = value }
+        for (key, failure) in read.unreadable { failures[Array(key.utf8)] = failure }
+        failure = read.importFailure
+      } else {
+        for (key, value) in try provider.preferences.fetchedDictionary() {
+          values[Array(key.utf8)] = value
+        }
+      }
+    } catch {
+      failure = error
+    }
+  }
+
+  var providerName: String { provider.providerName }
+
+  func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+    let name = key.valueName
+    let bytes = Array(name.utf8)
+    if let failure = failures[bytes] { throw failure }
+    if let value = values[bytes] { return try provider.result(value, name, type) }
+    if let failure { throw failure }
+    return LookupResult(encodedKey: name, value: nil)
+  }
+}
+
+extension PreferencesSnapshot: Equatable {
+  static func == (one: Self, other: Self) -> Bool {
+    one.values.count == other.values.count && one.failures == other.failures
+      && one.failure.map { "\($0)" } == other.failure.map { "\($0)" }
+      && one.values.allSatisfy { areSame($1, other.values[$0]) }
+  }
+}
+
+extension PreferencesSnapshot: CustomStringConvertible {
+  var description: String { "\(providerName)[\(values.count) values]" }
+}
+#endif

@@ -1,0 +1,81 @@
+#if ConfigurationSupport
+/// Elements that are read after each signal, without those that are the same as the one before.
+///
+/// What was read is handed out at once, and only its mark is kept. Several signals before a reader is ready
+/// are one.
+package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: AsyncSequence, Sendable {
+  package typealias Failure = Never
+
+  private let signals: AsyncStream<Void>
+  private let read: @Sendable () async -> (element: Element, mark: Mark)?
+
+  /// Creates a sequence that ends with the signals, or with its task.
+  ///
+  /// `read` returns `nil` if there is no element yet.
+  package init(
+    after signals: AsyncStream<Void>,
+    read: @escaping @Sendable () async -> (element: Element, mark: Mark)?
+  ) {
+    self.signals = signals
+    self.read = read
+  }
+
+  package func makeAsyncIterator() -> Iterator {
+    Iterator(signals: signals.makeAsyncIterator(), read: read)
+  }
+
+  package struct Iterator: AsyncIteratorProtocol {
+    fileprivate var signals: AsyncStream<Void>.Iterator
+    fileprivate let read: @Sendable () async -> (element: Element, mark: Mark)?
+    private var last: Mark?
+
+    fileprivate init(
+      signals: AsyncStream<Void>.Iterator,
+      read: @escaping @Sendable () async -> (element: Element, mark: Mark)?
+    ) {
+      self.signals = signals
+      self.read = read
+    }
+
+    package mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async -> Element? {
+      while await signals.next(isolation: actor) != nil {
+        let found = await read()
+        // A read that was cancelled is no change.
+        guard !Task.isCancelled else { return nil }
+        guard let found, found.mark != last else { continue }
+        last = found.mark
+        return found.element
+      }
+      return nil
+    }
+  }
+}
+
+/// Signals for ``ChangingElements``, of which one is kept while nobody waits.
+package struct ChangeSignals: Sendable {
+  package let stream: AsyncStream<Void>
+  private let continuation: AsyncStream<Void>.Continuation
+
+  /// Creates signals, of which the first is there: it is for the present element.
+  package init() {
+    (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    continuation.yield()
+  }
+
+  package func send() { continuation.yield() }
+
+  package func end() { continuation.finish() }
+}
+
+/// How providers that resolve references look up texts.
+package enum ReferenceLookup {
+  /// Tells which texts are references, to the providers that are asked for them; `nil` if they are not
+  /// resolved.
+  ///
+  /// A provider that cannot vouch for such a text throws. The value is bound to the task, since other
+  /// providers may lie between both, such as those that change keys.
+  @TaskLocal package static var isReference: (@Sendable (String) -> Bool)?
+}
+#endif
