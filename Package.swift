@@ -241,7 +241,7 @@ let package = Package(
       .server, "ConfigurationKeychain",
       [
         "ConfigurationValues", "Keychain", "KeychainCredentials", "KeychainSecrets",
-        "KeychainVault", "PrephirencesSystem",
+        "KeychainVault", "PrephirencesSystem", systemPackage,
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),
     target(
@@ -399,9 +399,8 @@ let package = Package(
     tests(
       "ConfigurationTests",
       [
-        "ConfigurationKeychain", "ConfigurationPreferences", "ConfigurationValues", "Keychain",
-        "KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
-        "PreferencesCore", "PreferencesDurable", "PreferencesShared", "PrephirencesSystem",
+        "ConfigurationKeychain", "ConfigurationPreferences", "KeychainVaultTesting",
+        "PreferencesShared", "PrephirencesSystem",
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
         .product("ConfigurationTesting", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),
@@ -507,10 +506,8 @@ let package = Package(
     tests(
       "ServiceLifecyclePreferencesTests",
       [
-        "EtcdTesting", "PreferencesCore", "PreferencesDurable", "PreferencesShared",
-        "ServiceLifecyclePreferences",
+        "EtcdTesting", "PreferencesShared", "PrephirencesSystem", "ServiceLifecyclePreferences",
         .product("Logging", of: "swift-log", if: "ServiceLifecycleSupport"),
-        .product("Metrics", of: "swift-metrics", if: "ServiceLifecycleSupport"),
         .product("MetricsTestKit", of: "swift-metrics", if: "ServiceLifecycleSupport"),
         .product(
           "ServiceLifecycle", of: "swift-service-lifecycle", if: "ServiceLifecycleSupport"),

@@ -113,6 +113,7 @@ extension CredentialStore {
 /// repeated.
 package final class PostponedQuestion: Sendable {
   private let question = PosixMutex<(@Sendable () throws(KeychainError) -> Void)?>(nil)
+  private let refusal = PosixMutex<KeychainError?>(nil)
 
   /// Whether a provider must not show even the dialog that is part of a change.
   ///
@@ -123,13 +124,17 @@ package final class PostponedQuestion: Sendable {
 
   /// Records what must be done before the operation is repeated.
   ///
-  /// Returns the error of the operation, which is not reported.
+  /// Returns the error of the operation, which is not reported unless it was given to ``refuse(with:)``.
   package func postpone(
     _ question: @escaping @Sendable () throws(KeychainError) -> Void
   ) -> KeychainError {
+    if let refusal = refusal.withLock({ $0 }) { return refusal }
     self.question.withLock { $0 = question }
     return KeychainError(.busy, "something must be asked first")
   }
+
+  /// Records nothing from now on, and lets operations that would have to wait fail with an error.
+  package func refuse(with error: KeychainError) { refusal.withLock { $0 = error } }
 
   /// Repeats an operation, which takes its own lock, until it has no more questions.
   package func answering<Result>(

@@ -9,7 +9,8 @@ extension KeychainProvider {
   ///
   /// Changes by other processes are noticed when they are made, without polling. If several are made while
   /// the handler is busy, it gets the last one. A failure is an element, once until something else happens;
-  /// an expiry is one, too. While the vault is locked or in use, it is looked at every two seconds. For
+  /// an expiry is one, too. While the vault cannot be read, it is looked at again after two seconds, and then
+  /// less often, once a minute at least; where the kernel gives no notifications, every two seconds. For
   /// comparison, a keyed hash of the value is kept, and not the value.
   ///
   /// - Parameters:
@@ -17,8 +18,7 @@ extension KeychainProvider {
   ///   - type: The type of the value.
   ///   - updatesHandler: Gets the values; the sequence ends with its task.
   /// - Returns: What the handler returns.
-  /// - Throws: What the handler throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if the task
-  ///   was cancelled before.
+  /// - Throws: What the handler throws.
   public func watchValue<Return: ~Copyable>(
     forKey key: AbsoluteConfigKey, type: ConfigType,
     updatesHandler: (
@@ -37,7 +37,7 @@ extension KeychainProvider {
         let result = try declared.result(secret, type)
         return (Result<_, any Error>.success(result), marks.mark(of: secret))
       } catch {
-        return (.failure(error), .failure(error.code))
+        return (.failure(error), .failure(error))
       }
     }
     return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))

@@ -17,7 +17,8 @@ extension ConfigProvider {
   /// ```
   ///
   /// Call it on a provider whose values are the program's own: who writes them makes the program read the
-  /// credentials that they name. Values of preferences that are shared with other machines are refused.
+  /// credentials that they name. Values of preferences that are shared with other machines are refused; call
+  /// it on `PreferencesProvider` itself, since a provider around that may hide whose values they are.
   ///
   /// - Parameters:
   ///   - keys: The keys whose values are resolved, as this provider has them: call this before
@@ -42,7 +43,7 @@ extension ConfigProvider {
 /// was asked for. Other values, and those of other keys, are those of the other provider. References in
 /// arrays are not resolved.
 ///
-/// A declared key never returns a reference. If the reference is malformed, names a service or an access group
+/// A declared key never returns a reference as its text. If the reference is malformed, names a service or an access group
 /// that is not allowed, or comes from preferences that are shared with other machines, or if there is no such
 /// credential, reading throws ``KeychainError``; so does a vault that is locked or damaged, or a credential
 /// that has expired. An `optional` reference to an absent credential is empty text. As with
@@ -143,21 +144,29 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
     guard isDeclared(key) else {
       return try await upstream.watchValue(forKey: key, type: type, updatesHandler: updatesHandler)
     }
-    let watch = try await SecretWatch(vault) { _ in true }
+    let watch = try await secretWatch()
     defer { watch.end() }
     let marks = try SecretMarks()
     let updates = ChangingElements(after: watch.signals.stream) {
       do {
         let result = try await fetchValue(forKey: key, type: type)
+        watch.lookAgain([], allowsExpired: true)
         return (Result<_, any Error>.success(result), try marks.mark(of: result))
       } catch {
         watch.lookAgain([.failure(keychainError(error))], allowsExpired: true)
-        return (.failure(error), .failure(keychainError(error).code))
+        return (.failure(error), .failure(error))
       }
     }
-    return try await upstream.watchValue(forKey: key, type: .string) { changes in
-      async let _: Void = { for await _ in changes { watch.signals.send() } }()
-      return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+    return try await upstream.watchValue(forKey: key, type: .string) { texts in
+      async let _: Void = { for await _ in texts { watch.signals.send() } }()
+      guard type != .string else {
+        return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+      }
+      // All values that are not text are the same failure to who watches text.
+      return try await upstream.watchValue(forKey: key, type: type) { values in
+        async let _: Void = { for await _ in values { watch.signals.send() } }()
+        return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+      }
     }
   }
 
@@ -177,7 +186,7 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
   public func watchSnapshot<Return: ~Copyable>(
     updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
   ) async throws -> Return {
-    let watch = try await SecretWatch(vault) { _ in true }
+    let watch = try await secretWatch()
     defer { watch.end() }
     let marks = try SecretMarks()
     return try await upstream.watchSnapshot { changes in
@@ -210,6 +219,14 @@ extension KeychainReferenceProvider: CustomStringConvertible {
 extension KeychainReferenceProvider {
   var declaredKeys: some Collection<AbsoluteConfigKey> { keys.values }
 
+  private func secretWatch() async throws -> SecretWatch {
+    try await SecretWatch(vault) { [services] identity in
+      services.contains {
+        CredentialReference(identity).belongs(to: $0, defaultService: "")
+      }
+    }
+  }
+
   private func isDeclared(_ key: AbsoluteConfigKey) -> Bool {
     keys[Array(key.valueName.utf8)] != nil
   }
@@ -241,7 +258,8 @@ extension KeychainReferenceProvider {
         .refused, "the value of '\(name)' refers to an access group, which the program has not allowed",
         recovery: "refer to a credential without an access group")
     }
-    return FoundReference(key: name, encodedKey: found.encodedKey, reference: reference)
+    return FoundReference(
+      key: name, encodedKey: found.encodedKey, text: text, reference: reference)
   }
 }
 
@@ -249,6 +267,7 @@ extension KeychainReferenceProvider {
 struct FoundReference: Sendable {
   let key: String
   let encodedKey: String
+  let text: String
   let reference: CredentialReference
 
   /// Returns what it refers to.

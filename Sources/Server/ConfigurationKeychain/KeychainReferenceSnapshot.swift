@@ -20,13 +20,10 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
   init(_ upstream: any ConfigSnapshot, of provider: KeychainReferenceProvider<some ConfigProvider>) {
     self.upstream = upstream
     providerName = provider.providerName
-    let keys = provider.declaredKeys
-    declared = Set(keys.map { Array($0.valueName.utf8) })
-    for key in keys {
-      let text = ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
-        Result { try upstream.value(forKey: key, type: .string) }
-      }
+    declared = Set(provider.declaredKeys.map { Array($0.valueName.utf8) })
+    for key in provider.declaredKeys {
       let name = Array(key.valueName.utf8)
+      let text = Self.text(of: key, in: upstream)
       do throws(KeychainError) {
         if let found = try provider.reference(in: text, key) { references[name] = .success(found) }
       } catch {
@@ -35,14 +32,30 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
     }
   }
 
-  /// Reads what the references refer to.
+  private static func text(
+    of key: AbsoluteConfigKey, in upstream: any ConfigSnapshot
+  ) -> Result<LookupResult, any Error> {
+    ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
+      Result { try upstream.value(forKey: key, type: .string) }
+    }
+  }
+
+  /// Reads what the references refer to, all as of one commit unless others keep writing.
   func read(_ vault: Vault) throws(KeychainError) -> Secrets {
     var secrets: Secrets = [:]
-    for case (let name, .success(let reference)) in references {
-      let secret = Result { () throws(KeychainError) in try reference.read(vault) }
-      // The next one would wait as long.
-      if case .failure(let error) = secret, error.code == .busy || error.code == .timedOut { throw error }
-      secrets[name] = secret
+    for _ in 0..<8 {
+      let commit = try vault.lastCommit()
+      secrets = [:]
+      for case (let name, .success(let found)) in references {
+        let secret = Result { () throws(KeychainError) in try found.read(vault) }
+        // The next one would wait as long.
+        if case .failure(let error) = secret, error.code == .busy || error.code == .timedOut {
+          throw error
+        }
+        secrets[name] = secret
+      }
+      let newest = try vault.lastCommit()
+      if newest == commit { break }
     }
     return secrets
   }
@@ -68,15 +81,31 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
 
   func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     let name = Array(key.valueName.utf8)
-    if let reference = references[name] {
-      let found = try reference.get()
-      if let secret = secrets[name] { return try found.result(secret, type) }
-    }
     guard declared.contains(name) else { return try upstream.value(forKey: key, type: type) }
-    return try ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
-      try upstream.value(forKey: key, type: type)
+    if case .failure(let error)? = references[name] { throw error }
+    let found = Self.text(of: key, in: upstream)
+    guard case .success(let result) = found, case .string(let text)? = result.value?.content,
+      CredentialReference.isReference(text)
+    else {
+      if type == .string { return try found.get() }
+      return try ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
+        try upstream.value(forKey: key, type: type)
+      }
     }
+    // With another context, a key can be another reference.
+    guard case .success(let reference)? = references[name], reference.text.hasSameBytes(as: text),
+      let secret = secrets[name]
+    else {
+      throw KeychainError(
+        .refused, "the value of '\(key.valueName)' is a reference that the snapshot has not resolved",
+        recovery: "fetch the value")
+    }
+    return try reference.result(secret, type)
   }
+}
+
+extension KeychainReferenceSnapshot: CustomStringConvertible {
+  var description: String { "\(providerName)[\(declared.count) keys]" }
 }
 
 /// The last of another provider's snapshots, with its number.

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesSystem
+internal import SystemPackage
 
 /// Reads a vault for callers that block a thread of Swift's concurrency pool.
 ///
@@ -12,66 +13,86 @@ internal import PrephirencesSystem
 final class PromptReader: Sendable {
   private final class Unlocking: Sendable {
     let group = DispatchGroup()
-    let outcome = PosixMutex<KeychainError?>(nil)
+    let failure = PosixMutex<KeychainError?>(nil)
+  }
+
+  private struct State {
+    var unlocking: Unlocking?
+
+    /// Why unlocking failed for which nobody waited long enough, and until when that is told.
+    var failure: (error: KeychainError, end: ContinuousClock.Instant)?
   }
 
   /// How long a call waits at most.
-  static let time = Duration.milliseconds(100)
+  private static let time = Duration.milliseconds(100)
 
   private let vault: Vault
-  private let current = PosixMutex<Unlocking?>(nil)
+  private let state = PosixMutex(State())
 
   init(_ vault: Vault) { self.vault = vault }
 
   func read<Success>(
     _ body: (Vault) throws(KeychainError) -> Success
   ) -> Result<Success, KeychainError> {
-    Result { () throws(KeychainError) in try reading(body) }
-  }
-
-  private func reading<Success>(
-    _ body: (Vault) throws(KeychainError) -> Success
-  ) throws(KeychainError) -> Success {
-    let end = DispatchTime.now() + .milliseconds(100)
+    let end = DispatchTime.now() + .milliseconds(Int(Self.time / .milliseconds(1)))
     let question = PostponedQuestion()
     let prompt = vault.postponing(question, waiting: Self.time)
     while true {
-      do throws(KeychainError) {
-        return try body(prompt)
-      } catch {
-        guard let unlock = question.take() else {
-          throw error.code == .timedOut ? .isInUse : error
-        }
-        try wait(for: unlocking(unlock), until: end)
+      let result = Result { () throws(KeychainError) in try body(prompt) }
+      guard let unlock = question.take() else {
+        return result.mapError { $0.code == .timedOut ? .isInUse : $0 }
       }
+      // What needs no more keys can still be read.
+      if let failure = failure(of: unlock, until: end) { question.refuse(with: failure) }
     }
   }
 
-  /// Begins to unlock the vault, unless that has begun.
-  private func unlocking(_ unlock: @escaping @Sendable () throws(KeychainError) -> Void) -> Unlocking {
-    let (unlocking, isNew) = current.withLock { current in
-      if let current { return (current, false) }
+  /// Unlocks the vault, unless that has begun; returns why it is not unlocked.
+  private func failure(
+    of unlock: @escaping @Sendable () throws(KeychainError) -> Void, until end: DispatchTime
+  ) -> KeychainError? {
+    let begun: (unlocking: Unlocking, isNew: Bool)? = state.withLock { state in
+      if let unlocking = state.unlocking { return (unlocking, false) }
+      if let failure = state.failure, .now < failure.end { return nil }
       let new = Unlocking()
       new.group.enter()
-      current = new
+      state.unlocking = new
+      state.failure = nil
       return (new, true)
     }
-    guard isNew else { return unlocking }
-    DispatchQueue.global().async { [self] in
-      do throws(KeychainError) { try unlock() } catch { unlocking.outcome.withLock { $0 = error } }
-      current.withLock { $0 = nil }
-      unlocking.group.leave()
-    }
-    return unlocking
-  }
-
-  private func wait(for unlocking: Unlocking, until end: DispatchTime) throws(KeychainError) {
-    guard unlocking.group.wait(timeout: end) == .success, .now() < end else {
-      throw KeychainError(
+    guard let (unlocking, isNew) = begun else { return state.withLock { $0.failure?.error } }
+    if isNew { start(unlocking, unlock) }
+    guard unlocking.group.wait(timeout: end) == .success else {
+      return KeychainError(
         .busy, "the vault is being unlocked, which takes longer than a call without 'await' may wait",
         recovery: "try again, or fetch the value")
     }
-    if let failure = unlocking.outcome.withLock({ $0 }) { throw failure }
+    return unlocking.failure.withLock { $0 }
+  }
+
+  private func start(
+    _ unlocking: Unlocking, _ unlock: @escaping @Sendable () throws(KeychainError) -> Void
+  ) {
+    let start = ContinuousClock.now
+    // Not on the pool, whose threads may all wait for the vault.
+    do throws(Errno) {
+      try DetachedThread.start(named: "keychain unlock") { [self] in
+        var failure: KeychainError?
+        do throws(KeychainError) { try unlock() } catch { failure = error }
+        end(unlocking, failure, isLate: .now - start > Self.time)
+      }
+    } catch {
+      end(unlocking, .system(error, "start a thread to unlock", "the vault"), isLate: false)
+    }
+  }
+
+  private func end(_ unlocking: Unlocking, _ failure: KeychainError?, isLate: Bool) {
+    unlocking.failure.withLock { $0 = failure }
+    state.withLock { state in
+      state.unlocking = nil
+      if isLate, let failure { state.failure = (failure, .now + .seconds(2)) }
+    }
+    unlocking.group.leave()
   }
 }
 

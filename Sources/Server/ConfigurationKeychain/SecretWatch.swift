@@ -23,21 +23,29 @@ extension Vault {
 }
 
 /// Signals that a watched secret may be another one: after changes, at its expiry, and from time to time while
-/// it cannot be read.
+/// it cannot be read, or its changes are not noticed.
 final class SecretWatch: Sendable {
-  let signals = ChangeSignals()
-  private let observation: CredentialObservation
-  private let timer = PosixMutex<DispatchWorkItem?>(nil)
+  private struct Timer {
+    var next: DispatchWorkItem?
+    var failures = 0
+    var hasEnded = false
+  }
 
-  /// How long after a failure that another program may end without changing the vault it is looked at again.
-  private static let pause = Duration.seconds(2)
+  let signals = ChangeSignals()
+  private let vault: Vault
+  private let observation: CredentialObservation
+  private let timer = PosixMutex(Timer())
+
+  /// After how many seconds to look again, after the first failure and at most.
+  private static let pauses = (first: 2.0, last: 60.0)
 
   init(
     _ vault: Vault, _ isWatched: @escaping @Sendable (CredentialIdentity) -> Bool
   ) async throws {
+    self.vault = vault
     let signals = signals
     // To begin with, the vault is read.
-    observation = try await vault.perform { vault in
+    observation = try await onBlockingThread {
       vault.observe { change in
         if change.identity.map(isWatched) ?? true { signals.send() }
       }
@@ -46,29 +54,44 @@ final class SecretWatch: Sendable {
 
   func end() {
     observation.cancel()
-    timer.withLock { $0?.cancel() }
     signals.end()
-  }
-
-  /// Sends a signal when what was read may change without a change of the vault.
-  func lookAgain(_ secrets: [ReadSecret], allowsExpired: Bool) {
-    guard let time = secrets.compactMap({ time(of: $0, allowsExpired) }).min() else { return }
-    let item = DispatchWorkItem { [signals] in signals.send() }
     timer.withLock { timer in
-      timer?.cancel()
-      timer = item
+      timer.next?.cancel()
+      timer.hasEnded = true
     }
-    DispatchQueue.global().asyncAfter(wallDeadline: .now() + max(0, time), execute: item)
   }
 
-  /// In how many seconds to look again; `nil` if only a change of the vault is of interest.
-  private func time(of secret: ReadSecret, _ allowsExpired: Bool) -> Double? {
-    switch secret {
-    case .success(let secret):
-      return allowsExpired ? nil : secret?.credential.expires?.timeIntervalSinceNow
-    case .failure(let error):
-      return [.locked, .busy, .timedOut].contains(error.code) ? Self.pause / .seconds(1) : nil
+  /// Sends a signal when what was read may change without being noticed.
+  func lookAgain(_ secrets: [ReadSecret], allowsExpired: Bool) {
+    timer.withLock { timer in
+      timer.next?.cancel()
+      let isFailing = secrets.contains { $0.mayRecover }
+      timer.failures = isFailing ? timer.failures + 1 : 0
+      var times: [Double] = []
+      if isFailing {
+        times.append(
+          min(Self.pauses.last, Self.pauses.first * Double(1 << min(timer.failures - 1, 10))))
+      }
+      if !vault.noticesOtherProcesses { times.append(Self.pauses.first) }
+      if !allowsExpired {
+        times += secrets.compactMap { (try? $0.get())??.credential.expires?.timeIntervalSinceNow }
+      }
+      guard let time = times.min(), !timer.hasEnded else { return }
+      let item = DispatchWorkItem { [signals] in signals.send() }
+      timer.next = item
+      DispatchQueue.global().asyncAfter(wallDeadline: .now() + max(0, time), execute: item)
     }
+  }
+}
+
+extension ReadSecret {
+  /// Whether it failed for a reason that may end without a change of the vault.
+  fileprivate var mayRecover: Bool {
+    guard case .failure(let error) = self else { return false }
+    let lasting: [KeychainError.Code] = [
+      .expired, .undecodable, .notFound, .refused, .invalidArgument, .cancelled,
+    ]
+    return !lasting.contains(error.code)
   }
 }
 
@@ -76,7 +99,11 @@ final class SecretWatch: Sendable {
 enum SecretMark: Equatable, Sendable {
   case absent
   case secret(hash: [UInt8], contentType: String?)
-  case failure(KeychainError.Code)
+  case failure(String)
+
+  static func failure(_ error: any Error) -> Self {
+    .failure((error as? KeychainError).map { "\($0.code)" } ?? "\(error)")
+  }
 }
 
 /// Makes marks, with hashes under a key of its own.
@@ -93,7 +120,7 @@ struct SecretMarks: Sendable {
       return .secret(
         hash: try hash(of: secret.secret), contentType: secret.credential.contentType)
     } catch {
-      return .failure(error.code)
+      return .failure(error)
     }
   }
 
@@ -101,7 +128,7 @@ struct SecretMarks: Sendable {
     do throws(KeychainError) {
       return .secret(hash: try hash(of: secret.get()), contentType: nil)
     } catch {
-      return .failure(error.code)
+      return .failure(error)
     }
   }
 

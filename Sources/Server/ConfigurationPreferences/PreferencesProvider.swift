@@ -71,7 +71,7 @@ public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
     return try result(try preferences.fetchedObject(forKey: name), name, type)
   }
 
-  /// Returns the value of a key; the same as ``value(forKey:type:)``.
+  /// Returns the value of a key; the same as ``value(forKey:type:)``, without blocking.
   ///
   /// What other machines change arrives by itself, and is not asked for.
   ///
@@ -82,7 +82,13 @@ public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
   /// - Throws: As ``value(forKey:type:)``.
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
-  ) async throws -> LookupResult { try value(forKey: key, type: type) }
+  ) async throws -> LookupResult {
+    // Task-local values don't follow to another thread.
+    let isReference = ReferenceLookup.isReference
+    return try await onBlockingThread { [self] in
+      try ReferenceLookup.$isReference.withValue(isReference) { try value(forKey: key, type: type) }
+    }
+  }
 
   /// Hands out the present value of a key, and then each change.
   ///
@@ -104,7 +110,7 @@ public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
     try await watching([key.valueName]) { signals in
       let updates = ChangingElements(after: signals) { [self] in
         do {
-          let result = try value(forKey: key, type: type)
+          let result = try await fetchValue(forKey: key, type: type)
           return (Result<_, any Error>.success(result), ValueMark.value(result))
         } catch {
           return (.failure(error), .failure("\(error)"))
@@ -130,9 +136,10 @@ public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
     updatesHandler: (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws -> Return
   ) async throws -> Return {
     try await watching(nil) { signals in
-      let updates = ChangingElements(after: signals) { [self] in
-        let snapshot = PreferencesSnapshot(of: self)
-        return (snapshot as any ConfigSnapshot, snapshot)
+      let updates = ChangingElements<any ConfigSnapshot, PreferencesSnapshot>(after: signals) {
+        [self] in
+        let snapshot = try? await onBlockingThread { PreferencesSnapshot(of: self) }
+        return snapshot.map { ($0, $0) }
       }
       return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
     }
@@ -148,7 +155,9 @@ extension PreferencesProvider {
   /// Converts a stored value.
   func result(_ value: Any?, _ name: String, _ type: ConfigType) throws -> LookupResult {
     guard let value = unwrapped(value) else { return LookupResult(encodedKey: name, value: nil) }
-    if let isReference = ReferenceLookup.isReference, let text = value as? String, isReference(text) {
+    if let isReference = ReferenceLookup.isReference, let text = ConfigContent.text(value),
+      isReference(text)
+    {
       try checkOwn(text, name)
     }
     guard let content = ConfigContent(value, as: type) else {
@@ -162,7 +171,7 @@ extension PreferencesProvider {
 
   /// Fails unless a text is the user's own, as `OwnValuePreferences` defines.
   private func checkOwn(_ text: String, _ name: String) throws {
-    let own = try preferences.ownObject(forKey: name) as? String
+    let own = try preferences.ownObject(forKey: name).flatMap(ConfigContent.text)
     // A value that was changed meanwhile is refused, too.
     guard let own, own.hasSameBytes(as: text) else {
       throw PreferencesError(

@@ -58,4 +58,9 @@ extension PreferencesSnapshot: Equatable {
 extension PreferencesSnapshot: CustomStringConvertible {
   var description: String { "\(providerName)[\(values.count) values]" }
 }
+
+extension PreferencesSnapshot: CustomReflectable {
+  /// Nothing: some values may be secret.
+  var customMirror: Mirror { Mirror(self, children: []) }
+}
 #endif

@@ -1,4 +1,15 @@
 #if ConfigurationSupport
+internal import Dispatch
+
+/// Calls `body` on a thread that may block, also if the task is cancelled.
+package func onBlockingThread<Success: Sendable>(
+  _ body: @escaping @Sendable () throws -> Success
+) async throws -> Success {
+  try await withCheckedThrowingContinuation { continuation in
+    DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+  }
+}
+
 /// Elements that are read after each signal, without those that are the same as the one before.
 ///
 /// What was read is handed out at once, and only its mark is kept. Several signals before a reader is ready

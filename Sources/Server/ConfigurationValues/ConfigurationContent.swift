@@ -38,7 +38,8 @@ extension ConfigContent {
     self = content(value)
   }
 
-  private static func text(_ value: Any) -> String? {
+  /// Returns text, or the text of a number, truth value, URL or UUID; `nil` for anything else.
+  package static func text(_ value: Any) -> String? {
     if let text = value as? String { return text }
     // A cast of a number object does not show whether it is a truth value.
     let plain = (value as? any BridgedValue)?.swiftValue ?? value
@@ -67,7 +68,7 @@ extension ConfigContent {
   ) -> [Element]? {
     let elements: [Any]
     if let text = value as? String {
-      elements = text.split(separator: ",").map(\.trimmed)
+      elements = text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
     } else if let array = value as? [Any] {
       elements = array
     } else {

@@ -11,12 +11,13 @@ public import ServiceLifecycle
 /// ```swift
 /// let settings = SharedPreferences(suiteName: "com.example.fleet")
 /// let group = ServiceGroup(
-///   services: [server, SharedPreferencesService(settings, logger: logger)],
+///   services: [SharedPreferencesService(settings, logger: logger), server],
 ///   gracefulShutdownSignals: [.sigterm], logger: logger)
 /// try await group.run()
 /// ```
 ///
-/// While it runs, this process sends and receives, unless another one of this machine does. On graceful
+/// List it before the services that set preferences: a group shuts services down from the last to the
+/// first, so what they set at the end is sent, too. While it runs, this process sends and receives, unless another one of this machine does. On graceful
 /// shutdown, it waits until what was set is in the shared store, but no longer than a deadline, and then
 /// logs what stays: that is in the file of this machine, and is sent by the next program that uses the
 /// preferences. The loss of the network does not end it, and neither does another failure of sharing.
@@ -49,7 +50,7 @@ public struct SharedPreferencesService: Service {
   ///   - preferences: The preferences.
   ///   - flushDeadline: How long graceful shutdown waits for what is unsent; let it be less than the
   ///     `maximumGracefulShutdownDuration` of the group.
-  ///   - reportInterval: How often metrics are reported.
+  ///   - reportInterval: How often metrics are reported; at least 10 ms.
   ///   - logger: Where failures are logged.
   ///   - metricsFactory: What makes the metrics; by default, that of the program.
   public init(
@@ -75,7 +76,7 @@ public struct SharedPreferencesService: Service {
       var failure: PreferencesError?
       while !Task.isCancelled {
         report(to: gauges, after: &failure)
-        try? await Task.sleep(for: reportInterval)
+        try? await Task.sleep(for: max(reportInterval, .milliseconds(10)))
       }
     }
     guard !Task.isCancelled else { return }
@@ -109,12 +110,21 @@ public struct SharedPreferencesService: Service {
       metadata: metadata.merging(["error": "\(failure.code)"]) { $1 })
   }
 
+  /// Waits for what is unsent until the deadline, or until the task is cancelled.
   private func flush() async {
-    do throws(PreferencesError) {
-      logger.debug("Waiting for what is unsent.", metadata: metadata)
-      try await preferences.flush(deadline: flushDeadline)
-      logger.debug("All shared preferences are sent.", metadata: metadata)
-    } catch {
+    logger.debug("Waiting for what is unsent.", metadata: metadata)
+    let (ends, end) = AsyncStream<Result<Void, PreferencesError>>.makeStream()
+    Task { [preferences, flushDeadline] in
+      do throws(PreferencesError) {
+        end.yield(.success(try await preferences.flush(deadline: flushDeadline)))
+      } catch {
+        end.yield(.failure(error))
+      }
+    }
+    switch await ends.first(where: { _ in true }) {
+    case .success?: logger.debug("All shared preferences are sent.", metadata: metadata)
+    case nil: logger.info("What is unsent was not waited for.", metadata: metadata)
+    case .failure(let error)?:
       let unsent = (try? preferences.status())?.unsentKeys
       logger.info(
         "Shared preferences stay unsent in the file of this machine: \(error.message)",

@@ -40,6 +40,9 @@ final class VaultObservers: Sendable {
     }
   }
 
+  /// Whether there are observers, which the kernel notifies.
+  var isWatching: Bool { watching.withLock { if case .running = $0 { true } else { false } } }
+
   /// Reports a change that the handle itself made.
   func notify(_ change: CredentialChange) {
     observers.notify(change)
@@ -143,6 +146,15 @@ final class VaultChangeScanner: Sendable {
 
     /// Whether it was looked for: otherwise no changes since then are known.
     var isBegun = false
+
+    /// What was found last and could not be read.
+    var unreadable: Unreadable?
+  }
+
+  /// A vault that was found, and why it could not be read; no error means that no key was at hand.
+  private struct Unreadable: Equatable {
+    let status: DiskStatus?
+    let code: KeychainError.Code?
   }
 
   private let file: VaultFile
@@ -172,7 +184,8 @@ final class VaultChangeScanner: Sendable {
 
   /// What has changed since the last scan; `nil` if another process held the vault for too long.
   ///
-  /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time.
+  /// What changes in a vault that is missing, damaged or not trusted, or of which no key is at hand, is found later: that
+  /// there is such a vault is one change without a name.
   func changes() -> [CredentialChange]? {
     var found: VaultFile.Opened?
     do throws(KeychainError) {
@@ -184,14 +197,26 @@ final class VaultChangeScanner: Sendable {
       guard error.code != .busy, error.code != .timedOut else { return nil }
       // Looking again may touch the file, and would be noticed.
       if let found { known.withLock { $0?.status = found.status } }
+      return changeWithoutName(Unreadable(status: found?.status, code: error.code))
     }
     return []
   }
 
+  /// The change to a vault that cannot be read, once.
+  private func changeWithoutName(_ unreadable: Unreadable) -> [CredentialChange] {
+    known.withLock { known in
+      guard known?.unreadable != unreadable else { return [] }
+      defer { known?.unreadable = unreadable }
+      return known?.isBegun == true || known?.unreadable != nil
+        ? [CredentialChange(nil, .updated)] : []
+    }
+  }
+
   private func changes(_ opened: VaultFile.Opened) throws(KeychainError) -> [CredentialChange] {
-    guard let old = known.withLock({ $0 }), old.status != opened.status,
-      let keys = try unlocker.keysAtHand(.nothing, opened.head)
-    else { return [] }
+    guard let old = known.withLock({ $0 }), old.status != opened.status else { return [] }
+    guard let keys = try unlocker.keysAtHand(.nothing, opened.head) else {
+      return changeWithoutName(Unreadable(status: opened.status, code: nil))
+    }
     // Before anything is made durable, which writes to the file, and would be noticed.
     if let vault = old.vault,
       try file.contents(opened, keys).newest.digest == vault.contents.newest.digest

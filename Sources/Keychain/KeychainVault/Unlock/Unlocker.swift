@@ -39,7 +39,12 @@ final class Unlocker: Sendable {
   ) throws(KeychainError) -> TierKeys {
     if let keys = try keysAtHand(requirement, vault.head) { return keys }
     if let source = configuration.unlock {
-      let keys = try open(try present(source, deadline), vault, deadline).keys
+      let presented = try present(source, deadline)
+      let lock = try passwordHashLock(presented.kind, deadline)
+      defer { extendLifetime(lock) }
+      // The previous holder of the lock may have unlocked the vault.
+      if let keys = try keysAtHand(requirement, vault.head) { return keys }
+      let keys = try openHoldingLock(presented, vault, deadline).keys
       held.hold(keys)
       return keys
     }

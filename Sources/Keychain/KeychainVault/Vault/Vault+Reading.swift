@@ -60,6 +60,14 @@ extension Vault {
     }
   }
 
+  /// Returns what tells the last commit of the vault from others; `nil` if there is no vault.
+  package func lastCommit() throws(KeychainError) -> [UInt8]? {
+    guard let session = try session() else { return nil }
+    return try session.read(.nothing) { contents, _ throws(KeychainError) in
+      .done(Array(contents.newest.digest))
+    }
+  }
+
   /// Items whose keys are not at hand are asked for, or fail with `failure`.
   private func secrets(
     for identities: [CredentialIdentity], _ session: VaultSession, unless failure: KeychainError?
@@ -127,11 +135,12 @@ extension Vault {
   /// items, finding them takes one pass over all items.
   ///
   /// An observation asks for no passphrase and does not keep the vault unlocked longer. Changes of
-  /// locked items by other processes are reported without their ``CredentialChange/identity``. If
+  /// locked items by other processes are reported without their ``CredentialChange/identity``, and so
+  /// are those of a vault of which no key is at hand, and that a vault is missing, damaged or rolled back. If
   /// the kernel gives no notifications, only changes made through this handle are reported, and a
   /// notice says so; those changes and further observations try again, and then what was missed is
-  /// reported. A vault that is missing or was rolled back reports nothing until it is there again,
-  /// or accepted.
+  /// reported. What has changed in a vault that could not be read is reported when it is there again, or
+  /// accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { observers.observe(observer) }

@@ -96,10 +96,11 @@ extension Vault {
     Vault(self, configuration, PostponedUnlocking(question))
   }
 
-  /// Returns this vault with operations that neither ask nor hash, and wait for others for a time.
+  /// Returns this vault with operations that neither ask nor hash, and together wait for others for a time.
   package func postponing(_ question: PostponedQuestion, waiting time: Duration) -> Vault {
     var configuration = configuration
-    configuration.deadline = min(time, configuration.deadline)
+    let deadline = Deadline(after: time)
+    configuration.commonDeadline = configuration.commonDeadline.map(deadline.limited) ?? deadline
     return Vault(self, configuration, PostponedUnlocking(question))
   }
 
@@ -182,6 +183,9 @@ extension Vault {
     if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
     return isThere || !seen.isEmpty
   }
+
+  /// Whether changes by other processes are noticed while there are observers.
+  package var noticesOtherProcesses: Bool { observers.isWatching }
 
   // MARK: - Where the vault, its files and what unlocks it lie
 
