@@ -18,7 +18,9 @@ struct DeclaredKey: Sendable {
 
   /// Returns the result for what was read; the secret has not expired, or may have.
   func result(_ read: ReadSecret, _ type: ConfigType) throws(KeychainError) -> LookupResult {
-    guard let secret = try read.get() else { return LookupResult(encodedKey: reference, value: nil) }
+    guard let secret = try read.get() else {
+      return LookupResult(encodedKey: reference, value: nil)
+    }
     let content = try secret.content(as: type, key: name)
     return LookupResult(encodedKey: reference, value: ConfigValue(content, isSecret: true))
   }

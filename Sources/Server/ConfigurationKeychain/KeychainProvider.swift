@@ -25,9 +25,9 @@ internal import PrephirencesSystem
 ///
 /// An absent credential is `nil`. If the vault is locked, damaged, wrongly keyed or in use for too long, or if
 /// the credential has expired, each method throws ``KeychainError``. **The reader of swift-configuration
-/// passes the error on from its `required` and `fetch` methods only**: `string(forKey:)` and
-/// `watchString(forKey:)` return `nil` or the default, as if there were no value. Read secrets with
-/// `requiredString(forKey:)` or `fetchString(forKey:)`.
+/// passes the error on from its `fetch` methods and those with `required` in their names only**:
+/// `string(forKey:)` and `watchString(forKey:)` return `nil` or the default, as if there were no value. Read
+/// secrets with `fetchString(forKey:)`, where `nil` means absent, or with `requiredString(forKey:)`.
 ///
 /// Every value is secret: access logs redact it. The text and bytes that the reader returns are ordinary
 /// memory. To keep a secret in guarded memory, read it with ``KeychainPreferences``.
@@ -70,7 +70,8 @@ public final class KeychainProvider: ConfigProvider {
   ///   ``KeychainError/Code/incorrectSecret``, or as ``Vault/ensureReadable(_:)``;
   ///   ``KeychainError/Code/invalidArgument`` if a key is empty.
   public init(
-    service: String, keys: [AbsoluteConfigKey], vault: Vault = Vault(), allowingExpired: Bool = false
+    service: String, keys: [AbsoluteConfigKey], vault: Vault = Vault(),
+    allowingExpired: Bool = false
   ) async throws {
     self.service = service
     self.vault = vault
@@ -107,7 +108,8 @@ public final class KeychainProvider: ConfigProvider {
         .invalidArgument, "the configuration has both a key file and a passphrase file",
         recovery: "keep the one that opens the vault")
     }
-    let unlock = keyFile.map { UnlockSource.keyFile($0) } ?? passphraseFile.map { .passphraseFile($0) }
+    let unlock =
+      keyFile.map { UnlockSource.keyFile($0) } ?? passphraseFile.map { .passphraseFile($0) }
     try await self.init(
       service: try await config.fetchRequiredString(forKey: "service"),
       keys: try await config.fetchRequiredStringArray(forKey: "keys").map {
@@ -163,7 +165,9 @@ public final class KeychainProvider: ConfigProvider {
   public func snapshot() -> any ConfigSnapshot {
     let identities = declared.identities
     return snapshot(
-      of: promptReader.read { vault throws(KeychainError) in try vault.sharedSecrets(for: identities) })
+      of: promptReader.read { vault throws(KeychainError) in
+        try vault.sharedSecrets(for: identities)
+      })
   }
 }
 
@@ -174,7 +178,8 @@ extension KeychainProvider {
   }
 
   func fetchSecret(of identity: CredentialIdentity) async -> ReadSecret {
-    permitted(await vault.reading { vault throws(KeychainError) in try vault.sharedSecret(for: identity) })
+    permitted(
+      await vault.reading { vault throws(KeychainError) in try vault.sharedSecret(for: identity) })
   }
 
   func snapshot(of read: Result<[ReadSecret], KeychainError>) -> KeychainSnapshot {

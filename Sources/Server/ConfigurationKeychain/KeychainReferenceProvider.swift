@@ -255,7 +255,8 @@ extension KeychainReferenceProvider {
     }
     guard reference.accessGroup.isEmpty else {
       throw KeychainError(
-        .refused, "the value of '\(name)' refers to an access group, which the program has not allowed",
+        .refused,
+        "the value of '\(name)' refers to an access group, which the program has not allowed",
         recovery: "refer to a credential without an access group")
     }
     return FoundReference(
@@ -288,7 +289,8 @@ struct FoundReference: Sendable {
       }
     guard let content else {
       throw KeychainError(
-        .undecodable, "what the value of '\(key)' refers to is not a value of the type \(type.rawValue)",
+        .undecodable,
+        "what the value of '\(key)' refers to is not a value of the type \(type.rawValue)",
         recovery: "store another secret, or read it as the type that it has")
     }
     return LookupResult(encodedKey: encodedKey, value: ConfigValue(content, isSecret: true))

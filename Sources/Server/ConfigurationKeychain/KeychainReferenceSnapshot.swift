@@ -17,7 +17,8 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
   private var secrets: Secrets = [:]
 
   /// Creates a snapshot whose references are not resolved yet.
-  init(_ upstream: any ConfigSnapshot, of provider: KeychainReferenceProvider<some ConfigProvider>) {
+  init(_ upstream: any ConfigSnapshot, of provider: KeychainReferenceProvider<some ConfigProvider>)
+  {
     self.upstream = upstream
     providerName = provider.providerName
     declared = Set(provider.declaredKeys.map { Array($0.valueName.utf8) })
@@ -97,7 +98,8 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
       let secret = secrets[name]
     else {
       throw KeychainError(
-        .refused, "the value of '\(key.valueName)' is a reference that the snapshot has not resolved",
+        .refused,
+        "the value of '\(key.valueName)' is a reference that the snapshot has not resolved",
         recovery: "fetch the value")
     }
     return try reference.result(secret, type)

@@ -64,7 +64,8 @@ final class PromptReader: Sendable {
     if isNew { start(unlocking, unlock) }
     guard unlocking.group.wait(timeout: end) == .success else {
       return KeychainError(
-        .busy, "the vault is being unlocked, which takes longer than a call without 'await' may wait",
+        .busy,
+        "the vault is being unlocked, which takes longer than a call without 'await' may wait",
         recovery: "try again, or fetch the value")
     }
     return unlocking.failure.withLock { $0 }

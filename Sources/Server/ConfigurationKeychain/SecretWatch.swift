@@ -46,9 +46,9 @@ final class SecretWatch: Sendable {
     let signals = signals
     // To begin with, the vault is read.
     observation = try await onBlockingThread {
-      vault.observe { change in
-        if change.identity.map(isWatched) ?? true { signals.send() }
-      }
+      vault.observe(
+        { change in if change.identity.map(isWatched) ?? true { signals.send() } },
+        whenUnreadable: signals.send)
     }
   }
 
@@ -111,7 +111,8 @@ struct SecretMarks: Sendable {
   private let key: SharedSecret
 
   init() throws(KeychainError) {
-    key = SharedSecret(try translated(secrets: SecretBytes.random(count: KeyDerivation.outputCount)))
+    key = SharedSecret(
+      try translated(secrets: SecretBytes.random(count: KeyDerivation.outputCount)))
   }
 
   func mark(of secret: ReadSecret) -> SecretMark {

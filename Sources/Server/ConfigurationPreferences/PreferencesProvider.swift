@@ -28,7 +28,7 @@ internal import PrephirencesSystem
 /// If the preferences report that a value cannot be read, each method throws their error, such as
 /// `PreferencesError`; it throws `PreferencesError` with `PreferencesError.Code.typeMismatch` if the value is
 /// not of the type. Errors name the key and never the value. The reader of swift-configuration passes errors on
-/// from its `required` and `fetch` methods only.
+/// from its `fetch` methods and those with `required` in their names only.
 public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
   // Unchecked because the preferences guard themselves.
 

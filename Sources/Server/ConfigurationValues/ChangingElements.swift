@@ -14,7 +14,9 @@ package func onBlockingThread<Success: Sendable>(
 ///
 /// What was read is handed out at once, and only its mark is kept. Several signals before a reader is ready
 /// are one.
-package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: AsyncSequence, Sendable {
+package struct ChangingElements<Element: Sendable, Mark: Equatable & Sendable>: AsyncSequence,
+  Sendable
+{
   package typealias Failure = Never
 
   private let signals: AsyncStream<Void>

@@ -38,7 +38,8 @@ struct KeychainWatchingTests {
       try await watched.wait { $0 == ["one"] }
       try handle.put("other", "x")
       try handle.put("api.token", "one")
-      try handle.update(.test("api.token"), with: CredentialUpdate(label: .set("label")), expectedVersion: nil)
+      try handle.update(
+        .test("api.token"), with: CredentialUpdate(label: .set("label")), expectedVersion: nil)
       try handle.put("api.token", "two")
       try await watched.wait { $0.last == "two" }
       #expect(watched.all == ["one", "two"])
@@ -134,11 +135,15 @@ struct KeychainWatchingTests {
     for number in 1...20 {
       try vault.handle().withTransaction { transaction in
         try transaction.store(Credential(.test("user")), secret: SecretBytes(copying: "\(number)"))
-        try transaction.store(Credential(.test("password")), secret: SecretBytes(copying: "\(number)"))
+        try transaction.store(
+          Credential(.test("password")), secret: SecretBytes(copying: "\(number)"))
       }
     }
     try await watched.wait { $0.last == "20 20" }
-    #expect(watched.all.allSatisfy { $0.split(separator: " ").count == 2 && Set($0.split(separator: " ")).count == 1 })
+    #expect(
+      watched.all.allSatisfy {
+        $0.split(separator: " ").count == 2 && Set($0.split(separator: " ")).count == 1
+      })
     #expect(Set(watched.all).count == watched.all.count, "each once")
     task.cancel()
     try await task.value

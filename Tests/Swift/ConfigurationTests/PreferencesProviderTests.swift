@@ -21,7 +21,8 @@ struct PreferencesProviderTests {
       "string": "Hello", "other.string": "Other Hello", "int": 42, "other.int": 24, "double": 3.14,
       "other.double": 2.72, "bool": true, "other.bool": false, "bytes": Data("magic".utf8),
       "other.bytes": Data("magic2".utf8), "stringy.array": ["Hello", "World"],
-      "other.stringy.array": ["Hello", "Swift"], "inty.array": [42, 24], "other.inty.array": [16, 32],
+      "other.stringy.array": ["Hello", "Swift"], "inty.array": [42, 24],
+      "other.inty.array": [16, 32],
       "doubly.array": [3.14, 2.72], "other.doubly.array": [0.9, 1.8], "booly.array": [true, false],
       "other.booly.array": [false, true, true],
       "byteChunky.array": [Data("magic".utf8), Data("magic2".utf8)],
@@ -55,16 +56,20 @@ struct PreferencesProviderTests {
     #expect(read("url", .string) == "https://example.com/a")
     #expect(read("number", .double) == "double(3.0)" && read("fraction", .int) == "[typeMismatch]")
     for key in ["date", "array"] { #expect(read(key, .string) == "[typeMismatch]") }
-    #expect(read("array", .intArray) == "[typeMismatch]" && read("number", .intArray) == "[typeMismatch]")
+    #expect(
+      read("array", .intArray) == "[typeMismatch]" && read("number", .intArray) == "[typeMismatch]")
     try settings.storeObjects(["list": "1,,2", "names": " a , b,", "none": ""])
-    #expect(read("list", .intArray) == "[typeMismatch]" && read("list", .stringArray) == #"stringArray(["1", "", "2"])"#)
+    #expect(
+      read("list", .intArray) == "[typeMismatch]"
+        && read("list", .stringArray) == #"stringArray(["1", "", "2"])"#)
     #expect(read("names", .stringArray) == #"stringArray(["a", "b", ""])"#)
     #expect(read("none", .stringArray) == #"stringArray([""])"#)
     #expect(read("text", .bytes) == "[typeMismatch]" && read("absent", .bytes) == "nil")
     let error = #expect(throws: PreferencesError.self) {
       try provider.value(forKey: "text", type: .intArray)
     }
-    #expect(error?.message.contains("'text'") == true && error?.message.contains("intArray") == true)
+    #expect(
+      error?.message.contains("'text'") == true && error?.message.contains("intArray") == true)
   }
 
   @Test func changesArriveWhoeverMakesThem() async throws {
@@ -126,7 +131,9 @@ struct PreferencesProviderTests {
     try Data("no database".utf8).write(to: URL(filePath: folder.path + "/test.preferences"))
     let provider = PreferencesProvider(settings)
     #expect(throws: PreferencesError.self) { try provider.value(forKey: "key", type: .int) }
-    #expect(throws: PreferencesError.self) { try provider.snapshot().value(forKey: "key", type: .int) }
+    #expect(throws: PreferencesError.self) {
+      try provider.snapshot().value(forKey: "key", type: .int)
+    }
     #expect(throws: PreferencesError.self) {
       try ConfigReader(provider: provider).requiredInt(forKey: "key")
     }

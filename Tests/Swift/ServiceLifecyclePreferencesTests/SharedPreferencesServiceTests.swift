@@ -65,7 +65,9 @@ struct SharedPreferencesServiceTests {
     let service = one.service()
     try await testGracefulShutdown { trigger in
       async let run: Void = service.run()
-      try await waitUntil { one.lastValue(of: "shared_preferences_last_contact_age_seconds") != nil }
+      try await waitUntil {
+        one.lastValue(of: "shared_preferences_last_contact_age_seconds") != nil
+      }
       one.preferences["key"] = 1
       trigger.triggerGracefulShutdown()
       try await run

@@ -20,22 +20,30 @@ final class VaultObservers: Sendable {
   private let file: VaultFile
   private let notice: (@Sendable (Notice) -> Void)?
   private let observers = CredentialObservers()
+  private let observersOfUnreadable = CredentialObservers()
   private let watching = PosixMutex<Watching>(.nobody)
 
   init(_ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker) {
-    scanner = VaultChangeScanner(file: file, unlocker: unlocker, timeout: configuration.deadline)
+    scanner = VaultChangeScanner(
+      file: file, unlocker: unlocker, timeout: configuration.deadline,
+      whenUnreadable: { [observersOfUnreadable] in
+        observersOfUnreadable.notify(CredentialChange(nil, .updated))
+      })
     self.file = file
     notice = configuration.notice
   }
 
   func observe(
-    _ observer: @escaping @Sendable (CredentialChange) -> Void
+    _ observer: @escaping @Sendable (CredentialChange) -> Void,
+    whenUnreadable: (@Sendable () -> Void)? = nil
   ) -> CredentialObservation {
+    let ofUnreadable = whenUnreadable.map { report in observersOfUnreadable.add { _ in report() } }
     let observation = observers.add(observer)
     update()
     // The observation outlives the handle, because others still change the vault.
     return CredentialObservation { [self] in
       observation.cancel()
+      ofUnreadable?.cancel()
       update()
     }
   }
@@ -160,14 +168,19 @@ final class VaultChangeScanner: Sendable {
   private let file: VaultFile
   private let unlocker: Unlocker
   private let timeout: Duration
+  private let whenUnreadable: @Sendable () -> Void
 
   /// `nil` if there are no observers.
   private let known = PosixMutex<Known?>(nil)
 
-  init(file: VaultFile, unlocker: Unlocker, timeout: Duration) {
+  init(
+    file: VaultFile, unlocker: Unlocker, timeout: Duration,
+    whenUnreadable: @escaping @Sendable () -> Void
+  ) {
     self.file = file
     self.unlocker = unlocker
     self.timeout = timeout
+    self.whenUnreadable = whenUnreadable
   }
 
   /// Begins with nothing; the first scan only finds what is there.
@@ -184,8 +197,8 @@ final class VaultChangeScanner: Sendable {
 
   /// What has changed since the last scan; `nil` if another process held the vault for too long.
   ///
-  /// What changes in a vault that is missing, damaged or not trusted, or of which no key is at hand, is found later: that
-  /// there is such a vault is one change without a name.
+  /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time;
+  /// that there is such a vault is reported apart.
   func changes() -> [CredentialChange]? {
     var found: VaultFile.Opened?
     do throws(KeychainError) {
@@ -197,25 +210,26 @@ final class VaultChangeScanner: Sendable {
       guard error.code != .busy, error.code != .timedOut else { return nil }
       // Looking again may touch the file, and would be noticed.
       if let found { known.withLock { $0?.status = found.status } }
-      return changeWithoutName(Unreadable(status: found?.status, code: error.code))
+      report(Unreadable(status: found?.status, code: error.code))
     }
     return []
   }
 
-  /// The change to a vault that cannot be read, once.
-  private func changeWithoutName(_ unreadable: Unreadable) -> [CredentialChange] {
-    known.withLock { known in
-      guard known?.unreadable != unreadable else { return [] }
-      defer { known?.unreadable = unreadable }
-      return known?.isBegun == true || known?.unreadable != nil
-        ? [CredentialChange(nil, .updated)] : []
+  /// Reports a vault that cannot be read, once.
+  private func report(_ unreadable: Unreadable) {
+    let isNew = known.withLock { known in
+      guard known?.unreadable != unreadable else { return false }
+      known?.unreadable = unreadable
+      return known != nil
     }
+    if isNew { whenUnreadable() }
   }
 
   private func changes(_ opened: VaultFile.Opened) throws(KeychainError) -> [CredentialChange] {
     guard let old = known.withLock({ $0 }), old.status != opened.status else { return [] }
     guard let keys = try unlocker.keysAtHand(.nothing, opened.head) else {
-      return changeWithoutName(Unreadable(status: opened.status, code: nil))
+      report(Unreadable(status: opened.status, code: nil))
+      return []
     }
     // Before anything is made durable, which writes to the file, and would be noticed.
     if let vault = old.vault,

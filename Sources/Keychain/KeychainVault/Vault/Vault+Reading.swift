@@ -135,15 +135,21 @@ extension Vault {
   /// items, finding them takes one pass over all items.
   ///
   /// An observation asks for no passphrase and does not keep the vault unlocked longer. Changes of
-  /// locked items by other processes are reported without their ``CredentialChange/identity``, and so
-  /// are those of a vault of which no key is at hand, and that a vault is missing, damaged or rolled back. If
+  /// locked items by other processes are reported without their ``CredentialChange/identity``. If
   /// the kernel gives no notifications, only changes made through this handle are reported, and a
   /// notice says so; those changes and further observations try again, and then what was missed is
-  /// reported. What has changed in a vault that could not be read is reported when it is there again, or
-  /// accepted.
+  /// reported. A vault that is missing or was rolled back reports nothing until it is there again,
+  /// or accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { observers.observe(observer) }
+
+  /// Observes changes, and also that the vault may have changed and cannot be read: it is missing, damaged or rolled back,
+  /// or no key is at hand.
+  package func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void,
+    whenUnreadable: @escaping @Sendable () -> Void
+  ) -> CredentialObservation { observers.observe(observer, whenUnreadable: whenUnreadable) }
 
   /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
   /// items agree, and that every item opens whose key is at hand.
