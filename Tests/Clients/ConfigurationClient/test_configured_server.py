@@ -86,20 +86,36 @@ def test_a_locked_vault_is_not_a_missing_password(locked):
     assert "no password" not in server.text and "listening" not in server.text
 
 
-def test_a_damaged_vault_and_a_deletion_leave_the_old_password(service):
+def test_a_deletion_leaves_the_old_password(service):
   with WebProgram(service) as server:
     assert server.get("/health") == "logins: 1"
     service.run("delete", "database.password", *SERVICE)
     assert "no password" in server.reports("The old password stays in use: ")
     set_password(service, SECOND)
     server.answers("/health", "logins: 2")
+    assert server.terminated() == 0 and is_silent(server)
+
+
+def test_an_expiry_leaves_the_old_password(service):
+  with WebProgram(service) as server:
+    assert server.get("/health") == "logins: 1"
+    service.set("database.password", SECOND.encode(), *SERVICE, "--expires", "2020-01-01")
+    assert "has expired" in server.reports("The old password stays in use: ")
+    assert (server.get("/health"), server.get("/")) == ("logins: 1", "Hello")
+    set_password(service, SECOND)
+    server.answers("/health", "logins: 2")
+    assert server.terminated() == 0 and is_silent(server)
+
+
+def test_a_vault_that_is_damaged_and_restored(service):
+  with WebProgram(service) as server:
+    assert server.get("/health") == "logins: 1"
     whole = service.vault.read_bytes()
-    service.damage_log()
-    assert "damaged" in server.reports("The old password stays in use: ", 2)
-    assert server.get("/health") == "logins: 2" and server.get("/") == "Hello"
+    service.vault.write_bytes(b"no vault")
+    assert (server.get("/health"), server.get("/")) == ("logins: 1", "Hello")
     service.vault.write_bytes(whole)
-    set_password(service, FIRST)
-    server.answers("/health", "logins: 3", SOON + 2)
+    set_password(service, SECOND)
+    server.answers("/health", "logins: 2")
     assert server.terminated() == 0 and is_silent(server)
 
 
