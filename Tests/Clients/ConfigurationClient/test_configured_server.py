@@ -32,6 +32,13 @@ def test_it_serves_and_ends_gracefully(service):
     assert is_silent(server) and "error" not in server.text
 
 
+def test_it_ends_gracefully_as_soon_as_it_serves(home):
+  for _ in range(5):
+    with WebProgram(home, DATABASE_PASSWORD=SECOND) as server:
+      server.reports("Server started and listening on ")
+      assert server.terminated() == 0, server.text
+
+
 def test_a_new_password_is_taken_while_it_runs(service):
   with WebProgram(service) as server:
     assert server.get("/health") == "logins: 1"
@@ -112,6 +119,7 @@ def test_a_vault_that_is_damaged_and_restored(service):
     assert server.get("/health") == "logins: 1"
     whole = service.vault.read_bytes()
     service.vault.write_bytes(b"no vault")
+    assert "is not a vault" in server.reports("The old password stays in use: ")
     assert (server.get("/health"), server.get("/")) == ("logins: 1", "Hello")
     service.vault.write_bytes(whole)
     set_password(service, SECOND)
