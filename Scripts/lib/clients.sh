@@ -64,11 +64,23 @@ check_resolved() {
 
 # Packages that come with a trait are not even downloaded without it.
 check_clients() {
+  local always="swift-argument-parser swift-system"
   check_plain_client &&
-    check_resolved Keychain "" "swift-argument-parser swift-system" &&
-    check_resolved PrephirencesRecords '"RecordPreferences"' "grdb.swift swift-argument-parser swift-system"
+    check_resolved Keychain "" "$always" &&
+    check_resolved PrephirencesRecords '"RecordPreferences"' "grdb.swift $always" &&
+    check_resolved ConfigurationKeychain "" "$always" &&
+    # With what swift-configuration itself depends on.
+    check_resolved ConfigurationKeychain '"ConfigurationSupport"' \
+      "swift-argument-parser swift-async-algorithms swift-collections swift-configuration swift-log swift-service-lifecycle swift-system" &&
+    check_resolved ServiceLifecyclePreferences '"ServiceLifecycleSupport"' \
+      "swift-argument-parser swift-async-algorithms swift-collections swift-log swift-metrics swift-service-lifecycle swift-system"
 }
 
 # shellcheck disable=SC2034 # used by the scripts that source this
 remote_tool=$root/.build/clients/RemoteClient/debug/RemoteTool
 build_remote_tool() { build_client RemoteClient --product RemoteTool; }
+
+# The other programs of this client are next to it.
+# shellcheck disable=SC2034
+configured_server=$root/.build/clients/ConfigurationClient/debug/ConfiguredServer
+build_configuration_client() { build_client ConfigurationClient; }

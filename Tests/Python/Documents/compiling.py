@@ -10,6 +10,8 @@ from documents import ROOT
 
 BUILD = ROOT / ".build" / "debug"
 MODULES = BUILD / "Modules"
+# Of the client with the traits for servers, which the build of the package itself does not enable.
+SERVER_MODULES = ROOT / ".build" / "clients" / "ConfigurationClient" / "debug" / "Modules"
 LIMIT = 300
 
 
@@ -18,11 +20,12 @@ def run(*command: str | Path, folder: Path | None = None) -> subprocess.Complete
     [str(word) for word in command], cwd=folder, capture_output=True, text=True, timeout=LIMIT)
 
 
-def c_modules() -> list[str]:
-  """Returns the options with which the compiler finds the C modules."""
-  folders = ["Sources/*/*", "Sources/*/*/include", ".build/checkouts/*/Sources/*", ".build/checkouts/*/Sources/*/include"]
-  maps = [path for folder in folders for path in ROOT.glob(f"{folder}/module.modulemap")]
-  maps += BUILD.glob("*.build/module.modulemap")
+def c_modules(build: Path = BUILD) -> list[str]:
+  """Returns the options with which the compiler finds the C modules of a build."""
+  folders = [*ROOT.glob("Sources/*/*"), *(build.parent / "checkouts").glob("*/Sources/*")]
+  maps = [path for folder in folders for path in folder.glob("module.modulemap")]
+  maps += [path for folder in folders for path in folder.glob("include/module.modulemap")]
+  maps += build.glob("*.build/module.modulemap")
   return [word for path in sorted(maps) for word in ("-Xcc", f"-fmodule-map-file={path}")]
 
 
@@ -33,7 +36,8 @@ def typecheck(
   folders = [word for folder in modules for word in ("-I", folder)]
   return run(
     "swiftc", "-typecheck", "-swift-version", "6", "-module-name", "Client", *folders,
-    *(c_modules() if MODULES in modules else []), *options, *sources)
+    *(option for one in (MODULES, SERVER_MODULES) if one in modules for option in c_modules(one.parent)),
+    *options, *sources)
 
 
 def make_module(name: str, folder: Path, *sources: Path, options: tuple[str, ...] = ()) -> None:

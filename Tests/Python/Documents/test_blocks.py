@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiling import MODULES, dumped, make_module, typecheck
+from compiling import MODULES, SERVER_MODULES, dumped, make_module, typecheck
 from documents import PAGES, ROOT, blocks, manifest, source
 
 ALL = [block for page in PAGES for block in blocks(page)]
@@ -39,8 +39,12 @@ def test_a_block_of_source_compiles(block, tmp_path, request):
   main = tmp_path / ("Tool.swift" if block.is_program else "main.swift")
   main.write_text(source(block))
   options = ("-parse-as-library",) if block.is_program else ()
-  sources = [main, Path(__file__).with_name("Client.swift")] if block.is_program else [main]
-  modules = [MODULES]
+  # Another build, with what the traits for servers bring.
+  is_server = "import Configuration" in source(block)
+  modules = [SERVER_MODULES if is_server else MODULES]
+  sources = [main]
+  if block.is_program and not is_server:
+    sources.append(Path(__file__).with_name("Client.swift"))
   if "import RemotePrephirences" in source(block):
     modules.insert(0, request.getfixturevalue("remote"))
   outcome = typecheck(*sources, modules=tuple(modules), options=options)

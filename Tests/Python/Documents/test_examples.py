@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiling import typecheck
+from compiling import SERVER_MODULES, typecheck
 from documents import ROOT
 
 COMMENT = re.compile(r"(?m)(?:^ *///.*\n)+")
@@ -22,6 +22,9 @@ MEMBERS = re.compile(r"(?m)^(required init|func addObserver)\b")
 # Modules that need a trait, or the macros of Swift Testing.
 WITHOUT = {"KeychainTesting", "RemotePrephirences"}
 
+# Modules that need the traits for servers.
+SERVER = {path.name for path in (ROOT / "Sources" / "Server").iterdir()}
+
 FIRST = [
   "class KeychainPreferences", "class KeychainPreference", "struct KeychainCommand",
   "protocol CredentialStore", "struct Credential", "struct CredentialQuery", "struct KeychainError",
@@ -29,7 +32,8 @@ FIRST = [
   "struct CredentialMigration", "class Vault", "struct VaultConfiguration", "protocol PreferencesType",
   "class Preference", "class UserDefaultsPreference", "class CompositePreferences", "class Plist",
   "class Prephirences", "class DurablePreferences", "class DurableUserDefaults", "class SharedPreferences",
-  "class NSUbiquitousKeyValueStore",
+  "class NSUbiquitousKeyValueStore", "class KeychainProvider", "class PreferencesProvider",
+  "struct SharedPreferencesService",
 ]
 
 
@@ -79,13 +83,19 @@ MODULES = sorted({example.module for example in ALL})
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_compile(module, tmp_path):
   source = tmp_path / "Examples.swift"
-  imports = {"Foundation", "CryptoPrephirences", "GRDB", "Keychain", "PrephirencesDurable", "PrephirencesRecords", module}
+  if module in SERVER:
+    imports = {"Configuration", "ServiceLifecycle", module}
+    given, options = "GivenServer.swift", {"modules": (SERVER_MODULES,)}
+  else:
+    imports = {
+      "Foundation", "CryptoPrephirences", "GRDB", "Keychain", "PrephirencesDurable", "PrephirencesRecords", module}
+    given, options = "Given.swift", {}
   mine = [example for example in ALL if example.module == module and example not in PROGRAMS]
   source.write_text(
     "".join(f"import {name}\n" for name in sorted(imports))
     + "".join(example.source(number) for number, example in enumerate(mine)))
   outcome = typecheck(
-    source, Path(__file__).with_name("Given.swift"), options=("-parse-as-library",))
+    source, Path(__file__).with_name(given), options=("-parse-as-library",), **options)
   assert outcome.returncode == 0, outcome.stderr
 
 
