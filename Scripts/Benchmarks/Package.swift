@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
   name: "Benchmarks",
   dependencies: [
-    .package(name: "Prephirences", path: "../.."),
+    .package(name: "Prephirences", path: "../..", traits: ["ConfigurationSupport"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
@@ -25,6 +25,8 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "BareStore", "CPeer", "CSQLiteForBare", "CSodiumForBare",
+        .product(name: "ConfigurationKeychain", package: "Prephirences"),
+        .product(name: "ConfigurationPreferences", package: "Prephirences"),
         .product(name: "Keychain", package: "Prephirences"),
         .product(name: "PrephirencesDurable", package: "Prephirences"),
         .product(name: "PrephirencesShared", package: "Prephirences"),

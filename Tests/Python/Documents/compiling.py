@@ -10,7 +10,7 @@ from documents import ROOT
 
 BUILD = ROOT / ".build" / "debug"
 MODULES = BUILD / "Modules"
-# Of the client with the traits for servers, which the build of the package itself does not enable.
+# Of the client with the traits for servers, which has a web server, too.
 SERVER_MODULES = ROOT / ".build" / "clients" / "ConfigurationClient" / "debug" / "Modules"
 LIMIT = 300
 

@@ -22,7 +22,7 @@ struct Benchmarks: ParsableCommand {
   enum Part: String, CaseIterable, ExpressibleByArgument {
     // Sizes first: gnome-keyring is as slow as all its items.
     case sizes, peers, processes, helpers, preferences, memory, saving, durable, shared, library,
-      writers, together, batches
+      writers, together, batches, configuration
     case secretService = "secret-service"
     case before
 
@@ -77,6 +77,10 @@ struct Benchmarks: ParsableCommand {
         effort: effort, peer: program("SharedPeer"), folder: scratch, port: etcd)
       return ([], try shared.run())
     case .library: return ([], try LibraryBenchmarks(vaults: vaults, effort: effort).run())
+    case .configuration:
+      let configuration = ConfigurationBenchmarks(
+        effort: effort, peer: program("VaultPeer"), folder: scratch)
+      return ([], try configuration.run())
     case .batches: return ([], try BatchBenchmarks(vaults: vaults, effort: effort).run())
     case .sizes:
       let keyring = [peers + "/keyring", program("KeyringPeer")]

@@ -19,6 +19,7 @@ import Keychain
 /// | `open COUNT SIZE AMONG` | opens the vault with a new handle, and reads such an item |
 /// | `search COUNT SIZE AMONG` | searches for the account of such an item |
 /// | `add COUNT SIZE` | adds items that no other process adds |
+/// | `stamp COUNT SIZE` | stores the time, in nanoseconds since the machine started, under the account `stamp` |
 /// | `batch COUNT SIZE AMONG` | replaces such items in one transaction |
 /// | `bare-update COUNT SIZE` | appends what an update appends, by bare calls; then it is no vault |
 @main
@@ -73,6 +74,9 @@ struct VaultPeer {
     switch (name, among.map { calls * 7919 % $0 }) {
     case ("fill", nil): try set("account-\(call)", size)
     case ("add", nil): try set("added-\(UUID())", size)
+    case ("stamp", nil):
+      let secret = try SecretBytes(copying: "\(Self.time(CLOCK_MONOTONIC))")
+      try vault.store(Credential(Self.identity("stamp", size)), secret: secret)
     case ("bare-update", nil): try bare?.set()
     case ("get", let number?): try get(vault, number, size)
     case ("update", let number?): try set("account-\(number)", size)
