@@ -127,7 +127,8 @@ struct RaceTests {
     let names = try (0..<1000).map { "n\($0)" }.filter {
       try sealing.id(of: .test($0)) < page.first
     }.prefix(2)
-    let (open, new) = try (#require(names.first), #require(names.last))
+    try #require(names.count == 2, "no name is before \(page.first.name)")
+    let (open, new) = (names[0], names[1])
     try vault.handle().put(open, "x", .always)
     try vault.damage(at: page.place + 50)
     let handle = vault.handle()
