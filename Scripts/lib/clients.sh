@@ -30,6 +30,20 @@ check_plain_client() {
   [ "$("$scratch/debug/PlainClient")" = "red 3" ]
 }
 
+# A client with one trait builds nothing of the others.
+check_provider_client() {
+  local scratch=$root/.build/clients/ProviderClient modules output
+  build_client ProviderClient || return
+  modules=$(cd -- "$scratch/debug/Modules" && printf '%s\n' *.swiftmodule |
+    grep -xE '(ServiceLifecycle|ServiceLifecyclePreferences|Logging|Metrics|Prephirences|PreferencesShared|Yams)\.swiftmodule')
+  if [ -n "$modules" ]; then
+    echo "a client of the providers for swift-configuration builds: $modules" >&2
+    return 1
+  fi
+  # shellcheck disable=SC2154 # the tests' folder
+  output=$(in_private "$scratch/debug/ProviderClient" "$private/tmp") && [ "$output" = "8080 no token" ]
+}
+
 # resolved_packages PRODUCT TRAITS: prints the packages that a new client of one product downloads. Nothing else can be
 # built for it.
 resolved_packages() {
@@ -66,6 +80,7 @@ check_resolved() {
 check_clients() {
   local always="swift-argument-parser swift-system"
   check_plain_client &&
+    check_provider_client &&
     check_resolved Keychain "" "$always" &&
     check_resolved PrephirencesRecords '"RecordPreferences"' "grdb.swift $always" &&
     check_resolved ConfigurationKeychain "" "$always" &&

@@ -239,26 +239,8 @@ extension KeychainReferenceProvider {
       CredentialReference.isReference(text)
     else { return nil }
     let name = key.valueName
-    let reference: CredentialReference
-    do throws(KeychainError) {
-      reference = try CredentialReference(text)
-    } catch {
-      throw KeychainError(
-        error.code, "the value of '\(name)': \(error.message)", recovery: error.recovery)
-    }
-    guard services.contains(where: { reference.belongs(to: $0, defaultService: "") }) else {
-      throw KeychainError(
-        .refused,
-        "the value of '\(name)' refers to '\(reference.serviceName(default: ""))', which the program has "
-          + "not allowed",
-        recovery: "refer to a credential of a service that the program allows")
-    }
-    guard reference.accessGroup.isEmpty else {
-      throw KeychainError(
-        .refused,
-        "the value of '\(name)' refers to an access group, which the program has not allowed",
-        recovery: "refer to a credential without an access group")
-    }
+    let reference = try CredentialReference(
+      text, valueOf: name, services: services, accessGroups: [""], defaultService: "")
     return FoundReference(
       key: name, encodedKey: found.encodedKey, text: text, reference: reference)
   }

@@ -260,19 +260,9 @@ extension ReferencePreferences {
   private func reference(
     _ text: String, of key: PreferenceKey
   ) throws(KeychainError) -> CredentialReference {
-    let reference: CredentialReference
-    do throws(KeychainError) {
-      reference = try CredentialReference(text)
-    } catch {
-      throw KeychainError(
-        error.code, "the value of '\(key)': \(error.message)", recovery: error.recovery)
-    }
-    let service = resolver.defaultService
-    guard declaredServices.contains(where: { reference.belongs(to: $0, defaultService: service) })
-    else { throw .undeclaredService(reference.serviceName(default: service), of: key) }
-    guard declaredAccessGroups.contains(where: { $0.hasSameBytes(as: reference.accessGroup) })
-    else { throw .undeclaredGroup(reference.accessGroup, of: key) }
-    return reference
+    try CredentialReference(
+      text, valueOf: key, services: declaredServices, accessGroups: declaredAccessGroups,
+      defaultService: resolver.defaultService)
   }
 
   /// Checks that a value may be written.
@@ -284,6 +274,27 @@ extension ReferencePreferences {
         recovery: "change the credential that it refers to, or write another reference")
     }
     _ = try reference(text, of: key)
+  }
+}
+
+extension CredentialReference {
+  /// Parses the value of a key, which must refer to a declared service and access group.
+  package init(
+    _ text: String, valueOf key: String, services: [String], accessGroups: [String],
+    defaultService: String
+  ) throws(KeychainError) {
+    do throws(KeychainError) {
+      try self.init(text)
+    } catch {
+      throw KeychainError(
+        error.code, "the value of '\(key)': \(error.message)", recovery: error.recovery)
+    }
+    guard services.contains(where: { belongs(to: $0, defaultService: defaultService) }) else {
+      throw .undeclaredService(serviceName(default: defaultService), of: key)
+    }
+    guard accessGroups.contains(where: { $0.hasSameBytes(as: accessGroup) }) else {
+      throw .undeclaredGroup(accessGroup, of: key)
+    }
   }
 }
 
