@@ -226,7 +226,12 @@ final class VaultChangeScanner: Sendable {
   }
 
   private func changes(_ opened: VaultFile.Opened) throws(KeychainError) -> [CredentialChange] {
-    guard let old = known.withLock({ $0 }), old.status != opened.status else { return [] }
+    guard let old = known.withLock({ $0 }) else { return [] }
+    guard old.status != opened.status else {
+      // It can become unreadable again.
+      known.withLock { $0?.unreadable = nil }
+      return []
+    }
     guard let keys = try unlocker.keysAtHand(.nothing, opened.head) else {
       report(Unreadable(status: opened.status, code: nil))
       return []
@@ -235,7 +240,10 @@ final class VaultChangeScanner: Sendable {
     if let vault = old.vault,
       try file.contents(opened, keys).newest.digest == vault.contents.newest.digest
     {
-      known.withLock { $0?.status = opened.status }
+      known.withLock { known in
+        known?.status = opened.status
+        known?.unreadable = nil
+      }
       return []
     }
     let session = VaultSession(
