@@ -8,6 +8,7 @@ let package = Package(
   dependencies: [
     .package(name: "Prephirences", path: "../..", traits: ["ConfigurationSupport"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
   ],
   targets: [
     .systemLibrary(
@@ -25,6 +26,7 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "BareStore", "CPeer", "CSQLiteForBare", "CSodiumForBare",
+        .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "ConfigurationKeychain", package: "Prephirences"),
         .product(name: "ConfigurationPreferences", package: "Prephirences"),
         .product(name: "Keychain", package: "Prephirences"),

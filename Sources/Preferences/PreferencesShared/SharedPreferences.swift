@@ -267,6 +267,12 @@ extension SharedPreferences {
     try worker.flush(deadline)
   }
 
+  /// Begins to send and receive if the suite was shared since, and returns how it stands.
+  package func beginAndReport() throws(PreferencesError) -> Status {
+    if store.worker == nil { store.begin() }
+    return try status()
+  }
+
   /// Who sends and receives; `nil` if the suite is not configured, or cannot be shared.
   package var worker: SyncWorker? { store.worker }
 

@@ -21,7 +21,8 @@ internal import PrephirencesSystem
 /// `prefs keychain read` takes. The context of a key is not used.
 ///
 /// A provider answers only for the keys that it was given, its declared keys. It answers `nil` for other
-/// keys without using the vault, so a locked vault does not affect them, or the providers after this one.
+/// keys without using the vault, so a locked vault does not affect them, or the providers after this one. A
+/// snapshot reads all declared keys.
 ///
 /// An absent credential is `nil`. If the vault is locked, damaged, wrongly keyed or in use for too long, or if
 /// the credential has expired, each method throws ``KeychainError``. **The reader of swift-configuration
@@ -84,8 +85,8 @@ public final class KeychainProvider: ConfigProvider {
 
   /// Opens the vault that a configuration names.
   ///
-  /// Scope the reader to a name of its own: with `config.scoped(to: "keychain")`, the environment variables are
-  /// `KEYCHAIN_SERVICE`, `KEYCHAIN_KEYS`, `KEYCHAIN_VAULT` and so on.
+  /// Scope the reader to a name of its own: with `config.scoped(to: "secrets")`, the environment variables are
+  /// `SECRETS_SERVICE`, `SECRETS_KEYS`, `SECRETS_VAULT` and so on. Those with `KEYCHAIN_` are of every vault.
   ///
   /// ## Configuration keys
   /// - `service` (string, required): The service of the credentials.

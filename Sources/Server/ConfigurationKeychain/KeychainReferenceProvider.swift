@@ -153,7 +153,8 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
         watch.lookAgain([], allowsExpired: true)
         return (Result<_, any Error>.success(result), try marks.mark(of: result))
       } catch {
-        watch.lookAgain([.failure(keychainError(error))], allowsExpired: true)
+        let failure = (error as? KeychainError).map { ReadSecret.failure($0) }
+        watch.lookAgain(failure.map { [$0] } ?? [], allowsExpired: true)
         return (.failure(error), .failure(error))
       }
     }
@@ -174,7 +175,10 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
   ///
   /// - Returns: The snapshot, whose methods throw as those of the provider.
   public func snapshot() -> any ConfigSnapshot {
-    let snapshot = KeychainReferenceSnapshot(upstream.snapshot(), of: self)
+    let found = ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
+      upstream.snapshot()
+    }
+    let snapshot = KeychainReferenceSnapshot(found, of: self)
     return snapshot.resolved(by: promptReader.read(snapshot.read))
   }
 
@@ -191,12 +195,13 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
     let marks = try SecretMarks()
     return try await upstream.watchSnapshot { changes in
       let latest = LatestSnapshot()
-      async let _: Void = {
+      // The snapshots are made for this task.
+      async let _: Void = ReferenceLookup.$isReference.withValue(CredentialReference.isReference) {
         for await snapshot in changes {
           latest.set(KeychainReferenceSnapshot(snapshot, of: self))
           watch.signals.send()
         }
-      }()
+      }
       let updates = ChangingElements<any ConfigSnapshot, ReferenceSnapshotMark>(
         after: watch.signals.stream
       ) {

@@ -41,24 +41,26 @@ struct KeychainReferenceSnapshot: ConfigSnapshot {
     }
   }
 
-  /// Reads what the references refer to, all as of one commit unless others keep writing.
+  /// Reads what the references refer to, all as of one commit.
   func read(_ vault: Vault) throws(KeychainError) -> Secrets {
-    var secrets: Secrets = [:]
+    var found: [[UInt8]: FoundReference] = [:]
+    for case (let name, .success(let reference)) in references { found[name] = reference }
+    guard !found.isEmpty else { return [:] }
     for _ in 0..<8 {
       let commit = try vault.lastCommit()
-      secrets = [:]
-      for case (let name, .success(let found)) in references {
-        let secret = Result { () throws(KeychainError) in try found.read(vault) }
+      var secrets: Secrets = [:]
+      for (name, reference) in found {
+        let secret = Result { () throws(KeychainError) in try reference.read(vault) }
         // The next one would wait as long.
-        if case .failure(let error) = secret, error.code == .busy || error.code == .timedOut {
-          throw error
-        }
+        if case .failure(let error) = secret, error.code == .timedOut { throw error }
         secrets[name] = secret
       }
       let newest = try vault.lastCommit()
-      if newest == commit { break }
+      if newest == commit { return secrets }
     }
-    return secrets
+    throw KeychainError(
+      .busy, "the vault changes faster than the secrets of the configuration can be read",
+      recovery: .tryAgain)
   }
 
   /// Returns the snapshot with what was read.

@@ -48,7 +48,7 @@ final class SecretWatch: Sendable {
     observation = try await onBlockingThread {
       vault.observe(
         { change in if change.identity.map(isWatched) ?? true { signals.send() } },
-        whenUnreadable: signals.send)
+        whenReadabilityChanges: signals.send)
     }
   }
 
@@ -102,7 +102,7 @@ enum SecretMark: Equatable, Sendable {
   case failure(String)
 
   static func failure(_ error: any Error) -> Self {
-    .failure((error as? KeychainError).map { "\($0.code)" } ?? "\(error)")
+    .failure((error as? KeychainError).map { "\($0.code): \($0.message)" } ?? "\(error)")
   }
 }
 

@@ -1,7 +1,3 @@
-// A program needs only `import ConfigurationPreferences` to read a configuration, and to name its preferences.
+// A program needs only `import ConfigurationPreferences` to name its preferences.
 @_exported public import PreferencesCore
 @_exported public import PreferencesDurable
-
-#if ConfigurationSupport
-@_exported public import Configuration
-#endif

@@ -29,11 +29,9 @@ internal import PrephirencesSystem
 /// `PreferencesError`; it throws `PreferencesError` with `PreferencesError.Code.typeMismatch` if the value is
 /// not of the type. Errors name the key and never the value. The reader of swift-configuration passes errors on
 /// from its `fetch` methods and those with `required` in their names only.
-public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
-  // Unchecked because the preferences guard themselves.
-
+public final class PreferencesProvider: ConfigProvider {
   /// The preferences that are read.
-  public let preferences: any PreferencesType
+  public let preferences: any PreferencesType & Sendable
 
   /// The name of the provider, with that of the preferences: `PreferencesProvider[com.example.server]`.
   public let providerName: String
@@ -43,13 +41,12 @@ public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
   /// Creates a provider.
   ///
   /// - Parameters:
-  ///   - preferences: The preferences. They must be safe to use from several threads, as all stores of this
-  ///     package are.
+  ///   - preferences: The preferences.
   ///   - name: What tells the provider from others in access logs; by default, the name of the suite.
   ///   - secretsSpecifier: Which values are secret: by their keys, or by keys and converted values. Access logs
   ///     redact them. Preferences are not encrypted; store secrets with `KeychainProvider`.
   public init(
-    _ preferences: any PreferencesType, name: String? = nil,
+    _ preferences: any PreferencesType & Sendable, name: String? = nil,
     secretsSpecifier: SecretsSpecifier<String, ConfigContent> = .none
   ) {
     self.preferences = preferences
@@ -68,7 +65,9 @@ public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
   ///   `PreferencesError.Code.typeMismatch`.
   public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     let name = key.valueName
-    return try result(try preferences.fetchedObject(forKey: name), name, type)
+    return try result(try preferences.fetchedObject(forKey: name), name, type) {
+      try isOwn($0, name)
+    }
   }
 
   /// Returns the value of a key; the same as ``value(forKey:type:)``, without blocking.
@@ -83,11 +82,7 @@ public final class PreferencesProvider: ConfigProvider, @unchecked Sendable {
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
   ) async throws -> LookupResult {
-    // Task-local values don't follow to another thread.
-    let isReference = ReferenceLookup.isReference
-    return try await onBlockingThread { [self] in
-      try ReferenceLookup.$isReference.withValue(isReference) { try value(forKey: key, type: type) }
-    }
+    try await onBlockingThread { [self] in try value(forKey: key, type: type) }
   }
 
   /// Hands out the present value of a key, and then each change.
@@ -152,13 +147,18 @@ extension PreferencesProvider: CustomStringConvertible {
 }
 
 extension PreferencesProvider {
-  /// Converts a stored value.
-  func result(_ value: Any?, _ name: String, _ type: ConfigType) throws -> LookupResult {
+  /// Converts a stored value; `isOwn` tells whether a reference is the user's own.
+  func result(
+    _ value: Any?, _ name: String, _ type: ConfigType, isOwn: (String) throws -> Bool
+  ) throws -> LookupResult {
     guard let value = unwrapped(value) else { return LookupResult(encodedKey: name, value: nil) }
     if let isReference = ReferenceLookup.isReference, let text = ConfigContent.text(value),
-      isReference(text)
+      isReference(text), try !isOwn(text)
     {
-      try checkOwn(text, name)
+      throw PreferencesError(
+        .insecure,
+        "the preference '\(name)' is a reference that is not known to be the user's own, so it is not "
+          + "resolved; write it into preferences that only the user can write")
     }
     guard let content = ConfigContent(value, as: type) else {
       throw PreferencesError(
@@ -169,16 +169,11 @@ extension PreferencesProvider {
       value: ConfigValue(content, isSecret: secrets.isSecret(key: name, value: content)))
   }
 
-  /// Fails unless a text is the user's own, as `OwnValuePreferences` defines.
-  private func checkOwn(_ text: String, _ name: String) throws {
+  /// Whether a text is the user's own, as `OwnValuePreferences` defines.
+  func isOwn(_ text: String, _ name: String) throws -> Bool {
     let own = try preferences.ownObject(forKey: name).flatMap(ConfigContent.text)
-    // A value that was changed meanwhile is refused, too.
-    guard let own, own.hasSameBytes(as: text) else {
-      throw PreferencesError(
-        .insecure,
-        "the preference '\(name)' is a reference that is not known to be the user's own, so it is not "
-          + "resolved; write it into preferences that only the user can write")
-    }
+    // A value that was changed meanwhile is none, too.
+    return own?.hasSameBytes(as: text) ?? false
   }
 
   /// Calls `body` with signals for changes of keys, or of all.
@@ -187,12 +182,11 @@ extension PreferencesProvider {
   ) async throws -> Return {
     let signals = ChangeSignals()
     let observer = PreferenceObserver(keys: keys) { _ in signals.send() }
-    let observation =
-      if let durable = (preferences as? any DurablePreferencesType)?.durable {
-        try durable.startObserving(observer)
-      } else {
-        preferences.addObserver(observer)
-      }
+    // To begin with, the file is read.
+    let observation = try await onBlockingThread { [preferences] in
+      try (preferences as? any DurablePreferencesType)?.durable.startObserving(observer)
+        ?? preferences.addObserver(observer)
+    }
     defer {
       observation.cancel()
       signals.end()

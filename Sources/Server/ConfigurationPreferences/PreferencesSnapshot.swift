@@ -6,7 +6,8 @@ internal import PreferencesDurable
 
 /// The values of preferences at one moment.
 ///
-/// Unchecked because preference values do not change in place once set.
+/// If references are resolved in it, which of them are the user's own is found when it is made. Unchecked
+/// because preference values do not change in place once set.
 struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
   private let provider: PreferencesProvider
   private var values: [[UInt8]: Any] = [:]
@@ -16,6 +17,9 @@ struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
 
   /// Why nothing is known of other keys.
   private var failure: (any Error)?
+
+  /// The keys whose references are the user's own.
+  private var ownReferences: Set<[UInt8]> = []
 
   init(of provider: PreferencesProvider) {
     self.provider = provider
@@ -30,6 +34,13 @@ struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
           values[Array(key.utf8)] = value
         }
       }
+      guard let isReference = ReferenceLookup.isReference else { return }
+      for (bytes, value) in values {
+        guard let text = ConfigContent.text(value), isReference(text) else { continue }
+        if try provider.isOwn(text, String(decoding: bytes, as: UTF8.self)) {
+          ownReferences.insert(bytes)
+        }
+      }
     } catch {
       failure = error
     }
@@ -41,7 +52,9 @@ struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
     let name = key.valueName
     let bytes = Array(name.utf8)
     if let failure = failures[bytes] { throw failure }
-    if let value = values[bytes] { return try provider.result(value, name, type) }
+    if let value = values[bytes] {
+      return try provider.result(value, name, type) { _ in ownReferences.contains(bytes) }
+    }
     if let failure { throw failure }
     return LookupResult(encodedKey: name, value: nil)
   }

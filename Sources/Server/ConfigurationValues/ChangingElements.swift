@@ -5,8 +5,13 @@ internal import Dispatch
 package func onBlockingThread<Success: Sendable>(
   _ body: @escaping @Sendable () throws -> Success
 ) async throws -> Success {
-  try await withCheckedThrowingContinuation { continuation in
-    DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+  // Task-local values don't follow to another thread.
+  let isReference = ReferenceLookup.isReference
+  return try await withCheckedThrowingContinuation { continuation in
+    DispatchQueue.global().async {
+      continuation.resume(
+        with: Result { try ReferenceLookup.$isReference.withValue(isReference) { try body() } })
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 #if ServiceLifecycleSupport
+internal import Dispatch
 internal import FoundationEssentials
 public import Logging
 public import Metrics
@@ -17,20 +18,25 @@ public import ServiceLifecycle
 /// ```
 ///
 /// List it before the services that set preferences: a group shuts services down from the last to the
-/// first, so what they set at the end is sent, too. While it runs, this process sends and receives, unless another one of this machine does. On graceful
-/// shutdown, it waits until what was set is in the shared store, but no longer than a deadline, and then
-/// logs what stays: that is in the file of this machine, and is sent by the next program that uses the
+/// first, so what they set at the end is sent, too.
+///
+/// A `SharedPreferences` object itself keeps the preferences in step, unless another process of this machine
+/// does. The service holds it, begins again if the suite is shared later, reports how it stands, and on
+/// graceful shutdown waits until what was set is in the shared store, but no longer than a deadline. It logs
+/// what stays then: that is in the file of this machine, and is sent by the next program that uses the
 /// preferences. The loss of the network does not end it, and neither does another failure of sharing.
 ///
-/// It logs a failure of sharing, its end, and what stays at shutdown, with the level `info`; everything else,
-/// with `debug`. Neither has values of preferences. These are its metrics, each with the
+/// It logs with the level `info` that sharing fails, works again, or is not set up, and what stays at shutdown;
+/// everything else, with `debug`. Neither has values of preferences. These are its metrics, each with the
 /// dimension `suite`:
 ///
 /// | label | meaning |
 /// | --- | --- |
 /// | `shared_preferences_unsent_keys` | how many keys have changes that are not in the shared store yet |
 /// | `shared_preferences_conflicts` | how many of these changes wait for the decision of a conflict |
-/// | `shared_preferences_last_contact_age_seconds` | how long ago the preferences were in step, by the clock; not reported if they never were |
+/// | `shared_preferences_last_contact_age_seconds` | how long ago contact was recorded |
+///
+/// While all is well, contact is at most 150 seconds ago. It is not reported if there never was one.
 public struct SharedPreferencesService: Service {
   /// The preferences.
   public let preferences: SharedPreferences
@@ -42,7 +48,7 @@ public struct SharedPreferencesService: Service {
   public let reportInterval: Duration
 
   private let logger: Logger
-  private let metrics: any MetricsFactory
+  private let metrics: (any MetricsFactory)?
 
   /// Creates a service.
   ///
@@ -52,17 +58,17 @@ public struct SharedPreferencesService: Service {
   ///     `maximumGracefulShutdownDuration` of the group.
   ///   - reportInterval: How often metrics are reported; at least 10 ms.
   ///   - logger: Where failures are logged.
-  ///   - metricsFactory: What makes the metrics; by default, that of the program.
+  ///   - metrics: What makes the metrics; by default, that of the program when the service runs.
   public init(
     _ preferences: SharedPreferences, flushDeadline: Duration = .seconds(10),
     reportInterval: Duration = .seconds(15), logger: Logger,
-    metricsFactory: (any MetricsFactory)? = nil
+    metrics: (any MetricsFactory)? = nil
   ) {
     self.preferences = preferences
     self.flushDeadline = flushDeadline
     self.reportInterval = reportInterval
     self.logger = logger
-    metrics = metricsFactory ?? MetricsSystem.factory
+    self.metrics = metrics
   }
 
   /// Keeps the preferences in step until graceful shutdown, or until the task is cancelled.
@@ -71,48 +77,53 @@ public struct SharedPreferencesService: Service {
   ///
   /// - Throws: Nothing.
   public func run() async throws {
-    let gauges = Gauges(suite: preferences.suiteName, metrics)
+    let gauges = Gauges(suite: preferences.suiteName, metrics ?? MetricsSystem.factory)
     await cancelWhenGracefulShutdown {
-      var failure: PreferencesError?
+      var last = Standing.inStep
       while !Task.isCancelled {
-        report(to: gauges, after: &failure)
+        last = await report(to: gauges, after: last)
         try? await Task.sleep(for: max(reportInterval, .milliseconds(10)))
       }
     }
     guard !Task.isCancelled else { return }
     await flush()
-    report(to: gauges)
+    if let status = try? await status() { gauges.record(status) }
   }
 
-  private var metadata: Logger.Metadata { ["suite": "\(preferences.suiteName)"] }
-
-  private func report(to gauges: Gauges) {
-    guard let status = try? preferences.status() else { return }
-    gauges.record(status)
+  /// How the preferences stand, as far as it is logged.
+  private enum Standing: Equatable {
+    case inStep, notShared
+    case failing(PreferencesError.Code)
   }
 
-  /// Records how the preferences stand, and logs what differs from the last failure.
-  private func report(to gauges: Gauges, after last: inout PreferencesError?) {
-    var failure: PreferencesError?
-    do throws(PreferencesError) {
-      let status = try preferences.status()
+  /// Records how the preferences stand, and logs it if that is new.
+  private func report(to gauges: Gauges, after last: Standing) async -> Standing {
+    let failure: PreferencesError
+    do {
+      let status = try await status()
       gauges.record(status)
-      failure = status.failure
-    } catch { failure = error }
-    defer { last = failure }
-    guard failure?.code != last?.code else { return }
-    guard let failure else {
-      logger.info("The shared preferences are in step again.", metadata: metadata)
-      return
+      guard let found = status.failure else {
+        let new: Standing = status.isShared ? .inStep : .notShared
+        if new != last {
+          logger.info(
+            new == .inStep ? "Shared preferences are in step" : "Preferences are not shared",
+            metadata: metadata())
+        }
+        return new
+      }
+      failure = found
+    } catch {
+      failure = error
     }
-    logger.info(
-      "The shared preferences are not in step: \(failure.message)",
-      metadata: metadata.merging(["error": "\(failure.code)"]) { $1 })
+    if last != .failing(failure.code) {
+      logger.info("Shared preferences are not in step", metadata: metadata(failure))
+    }
+    return .failing(failure.code)
   }
 
   /// Waits for what is unsent until the deadline, or until the task is cancelled.
   private func flush() async {
-    logger.debug("Waiting for what is unsent.", metadata: metadata)
+    logger.debug("Waiting for unsent preferences", metadata: metadata())
     let (ends, end) = AsyncStream<Result<Void, PreferencesError>>.makeStream()
     Task { [preferences, flushDeadline] in
       do throws(PreferencesError) {
@@ -122,16 +133,34 @@ public struct SharedPreferencesService: Service {
       }
     }
     switch await ends.first(where: { _ in true }) {
-    case .success?: logger.debug("All shared preferences are sent.", metadata: metadata)
-    case nil: logger.info("What is unsent was not waited for.", metadata: metadata)
-    case .failure(let error)?:
-      let unsent = (try? preferences.status())?.unsentKeys
-      logger.info(
-        "Shared preferences stay unsent in the file of this machine: \(error.message)",
-        metadata: metadata.merging([
-          "error": "\(error.code)", "unsentKeys": "\(unsent.map(String.init) ?? "unknown")",
-        ]) { $1 })
+    case .success?: logger.debug("All shared preferences are sent", metadata: metadata())
+    case nil: logger.info("Unsent preferences were not waited for", metadata: metadata())
+    case .failure(let failure)?:
+      var metadata = metadata(failure)
+      let unsent = try? await status().unsentKeys
+      metadata["preferences.unsent_keys"] = "\(unsent.map(String.init) ?? "unknown")"
+      logger.info("Shared preferences stay unsent in the file of this machine", metadata: metadata)
     }
+  }
+
+  private func metadata(_ failure: PreferencesError? = nil) -> Logger.Metadata {
+    var metadata: Logger.Metadata = ["preferences.suite": "\(preferences.suiteName)"]
+    guard let failure else { return metadata }
+    metadata["error.code"] = "\(failure.code)"
+    metadata["error.message"] = "\(failure.message)"
+    return metadata
+  }
+
+  /// Reads how the preferences stand, on a thread that may wait for the file.
+  private func status() async throws(PreferencesError) -> SharedPreferences.Status {
+    let result: Result<SharedPreferences.Status, PreferencesError> =
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { [preferences] in
+          continuation.resume(
+            returning: Result { () throws(PreferencesError) in try preferences.beginAndReport() })
+        }
+      }
+    return try result.get()
   }
 }
 
@@ -154,7 +183,8 @@ private struct Gauges: Sendable {
   func record(_ status: SharedPreferences.Status) {
     unsentKeys.record(status.unsentKeys)
     conflicts.record(status.waiting.count { $0.reason == .decision })
-    if let contact = status.lastContact { contactAge.record(-contact.timeIntervalSinceNow) }
+    // The clock may have been set back.
+    if let contact = status.lastContact { contactAge.record(max(0, -contact.timeIntervalSinceNow)) }
   }
 }
 #endif

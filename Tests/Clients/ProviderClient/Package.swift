@@ -5,12 +5,14 @@ import PackageDescription
 let package = Package(
   name: "ProviderClient",
   dependencies: [
-    .package(name: "Prephirences", path: "../../..", traits: ["ConfigurationSupport"])
+    .package(name: "Prephirences", path: "../../..", traits: ["ConfigurationSupport"]),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
   ],
   targets: [
     .executableTarget(
       name: "ProviderClient",
       dependencies: [
+        .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "ConfigurationKeychain", package: "Prephirences"),
         .product(name: "ConfigurationPreferences", package: "Prephirences"),
       ])

@@ -2,6 +2,7 @@
 import Configuration
 import ConfigurationKeychain
 import ConfigurationPreferences
+import ConfigurationTesting
 import Foundation
 import KeychainVaultTesting
 import PreferencesShared
@@ -194,6 +195,76 @@ struct KeychainReferenceTests {
       settings["port"] = [3, 4]
       try await watched.wait { $0 == ["intArray([1, 2])", "intArray([3, 4])"] }
     }
+  }
+
+  @Test func aSnapshotOfPreferencesDoesNotChange() async throws {
+    let settings = folder.preferences()
+    settings["password"] = "keychain://test/db"
+    let provider = PreferencesProvider(settings).resolvingKeychainReferences(
+      keys: ["password"], services: ["test"], vault: vault.handle())
+    let snapshot = provider.snapshot()
+    let watched = try await provider.watchSnapshot { updates in
+      for await snapshot in updates { return Optional(snapshot) }
+      return nil
+    }
+    settings["password"] = "keychain://test/port"
+    for snapshot in [snapshot, try #require(watched)] {
+      #expect(
+        told(Result { try snapshot.value(forKey: "password", type: .string) }) == "the password")
+    }
+    let new = provider.snapshot()
+    #expect(told(Result { try new.value(forKey: "password", type: .string) }) == "5432")
+  }
+
+  @Test func oneTransactionIsOneSnapshot() async throws {
+    try vault.handle().put("port", "the password")
+    let provider = resolving(["password": "keychain://test/db", "port": "keychain://test/port"])
+    let seen = Watched<String>()
+    let task = Task {
+      try await provider.watchSnapshot { updates in
+        for await snapshot in updates {
+          let texts = ["password", "port"].map { key in
+            told(Result { try snapshot.value(forKey: AbsoluteConfigKey([key]), type: .string) })
+          }
+          seen.append(texts.joined(separator: " = "))
+        }
+      }
+    }
+    try await seen.wait { $0.count == 1 }
+    for number in 1...20 {
+      try vault.handle().withTransaction { transaction in
+        for name in ["db", "port"] {
+          try transaction.store(Credential(.test(name)), secret: SecretBytes(copying: "\(number)"))
+        }
+      }
+    }
+    try await seen.wait { $0.last == "20 = 20" }
+    #expect(seen.all.dropFirst().allSatisfy { Set($0.components(separatedBy: " = ")).count == 1 })
+    task.cancel()
+    try await task.value
+  }
+
+  @Test func fulfilsTheContractOfProviders() async throws {
+    let texts = compatibleTexts.merging(["bytes": "magic", "other.bytes": "magic2"]) { $1 }
+    var references: [AbsoluteConfigKey: ConfigValue] = [:]
+    for (key, text) in texts {
+      try vault.handle().put(key, text)
+      references[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(
+        .string("keychain://test/\(key)"), isSecret: false)
+    }
+    let provider = InMemoryProvider(values: references).resolvingKeychainReferences(
+      keys: Array(references.keys), services: ["test"], vault: vault.handle())
+    try await ProviderCompatTest(provider: provider).runTest()
+  }
+
+  @Test func aSnapshotWithoutReferencesLeavesTheVaultAlone() throws {
+    let opener = Opener()
+    opener.set(.refuses)
+    let provider = InMemoryProvider(values: ["password": "plain"]).resolvingKeychainReferences(
+      keys: ["password"], services: ["test"], vault: opener.handle(of: vault))
+    let snapshot = provider.snapshot()
+    #expect(told(Result { try snapshot.value(forKey: "password", type: .string) }) == "plain")
+    #expect(opener.askedCount == 0)
   }
 
   @Test func aSnapshotDoesNotChange() throws {

@@ -20,16 +20,27 @@ struct SharedPreferencesServiceTests {
     let lines = LogLines()
     let metrics = TestMetrics()
 
-    init(_ address: String) throws {
+    let environment: EnvironmentVariables
+
+    init(_ address: String?) throws {
       folder = NSTemporaryDirectory() + "service-\(UUID().uuidString)"
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-      let environment = EnvironmentVariables(["HOME": folder, "XDG_CONFIG_HOME": folder])
+      environment = EnvironmentVariables(["HOME": folder, "XDG_CONFIG_HOME": folder])
+      if let address { try Self.share(address, environment) }
+      preferences = SharedPreferences(
+        suiteName: "fleet", folder: nil, environment: environment, conflicts: nil)
+    }
+
+    /// Shares the preferences as another program does.
+    func share(_ address: String) throws {
+      try SharingConfiguration(address: address).save(suiteName: "fleet", environment: environment)
+    }
+
+    private static func share(_ address: String, _ environment: EnvironmentVariables) throws {
       try SharedPreferences.share(
         suiteName: "fleet", with: SharingConfiguration(address: address), folder: nil,
         environment: environment)
-      preferences = SharedPreferences(
-        suiteName: "fleet", folder: nil, environment: environment, conflicts: nil)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -37,7 +48,7 @@ struct SharedPreferencesServiceTests {
     func service(flushing deadline: Duration = .seconds(20)) -> SharedPreferencesService {
       SharedPreferencesService(
         preferences, flushDeadline: deadline, reportInterval: .milliseconds(50),
-        logger: Logger(label: "test") { _ in lines }, metricsFactory: metrics)
+        logger: Logger(label: "test") { _ in lines }, metrics: metrics)
     }
 
     func lastValue(of label: String) -> Double? {
@@ -76,6 +87,8 @@ struct SharedPreferencesServiceTests {
     #expect(one.lastValue(of: "shared_preferences_unsent_keys") == 0)
     #expect(one.lastValue(of: "shared_preferences_conflicts") == 0)
     #expect(one.lines.all.allSatisfy { $0.level == .debug })
+    let age = try #require(one.lastValue(of: "shared_preferences_last_contact_age_seconds"))
+    #expect((0..<150).contains(age))
     try await waitUntil { two.preferences["key"] as? Int == 1 }
   }
 
@@ -99,9 +112,9 @@ struct SharedPreferencesServiceTests {
       try await run
     }
     let said = try #require(one.lines.all.last { $0.level == .info })
-    #expect(said.text.contains("stay unsent") && said.metadata["unsentKeys"] == "1")
-    #expect(said.metadata["suite"] == "fleet" && said.metadata["error"] != nil)
-    #expect(one.lines.all.allSatisfy { $0.level <= .info && !$0.text.contains("ypsilon") })
+    #expect(said.text.contains("stay unsent") && said.metadata["preferences.unsent_keys"] == "1")
+    #expect(said.metadata["preferences.suite"] == "fleet" && said.metadata["error.code"] != nil)
+    #expect(one.lines.all.allSatisfy { $0.level <= .info && !"\($0)".contains("ypsilon") })
     #expect(try one.preferences.status().unsentKeys == 1)
   }
 
@@ -116,6 +129,40 @@ struct SharedPreferencesServiceTests {
     task.cancel()
     try await task.value
     #expect(try one.preferences.status().unsentKeys == 1)
+  }
+
+  @Test func aCancelledShutdownEndsWithoutWaiting() async throws {
+    let server = try EtcdServer()
+    let one = try Machine(server.storeAddress())
+    let service = one.service(flushing: .seconds(3600))
+    try await testGracefulShutdown { trigger in
+      let task = Task { try await service.run() }
+      try await waitUntil { try one.preferences.status().lastContact != nil }
+      server.kill()
+      one.preferences["key"] = 1
+      trigger.triggerGracefulShutdown()
+      try await waitUntil { one.lines.all.contains { $0.text.contains("Waiting for unsent") } }
+      task.cancel()
+      try await task.value
+    }
+    #expect(one.lines.all.last?.text == "Unsent preferences were not waited for")
+    #expect(try one.preferences.status().unsentKeys == 1)
+  }
+
+  @Test func aSuiteThatIsSharedLaterIsKeptInStep() async throws {
+    let server = try EtcdServer()
+    let one = try Machine(nil)
+    one.preferences["key"] = 1
+    let service = one.service()
+    try await testGracefulShutdown { trigger in
+      async let run: Void = service.run()
+      try await waitUntil { one.lines.all.contains { $0.text == "Preferences are not shared" } }
+      try one.share(server.storeAddress())
+      try await waitUntil { one.lines.all.last?.text == "Shared preferences are in step" }
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
+    #expect(try one.preferences.status().unsentKeys == 0)
   }
 
   @Test func itRunsInAGroup() async throws {

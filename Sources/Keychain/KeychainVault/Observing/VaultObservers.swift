@@ -20,14 +20,14 @@ final class VaultObservers: Sendable {
   private let file: VaultFile
   private let notice: (@Sendable (Notice) -> Void)?
   private let observers = CredentialObservers()
-  private let observersOfUnreadable = CredentialObservers()
+  private let observersOfReadability = CredentialObservers()
   private let watching = PosixMutex<Watching>(.nobody)
 
   init(_ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker) {
     scanner = VaultChangeScanner(
       file: file, unlocker: unlocker, timeout: configuration.deadline,
-      whenUnreadable: { [observersOfUnreadable] in
-        observersOfUnreadable.notify(CredentialChange(nil, .updated))
+      whenReadabilityChanges: { [observersOfReadability] in
+        observersOfReadability.notify(CredentialChange(nil, .updated))
       })
     self.file = file
     notice = configuration.notice
@@ -35,15 +35,17 @@ final class VaultObservers: Sendable {
 
   func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void,
-    whenUnreadable: (@Sendable () -> Void)? = nil
+    whenReadabilityChanges: (@Sendable () -> Void)? = nil
   ) -> CredentialObservation {
-    let ofUnreadable = whenUnreadable.map { report in observersOfUnreadable.add { _ in report() } }
+    let ofReadability = whenReadabilityChanges.map { report in
+      observersOfReadability.add { _ in report() }
+    }
     let observation = observers.add(observer)
     update()
     // The observation outlives the handle, because others still change the vault.
     return CredentialObservation { [self] in
       observation.cancel()
-      ofUnreadable?.cancel()
+      ofReadability?.cancel()
       update()
     }
   }
@@ -135,6 +137,8 @@ final class VaultObservers: Sendable {
   }
 
   private func reportUnavailable(_ error: Errno) {
+    // Who wants to know must look for itself from now on.
+    observersOfReadability.notify(CredentialChange(nil, .updated))
     notice?(
       Notice(
         kind: .observationUnavailable,
@@ -168,19 +172,19 @@ final class VaultChangeScanner: Sendable {
   private let file: VaultFile
   private let unlocker: Unlocker
   private let timeout: Duration
-  private let whenUnreadable: @Sendable () -> Void
+  private let whenReadabilityChanges: @Sendable () -> Void
 
   /// `nil` if there are no observers.
   private let known = PosixMutex<Known?>(nil)
 
   init(
     file: VaultFile, unlocker: Unlocker, timeout: Duration,
-    whenUnreadable: @escaping @Sendable () -> Void
+    whenReadabilityChanges: @escaping @Sendable () -> Void
   ) {
     self.file = file
     self.unlocker = unlocker
     self.timeout = timeout
-    self.whenUnreadable = whenUnreadable
+    self.whenReadabilityChanges = whenReadabilityChanges
   }
 
   /// Begins with nothing; the first scan only finds what is there.
@@ -198,7 +202,7 @@ final class VaultChangeScanner: Sendable {
   /// What has changed since the last scan; `nil` if another process held the vault for too long.
   ///
   /// A vault that is missing, damaged or not trusted, or of which no key is at hand, counts as unchanged for that time;
-  /// that there is such a vault is reported apart.
+  /// that there is such a vault is reported apart, and so is its end.
   func changes() -> [CredentialChange]? {
     var found: VaultFile.Opened?
     do throws(KeychainError) {
@@ -215,21 +219,20 @@ final class VaultChangeScanner: Sendable {
     return []
   }
 
-  /// Reports a vault that cannot be read, once.
-  private func report(_ unreadable: Unreadable) {
+  /// Reports a vault that cannot be read, once, or can be read again.
+  private func report(_ unreadable: Unreadable?) {
     let isNew = known.withLock { known in
       guard known?.unreadable != unreadable else { return false }
       known?.unreadable = unreadable
       return known != nil
     }
-    if isNew { whenUnreadable() }
+    if isNew { whenReadabilityChanges() }
   }
 
   private func changes(_ opened: VaultFile.Opened) throws(KeychainError) -> [CredentialChange] {
     guard let old = known.withLock({ $0 }) else { return [] }
     guard old.status != opened.status else {
-      // It can become unreadable again.
-      known.withLock { $0?.unreadable = nil }
+      report(nil)
       return []
     }
     guard let keys = try unlocker.keysAtHand(.nothing, opened.head) else {
@@ -240,10 +243,8 @@ final class VaultChangeScanner: Sendable {
     if let vault = old.vault,
       try file.contents(opened, keys).newest.digest == vault.contents.newest.digest
     {
-      known.withLock { known in
-        known?.status = opened.status
-        known?.unreadable = nil
-      }
+      known.withLock { $0?.status = opened.status }
+      report(nil)
       return []
     }
     let session = VaultSession(
@@ -253,8 +254,10 @@ final class VaultChangeScanner: Sendable {
     let own = ownVersions(through: new.contents.newest.n)
     known.withLock { known in
       guard known != nil else { return }
-      known = Known(status: opened.status, vault: new, isBegun: true)
+      known = Known(
+        status: opened.status, vault: new, isBegun: true, unreadable: known?.unreadable)
     }
+    report(nil)
     guard old.isBegun else { return [] }
     let sealing = try session.sealing(keys)
     // Removed items were sealed under the keys of their time.

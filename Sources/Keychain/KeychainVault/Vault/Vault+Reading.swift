@@ -144,12 +144,14 @@ extension Vault {
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation { observers.observe(observer) }
 
-  /// Observes changes, and also that the vault may have changed and cannot be read: it is missing, damaged or rolled back,
+  /// Observes changes, and also that the vault cannot be read or can be read again: it is missing, damaged or rolled back,
   /// or no key is at hand.
   package func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void,
-    whenUnreadable: @escaping @Sendable () -> Void
-  ) -> CredentialObservation { observers.observe(observer, whenUnreadable: whenUnreadable) }
+    whenReadabilityChanges: @escaping @Sendable () -> Void
+  ) -> CredentialObservation {
+    observers.observe(observer, whenReadabilityChanges: whenReadabilityChanges)
+  }
 
   /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
   /// items agree, and that every item opens whose key is at hand.
