@@ -21,7 +21,7 @@ struct DeclaredKey: Sendable {
     guard let secret = try read.get() else {
       return LookupResult(encodedKey: reference, value: nil)
     }
-    let content = try secret.content(as: type, key: name)
+    let content = try secret.content(as: type)
     return LookupResult(encodedKey: reference, value: ConfigValue(content, isSecret: true))
   }
 }
@@ -71,18 +71,24 @@ extension SharedStoredSecret {
         recovery: "store a new secret"))
   }
 
-  /// Converts the secret; `key` names it in errors, which never contain it.
-  func content(as type: ConfigType, key: String) throws(KeychainError) -> ConfigContent {
+  /// Converts the secret; errors never contain it.
+  func content(as type: ConfigType) throws(KeychainError) -> ConfigContent {
     if type == .bytes { return .bytes(secret.bytes.withBytes { $0.array }) }
     let value: Any? =
       if let collection = try credential.collection(secret) { collection } else {
         secret.bytes.withBytes { $0.text }
       }
-    guard let content = value.flatMap({ ConfigContent($0, as: type) }) else {
+    guard let value else {
       throw KeychainError(
         .undecodable,
-        "the secret \(credential.identity) of the key '\(key)' is not a value of the type "
+        "the secret \(credential.identity) is not UTF-8 text, and so not a value of the type "
           + type.rawValue,
+        recovery: "store text, or read it as bytes")
+    }
+    guard let content = ConfigContent(value, as: type) else {
+      throw KeychainError(
+        .undecodable,
+        "the secret \(credential.identity) is not a value of the type \(type.rawValue)",
         recovery: "store another one, or read it as the type that it has")
     }
     return content

@@ -10,8 +10,9 @@ extension KeychainProvider {
   /// Changes by other processes are noticed when they are made, without polling. If several are made while
   /// the handler is busy, it gets the last one. A failure is an element, once until something else happens;
   /// an expiry is one, too. That another program locks the vault changes nothing in it, and is noticed with the
-  /// next change. While the vault cannot be read, it is looked at again after two seconds, and then
-  /// less often, once a minute at least; where the kernel gives no notifications, every two seconds. For
+  /// next change. While the vault cannot be read, it is looked at again after two seconds, and then at least
+  /// every ten; after a wrong passphrase or key, every minute; where the kernel gives no notifications, every two
+  /// seconds. Watching does not keep the vault unlocked. For
   /// comparison, a keyed hash of the value is kept, and not the value.
   ///
   /// - Parameters:

@@ -36,8 +36,9 @@ final class SecretWatch: Sendable {
   private let observation: CredentialObservation
   private let timer = PosixMutex(Timer())
 
-  /// After how many seconds to look again, after the first failure and at most.
-  private static let pauses = (first: 2.0, last: 60.0)
+  /// After how many seconds to look again after a failure: the first one, later ones, and a wrong secret, for
+  /// which a passphrase is hashed.
+  private static let pauses = (first: 2.0, later: 10.0, wrongSecret: 60.0)
 
   init(
     _ vault: Vault, _ isWatched: @escaping @Sendable (CredentialIdentity) -> Bool
@@ -65,12 +66,13 @@ final class SecretWatch: Sendable {
   func lookAgain(_ secrets: [ReadSecret], allowsExpired: Bool) {
     timer.withLock { timer in
       timer.next?.cancel()
-      let isFailing = secrets.contains { $0.mayRecover }
-      timer.failures = isFailing ? timer.failures + 1 : 0
+      let failures = secrets.compactMap(\.passingFailure)
+      timer.failures = failures.isEmpty ? 0 : timer.failures + 1
       var times: [Double] = []
-      if isFailing {
-        times.append(
-          min(Self.pauses.last, Self.pauses.first * Double(1 << min(timer.failures - 1, 10))))
+      if failures.contains(where: { $0.code == .incorrectSecret }) {
+        times.append(Self.pauses.wrongSecret)
+      } else if !failures.isEmpty {
+        times.append(min(Self.pauses.later, Self.pauses.first * Double(min(timer.failures, 5))))
       }
       if !vault.noticesOtherProcesses { times.append(Self.pauses.first) }
       if !allowsExpired {
@@ -85,13 +87,13 @@ final class SecretWatch: Sendable {
 }
 
 extension ReadSecret {
-  /// Whether it failed for a reason that may end without a change of the vault.
-  fileprivate var mayRecover: Bool {
-    guard case .failure(let error) = self else { return false }
+  /// The failure, if it may end without a change of the vault.
+  fileprivate var passingFailure: KeychainError? {
+    guard case .failure(let error) = self else { return nil }
     let lasting: [KeychainError.Code] = [
       .expired, .undecodable, .notFound, .refused, .invalidArgument, .cancelled,
     ]
-    return !lasting.contains(error.code)
+    return lasting.contains(error.code) ? nil : error
   }
 }
 

@@ -162,7 +162,8 @@ extension PreferencesProvider {
     }
     guard let content = ConfigContent(value, as: type) else {
       throw PreferencesError(
-        .typeMismatch, "the preference '\(name)' is not a value of the type \(type.rawValue)")
+        .typeMismatch,
+        "\(providerName): the preference '\(name)' is not a value of the type \(type.rawValue)")
     }
     return LookupResult(
       encodedKey: name,
