@@ -177,8 +177,11 @@ final class Libcurl: @unchecked Sendable {
     var problem = "no library is named"
     for name in names {
       var functions = clibcurl()
-      if let missing = unsafe clibcurl_load(&functions, name) {
-        let missing = unsafe String(cString: missing)
+      // What is missing can be the name itself, which C has only during the call.
+      let missing = unsafe name.withCString { name in
+        unsafe clibcurl_load(&functions, name).map { unsafe String(cString: $0) }
+      }
+      if let missing {
         problem =
           missing == name
           ? "libcurl is not installed (\(name))"

@@ -136,7 +136,7 @@ public final class KeychainProvider: ConfigProvider {
   ///   with ``KeychainError/Code/undecodable`` if the secret is not a value of the type.
   public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     guard let key = declared[key] else { return LookupResult(undeclared: key) }
-    let secret = promptReader.read { vault throws(KeychainError) in
+    let secret = promptReader.readOne { vault throws(KeychainError) in
       try vault.sharedSecret(for: key.identity)
     }
     return try key.result(permitted(secret), type)

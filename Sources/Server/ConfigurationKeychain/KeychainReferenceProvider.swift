@@ -93,7 +93,7 @@ public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvide
       guard let reference = try reference(in: text, key) else {
         return try type == .string ? text.get() : upstream.value(forKey: key, type: type)
       }
-      return try reference.result(promptReader.read(reference.read), type)
+      return try reference.result(promptReader.readOne(reference.read), type)
     }
   }
 

@@ -27,16 +27,38 @@ final class PromptReader: Sendable {
   private static let time = Duration.milliseconds(100)
 
   private let vault: Vault
+
+  /// The vault for reads that need no question, all with one handle.
+  private let unlocked: Vault
   private let state = PosixMutex(State())
 
-  init(_ vault: Vault) { self.vault = vault }
+  /// What ``unlocked`` throws if the vault must be unlocked first; nobody else sees it.
+  private static let locked = KeychainError(.locked, "the vault must be unlocked first")
 
+  init(_ vault: Vault) {
+    self.vault = vault
+    let question = PostponedQuestion()
+    question.refuse(with: Self.locked)
+    unlocked = vault.postponing(question, waiting: Self.time, inAll: false)
+  }
+
+  /// Reads one secret, or fails.
+  func readOne<Success>(
+    _ body: (Vault) throws(KeychainError) -> Success
+  ) -> Result<Success, KeychainError> {
+    let result = Result { () throws(KeychainError) in try body(unlocked) }
+    guard case .failure(let error) = result else { return result }
+    if error == Self.locked { return read(body) }
+    return .failure(error.code == .timedOut ? .isInUse : error)
+  }
+
+  /// Reads secrets; `body` may return failures as well.
   func read<Success>(
     _ body: (Vault) throws(KeychainError) -> Success
   ) -> Result<Success, KeychainError> {
     let end = DispatchTime.now() + .milliseconds(Int(Self.time / .milliseconds(1)))
     let question = PostponedQuestion()
-    let prompt = vault.postponing(question, waiting: Self.time)
+    let prompt = vault.postponing(question, waiting: Self.time, inAll: true)
     while true {
       let result = Result { () throws(KeychainError) in try body(prompt) }
       guard let unlock = question.take() else {

@@ -141,6 +141,8 @@ extension StoredValue {
 extension Credential {
   /// Returns the array or dictionary of a secret that was stored as one; `nil` if it is anything else.
   package func collection(_ secret: SharedSecret) throws(KeychainError) -> Any? {
+    // Most secrets are text, and the type need not be parsed for that.
+    guard contentType?.hasPrefix(StoredMediaType.json) ?? false else { return nil }
     let value = StoredValue(identity: identity, contentType: contentType, secret: secret)
     guard value.mediaType?.name == StoredMediaType.json else { return nil }
     let collection = try value.value()

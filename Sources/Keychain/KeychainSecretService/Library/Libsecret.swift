@@ -19,8 +19,11 @@ final class Libsecret: @unchecked Sendable {
 
   init(_ name: String) throws(KeychainError) {
     var functions = clibsecret()
-    if let missing = unsafe clibsecret_load(&functions, name) {
-      let missing = unsafe String(cString: missing)
+    // What is missing can be the name itself, which C has only during the call.
+    let missing = unsafe name.withCString { name in
+      unsafe clibsecret_load(&functions, name).map { unsafe String(cString: $0) }
+    }
+    if let missing {
       throw KeychainError(
         .noStore,
         missing == name

@@ -96,11 +96,18 @@ extension Vault {
     Vault(self, configuration, PostponedUnlocking(question))
   }
 
-  /// Returns this vault with operations that neither ask nor hash, and together wait for others for a time.
-  package func postponing(_ question: PostponedQuestion, waiting time: Duration) -> Vault {
+  /// Returns this vault with operations that neither ask nor hash, and wait for others for a time: each of them, or all
+  /// together from now on.
+  package func postponing(
+    _ question: PostponedQuestion, waiting time: Duration, inAll: Bool
+  ) -> Vault {
     var configuration = configuration
-    let deadline = Deadline(after: time)
-    configuration.commonDeadline = configuration.commonDeadline.map(deadline.limited) ?? deadline
+    if inAll {
+      let deadline = Deadline(after: time)
+      configuration.commonDeadline = configuration.commonDeadline.map(deadline.limited) ?? deadline
+    } else {
+      configuration.deadline = min(time, configuration.deadline)
+    }
     return Vault(self, configuration, PostponedUnlocking(question))
   }
 
