@@ -52,12 +52,15 @@ enum EtcdProcess {
     return text
   }
 
+  /// The ports that this process has given to servers, which may take seconds to use them.
+  private static let given = Mutex<Set<Int>>([])
+
   /// Returns ports that nobody uses, outside those that the kernel gives to connections.
   static func freePorts(_ count: Int) throws -> [Int] {
     var ports: [Int] = []
     for _ in 0..<1000 where ports.count < count {
       let port = Int.random(in: 20_000..<32_000)
-      if !ports.contains(port), isFree(port) { ports.append(port) }
+      if isFree(port), given.withLock({ $0.insert(port).inserted }) { ports.append(port) }
     }
     guard ports.count == count else { throw Failed("no free ports") }
     return ports
