@@ -41,7 +41,7 @@ def test_it_runs_on_without_etcd_and_says_at_the_end_what_stays(home):
   share(home, "etcd+http://127.0.0.1:1/fleet")
   with Program(home, "FleetServer") as program:
     program.reports("every 60 seconds")
-    program.reports("The shared preferences are not in step")
+    program.reports("Shared preferences are not in step")
     write(home, "interval", "30", "--type", "int", domain=SUITE)
     program.reports("every 30 seconds")
     assert program.terminated() == 0
