@@ -234,7 +234,7 @@ let package = Package(
     target(
       .server, "ConfigurationValues",
       [
-        "PreferencesCore", "PrephirencesSystem",
+        "PreferencesCore",
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),
     target(
@@ -253,7 +253,7 @@ let package = Package(
     target(
       .server, "ServiceLifecyclePreferences",
       [
-        "PreferencesCore", "PreferencesDurable", "PreferencesShared",
+        "PreferencesCore", "PreferencesShared",
         .product("Logging", of: "swift-log", if: "ServiceLifecycleSupport"),
         .product("Metrics", of: "swift-metrics", if: "ServiceLifecycleSupport"),
         .product(
