@@ -16,7 +16,7 @@ struct DeclaredKey: Sendable {
   /// The text that `prefs keychain read` takes.
   let reference: String
 
-  /// Returns the result for what was read; the secret has not expired, or may have.
+  /// Returns the result for what was read; one that has expired, and may not, is a failure already.
   func result(_ read: ReadSecret, _ type: ConfigType) throws(KeychainError) -> LookupResult {
     guard let secret = try read.get() else {
       return LookupResult(encodedKey: reference, value: nil)
@@ -73,25 +73,32 @@ extension SharedStoredSecret {
 
   /// Converts the secret; errors never contain it.
   func content(as type: ConfigType) throws(KeychainError) -> ConfigContent {
-    if type == .bytes { return .bytes(secret.bytes.withBytes { $0.array }) }
-    let value: Any? =
-      if let collection = try credential.collection(secret) { collection } else {
-        secret.bytes.withBytes { $0.text }
-      }
-    guard let value else {
-      throw KeychainError(
-        .undecodable,
-        "the secret \(credential.identity) is not UTF-8 text, and so not a value of the type "
-          + type.rawValue,
-        recovery: "store text, or read it as bytes")
+    let collection = type == .bytes ? nil : try credential.collection(secret)
+    if let collection {
+      if let content = ConfigContent(collection, as: type) { return content }
+    } else if let content = secret.content(as: type) {
+      return content
     }
-    guard let content = ConfigContent(value, as: type) else {
-      throw KeychainError(
-        .undecodable,
-        "the secret \(credential.identity) is not a value of the type \(type.rawValue)",
-        recovery: "store another one, or read it as the type that it has")
+    throw .undecodable("the secret \(credential.identity)", as: type)
+  }
+}
+
+extension SharedSecret {
+  /// Converts the bytes, or their text; `nil` if they are not a value of the type.
+  func content(as type: ConfigType) -> ConfigContent? {
+    bytes.withBytes { bytes in
+      type == .bytes ? .bytes(bytes.array) : bytes.text.flatMap { ConfigContent($0, as: type) }
     }
-    return content
+  }
+}
+
+extension KeychainError {
+  static func undecodable(_ name: String, as type: ConfigType) -> Self {
+    Self(
+      .undecodable,
+      "\(name) is not a value of the type \(type.rawValue)"
+        + (type == .string ? ": it is not UTF-8 text" : ""),
+      recovery: "store another one, or read it as the type that it has")
   }
 }
 #endif

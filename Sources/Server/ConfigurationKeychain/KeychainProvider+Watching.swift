@@ -12,8 +12,8 @@ extension KeychainProvider {
   /// an expiry is one, too. That another program locks the vault changes nothing in it, and is noticed with the
   /// next change. While the vault cannot be read, it is looked at again after two seconds, and then at least
   /// every ten; after a wrong passphrase or key, every minute; where the kernel gives no notifications, every two
-  /// seconds. Watching does not keep the vault unlocked. For
-  /// comparison, a keyed hash of the value is kept, and not the value.
+  /// seconds. Watching does not keep the vault unlocked. For comparison, a keyed hash of the value is kept, and not
+  /// the value.
   ///
   /// - Parameters:
   ///   - key: The key; one that is not declared is `nil`, and never changes.

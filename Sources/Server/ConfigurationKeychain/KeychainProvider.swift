@@ -1,6 +1,8 @@
 #if ConfigurationSupport
 public import Configuration
 internal import ConfigurationValues
+// A program needs only `import ConfigurationKeychain` to name a vault and what opens it.
+@_exported public import Keychain
 internal import KeychainCredentials
 internal import KeychainSecrets
 public import KeychainVault
@@ -197,4 +199,37 @@ extension KeychainProvider: CustomStringConvertible {
   /// The name of the provider and the number of its declared keys.
   public var description: String { "\(providerName)[\(declared.identities.count) keys]" }
 }
+
+/// The secrets of a ``KeychainProvider`` at one moment, in guarded memory.
+///
+/// A credential that expires afterwards stays readable.
+struct KeychainSnapshot: ConfigSnapshot {
+  let providerName: String
+  private let declared: DeclaredKeys
+  let secrets: [ReadSecret]
+
+  init(providerName: String, declared: DeclaredKeys, secrets: [ReadSecret]) {
+    self.providerName = providerName
+    self.declared = declared
+    self.secrets = secrets
+  }
+
+  func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+    guard let index = declared.index(of: key) else { return LookupResult(undeclared: key) }
+    return try declared[index].result(secrets[index], type)
+  }
+}
+
+extension KeychainSnapshot: CustomStringConvertible {
+  var description: String { "\(providerName)[\(secrets.count) keys]" }
+}
+#else
+// If a program does not enable the trait, the compiler reports it where the name is used.
+
+/// Requires the trait.
+@available(
+  *, unavailable,
+  message: "depend on the package Prephirences with traits: [\"ConfigurationSupport\"]"
+)
+public enum KeychainProvider {}
 #endif

@@ -43,12 +43,13 @@ extension ConfigProvider {
 /// was asked for. Other values, and those of other keys, are those of the other provider. References in
 /// arrays are not resolved.
 ///
-/// A declared key never returns a reference as its text. If the reference is malformed, names a service or an access group
-/// that is not allowed, or comes from preferences that are shared with other machines, or if there is no such
-/// credential, reading throws ``KeychainError``; so does a vault that is locked or damaged, or a credential
-/// that has expired. An `optional` reference to an absent credential is empty text. As with
-/// ``KeychainProvider``, read these values with `requiredString(forKey:)` or `fetchString(forKey:)`: the
-/// reader of swift-configuration takes the errors of its other methods for absent values.
+/// A declared key never returns a reference as its text. If the reference is malformed, or names a service or
+/// an access group that is not allowed, or if there is no such credential, reading throws ``KeychainError``; so
+/// does a vault that is locked or damaged, or a credential that has expired. A reference from preferences that
+/// are shared with other machines is an error of these preferences. An `optional` reference to an absent
+/// credential is empty text. As with ``KeychainProvider``, read these values with `requiredString(forKey:)` or
+/// `fetchString(forKey:)`: the reader of swift-configuration takes the errors of its other methods for absent
+/// values.
 public struct KeychainReferenceProvider<Upstream: ConfigProvider>: ConfigProvider {
   /// The provider that has the references.
   public let upstream: Upstream
@@ -267,18 +268,8 @@ struct FoundReference: Sendable {
   func result(
     _ read: Result<SharedSecret, KeychainError>, _ type: ConfigType
   ) throws(KeychainError) -> LookupResult {
-    let secret = try read.get()
-    let content: ConfigContent? =
-      if type == .bytes {
-        .bytes(secret.bytes.withBytes { $0.array })
-      } else {
-        secret.bytes.withBytes { $0.text }.flatMap { ConfigContent($0, as: type) }
-      }
-    guard let content else {
-      throw KeychainError(
-        .undecodable,
-        "what the value of '\(key)' refers to is not a value of the type \(type.rawValue)",
-        recovery: "store another secret, or read it as the type that it has")
+    guard let content = try read.get().content(as: type) else {
+      throw .undecodable("what the value of '\(key)' refers to", as: type)
     }
     return LookupResult(encodedKey: encodedKey, value: ConfigValue(content, isSecret: true))
   }

@@ -1,8 +1,9 @@
 #if ConfigurationSupport
 public import Configuration
 internal import ConfigurationValues
-public import PreferencesCore
-internal import PreferencesDurable
+// A program needs only `import ConfigurationPreferences` to name its preferences.
+@_exported public import PreferencesCore
+@_exported public import PreferencesDurable
 internal import PrephirencesSystem
 
 /// A configuration provider that reads preferences.
@@ -201,4 +202,13 @@ private enum ValueMark: Equatable, Sendable {
   case value(LookupResult)
   case failure(String)
 }
+#else
+// If a program does not enable the trait, the compiler reports it where the name is used.
+
+/// Requires the trait.
+@available(
+  *, unavailable,
+  message: "depend on the package Prephirences with traits: [\"ConfigurationSupport\"]"
+)
+public enum PreferencesProvider {}
 #endif

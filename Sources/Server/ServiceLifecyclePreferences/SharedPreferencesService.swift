@@ -4,7 +4,8 @@ internal import FoundationEssentials
 public import Logging
 public import Metrics
 internal import PreferencesCore
-public import PreferencesShared
+// A program needs only `import ServiceLifecyclePreferences` to name its preferences.
+@_exported public import PreferencesShared
 public import ServiceLifecycle
 
 /// A service that keeps shared preferences in step with those of other machines, as long as it runs.
@@ -187,4 +188,13 @@ private struct Gauges: Sendable {
     if let contact = status.lastContact { contactAge.record(max(0, -contact.timeIntervalSinceNow)) }
   }
 }
+#else
+// If a program does not enable the trait, the compiler reports it where the name is used.
+
+/// Requires the trait.
+@available(
+  *, unavailable,
+  message: "depend on the package Prephirences with traits: [\"ServiceLifecycleSupport\"]"
+)
+public enum SharedPreferencesService {}
 #endif

@@ -1,2 +1,0 @@
-// A program needs only `import ServiceLifecyclePreferences` to name its preferences.
-@_exported public import PreferencesShared
