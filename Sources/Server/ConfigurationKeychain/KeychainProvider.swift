@@ -231,5 +231,13 @@ extension KeychainSnapshot: CustomStringConvertible {
   *, unavailable,
   message: "depend on the package Prephirences with traits: [\"ConfigurationSupport\"]"
 )
-public enum KeychainProvider {}
+public struct KeychainProvider {
+  /// Requires the trait.
+  public init(
+    service: String, keys: [String], vault: Any? = nil, allowingExpired: Bool = false
+  ) {}
+
+  /// Requires the trait.
+  public init(config: Any) {}
+}
 #endif

@@ -210,5 +210,8 @@ private enum ValueMark: Equatable, Sendable {
   *, unavailable,
   message: "depend on the package Prephirences with traits: [\"ConfigurationSupport\"]"
 )
-public enum PreferencesProvider {}
+public struct PreferencesProvider {
+  /// Requires the trait.
+  public init(_ preferences: Any, name: String? = nil, secretsSpecifier: Any? = nil) {}
+}
 #endif

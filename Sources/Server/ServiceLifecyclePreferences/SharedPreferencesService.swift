@@ -196,5 +196,11 @@ private struct Gauges: Sendable {
   *, unavailable,
   message: "depend on the package Prephirences with traits: [\"ServiceLifecycleSupport\"]"
 )
-public enum SharedPreferencesService {}
+public struct SharedPreferencesService {
+  /// Requires the trait.
+  public init(
+    _ preferences: Any, flushDeadline: Duration? = nil, reportInterval: Duration? = nil,
+    logger: Any, metrics: Any? = nil
+  ) {}
+}
 #endif
