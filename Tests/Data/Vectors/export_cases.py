@@ -15,8 +15,7 @@ from vault_errors import VaultError
 from vault_keys import passphrase_key
 from vault_notation import i64, sized, u8, u32, u64
 from vault_items import MAXIMUM_SECRET_COUNT, Identity, Metadata
-from sample_export import CHEAP
-from vault_slots import INTERACTIVE, Cost
+from vault_slots import INTERACTIVE, MODERATE, Cost
 from vector_cases import Cases, pattern, refuses
 
 SALT = pattern(0x40, 32)
@@ -47,7 +46,7 @@ def head_of(cost: Cost) -> Head:
 
 def key_cases(cases: Cases) -> None:
   input_key = pattern(0x90, 32)
-  for variant, cost in {"64 KiB, 1 pass": CHEAP, "64 MiB, 2 passes": INTERACTIVE}.items():
+  for variant, cost in {"64 MiB, 2 passes": INTERACTIVE, "256 MiB, 3 passes": MODERATE}.items():
     head = head_of(cost).encoded()
     cases.add("export head", variant, head, memory=cost.memory, passes=cost.passes, salt=SALT)
     cases.add("export commitment", variant, export_commitment(input_key, head), inputKey=input_key,
@@ -100,7 +99,7 @@ def refused_contents() -> dict[str, bytes]:
 def file_cases(cases: Cases) -> None:
   for variant, content in CONTENTS.items():
     file = sealed_export(
-      content.encoded(), PASSPHRASE.encode("utf-8"), head_of(CHEAP), STREAM_HEADER)
+      content.encoded(), PASSPHRASE.encode("utf-8"), head_of(INTERACTIVE), STREAM_HEADER)
     cases.add("decoded export", variant, content.encoded(), passphrase=PASSPHRASE, file=file)
   for variant, file in refused_files().items():
     assert is_refused(file, PASSPHRASE), variant
@@ -120,7 +119,7 @@ def is_refused(file: bytes, passphrase: str) -> bool:
 
 
 def stream_file(
-  *messages: tuple[bytes, int], data: bool = True, cost: Cost = CHEAP, parameters: bytes = b"",
+  *messages: tuple[bytes, int], data: bool = True, cost: Cost = INTERACTIVE, parameters: bytes = b"",
   salt: bytes = SALT,
 ) -> bytes:
   """Returns an export of these messages and tags; the commitment covers changes of the head."""
@@ -137,16 +136,17 @@ def refused_heads() -> dict[str, bytes]:
   whole = CONTENTS["empty"].encoded(), FINAL
   good = stream_file(whole)
   # Nobody shall have to compute what these ask for.
-  costs = {"too much memory": ((1 << 30) + 1024, 1), "too little memory": (7 << 10, 1),
-           "no pass": (64 << 10, 0), "greatest cost": ((1 << 64) - 1, (1 << 32) - 1)}
+  costs = {"too much memory": (1 << 30, 10), "no memory": (0, 2), "no pass": (64 << 20, 0),
+           "greatest cost": ((1 << 64) - 1, (1 << 32) - 1)}
   asked = {
     variant: MAGIC + sized(u64(memory) + u32(passes)) + good[26:]
     for variant, (memory, passes) in costs.items()}
   return asked | {
-    "too many passes": stream_file(whole, cost=Cost(64 << 10, 11)),
-    "memory that is no multiple of 1024": stream_file(whole, cost=Cost((64 << 10) + 512, 1)),
-    "parameters too long": stream_file(whole, parameters=u64(64 << 10) + u32(1) + b"\0"),
-    "parameters too short": stream_file(whole, parameters=u64(64 << 10)),
+    "a cheaper cost": stream_file(whole, cost=Cost(64 << 10, 1)),
+    "a pass more than a slot has": stream_file(whole, cost=Cost(64 << 20, 3)),
+    "a pass less than a slot has": stream_file(whole, cost=Cost(256 << 20, 2)),
+    "parameters too long": stream_file(whole, parameters=u64(64 << 20) + u32(2) + b"\0"),
+    "parameters too short": stream_file(whole, parameters=u64(64 << 20)),
     "salt too short": stream_file(whole, salt=SALT[:31]),
     "salt too long": stream_file(whole, salt=SALT + b"\0"),
     "commitment too short": good[:62] + u32(31) + good[67:],

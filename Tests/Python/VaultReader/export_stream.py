@@ -17,6 +17,7 @@ from nacl.exceptions import CryptoError
 from vault_errors import VaultError
 from vault_keys import passphrase_key
 from vault_notation import Cursor, FormatError, derive, equal, sized, u32, u64
+from vault_slots import COSTS, Cost
 
 MAGIC = b"PKEXPORT1\n"
 ANY_MAGIC = re.compile(b"PKEXPORT[0-9]{1,10}\n")
@@ -26,8 +27,6 @@ COMMITMENT_COUNT = 32
 STREAM_HEADER_COUNT = 24
 MESSAGE_COUNT = 65536
 CHUNK_OVERHEAD = 17
-MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1, 1024)
-PASSES_LIMITS = range(1, 11)
 
 
 @dataclass(frozen=True)
@@ -49,14 +48,9 @@ class Head:
     cursor.take(len(MAGIC))
     parameters = Cursor(sized_exactly(cursor, PARAMETERS_COUNT))
     head = Head(parameters.u64(), parameters.u32(), sized_exactly(cursor, SALT_COUNT))
-    check_cost(head.memory, head.passes)
+    if Cost(head.memory, head.passes).parameters() not in COSTS:
+      raise FormatError("the cost of the passphrase is none of a slot")
     return head
-
-
-def check_cost(memory: int, passes: int) -> None:
-  """Refuses parameters of Argon2id beyond the limits before anything is allocated."""
-  if memory not in MEMORY_LIMITS or passes not in PASSES_LIMITS:
-    raise FormatError("the cost of a passphrase is outside the limits")
 
 
 def sized_exactly(cursor: Cursor, count: int) -> bytes:

@@ -14,10 +14,8 @@ from sample_vault import CREATED, LONG_AGO, entries, generic
 from vault_building import SeededBytes
 from vault_items import Identity, Metadata
 from vault_keys import DEVICE_CLASSES
-from vault_slots import Cost
+from vault_slots import INTERACTIVE, Cost
 
-# An export may cost less than a slot.
-CHEAP = Cost(64 << 10, 1)
 PASSPHRASE = "test export passphrase, not a secret \u00e9 e\u0301".encode("utf-8")
 
 
@@ -33,7 +31,7 @@ def make_content() -> Content:
 
 
 def make_export(
-  content: bytes, seed: str = "export", cost: Cost = CHEAP, passphrase: bytes = PASSPHRASE,
+  content: bytes, seed: str = "export", cost: Cost = INTERACTIVE, passphrase: bytes = PASSPHRASE,
 ) -> bytes:
   """An export of a content; everything random in it comes from a seed."""
   random = SeededBytes(seed)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-
 import pytest
 from nacl.bindings import (
   crypto_secretstream_xchacha20poly1305_init_push as init_push,
@@ -16,12 +14,12 @@ import export_stream
 from export_reader import read_export
 from export_stream import Head, opened_export
 from export_testing import SMALL, error_code
-from sample_export import CHEAP, PASSPHRASE, make_export
+from sample_export import PASSPHRASE, make_export
 from vault_errors import VaultError
 from vault_notation import sized, u32, u64
-from vault_slots import INTERACTIVE
+from vault_slots import INTERACTIVE, MODERATE
 
-HEAD = Head(CHEAP.memory, CHEAP.passes, bytes(32))
+HEAD = Head(INTERACTIVE.memory, INTERACTIVE.passes, bytes(32))
 STREAM_HEADER = bytes(range(24))
 FULL = export_stream.MESSAGE_COUNT
 CHUNK = FULL + export_stream.CHUNK_OVERHEAD
@@ -52,8 +50,8 @@ def test_streams_of_every_length(count):
   assert len(file) == 122 + count + 17 * -(-count // FULL)
 
 
-def test_real_argon2_cost():
-  assert read_export(make_export(SMALL.encoded(), cost=INTERACTIVE), PASSPHRASE) == SMALL
+def test_greater_cost():
+  assert read_export(make_export(SMALL.encoded(), cost=MODERATE), PASSPHRASE) == SMALL
 
 
 def test_stream_is_that_of_libsodium():
@@ -107,23 +105,16 @@ def test_export_of_a_newer_format(version):
 
 
 @pytest.mark.parametrize("parameters, salt", [
-  (u64(1 << 40) + u32(3), bytes(32)), (u64((1 << 30) + 1024) + u32(3), bytes(32)),
-  (u64(64 << 10) + u32(11), bytes(32)), (u64(64 << 10) + u32(0), bytes(32)),
-  (u64(7168) + u32(1), bytes(32)), (u64(0) + u32(1), bytes(32)), (u64(8193) + u32(1), bytes(32)),
+  (u64(1 << 40) + u32(3), bytes(32)), (u64(1 << 30) + u32(10), bytes(32)),
+  (u64(64 << 20) + u32(3), bytes(32)), (u64(256 << 20) + u32(2), bytes(32)),
+  (u64(64 << 10) + u32(1), bytes(32)), (u64(0) + u32(2), bytes(32)),
   (u64((1 << 64) - 1) + u32((1 << 32) - 1), bytes(32)), (b"", bytes(32)),
-  (u64(64 << 10) + u32(1) + b"\0", bytes(32)), (u64(64 << 10) + u32(1), bytes(31)),
-  (u64(64 << 10) + u32(1), bytes(33)), (u64(64 << 10) + u32(1), b"")])
-def test_limits_are_checked_before_anything_is_computed(monkeypatch, parameters, salt):
+  (u64(64 << 20) + u32(2) + b"\0", bytes(32)), (u64(64 << 20) + u32(2), bytes(31)),
+  (u64(64 << 20) + u32(2), bytes(33)), (u64(64 << 20) + u32(2), b"")])
+def test_costs_and_lengths_are_checked_before_anything_is_computed(monkeypatch, parameters, salt):
   monkeypatch.setattr(export_stream, "passphrase_key", None)
   file = export_stream.MAGIC + sized(parameters) + sized(salt) + sized(bytes(32)) + bytes(200)
   assert error_code(file) == "damaged"
-
-
-def test_least_and_greatest_cost_are_within_the_limits(monkeypatch):
-  monkeypatch.setattr(export_stream, "passphrase_key", lambda *_: secrets.token_bytes(32))
-  for memory, passes in ((8 << 10, 1), (1 << 30, 10)):
-    file = Head(memory, passes, bytes(32)).encoded() + sized(bytes(32)) + bytes(200)
-    assert error_code(file) == "wrong-key"
 
 
 @pytest.mark.parametrize("place", [10, 26, 62])

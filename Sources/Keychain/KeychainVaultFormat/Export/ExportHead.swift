@@ -22,7 +22,7 @@ extension ExportHead {
     self.init(parameters: parameters, salt: try .random(count: Self.saltCount))
   }
 
-  /// Reads the head of an existing export, and checks that its cost is acceptable.
+  /// Reads the head of an existing export, and checks that its cost is one of a passphrase slot.
   package init(_ bytes: [UInt8]) throws(KeychainError) {
     guard bytes.starts(with: Self.signature) else { throw Self.foreign(bytes) }
     guard bytes.count == Self.count else { throw .damagedExport("it ends too early") }
@@ -30,8 +30,8 @@ extension ExportHead {
     var reader = FieldReader()
     guard let encoded = try? reader.data(fields.bytes), let salt = try? reader.data(fields.bytes),
       salt.count == Self.saltCount,
-      let parameters = PasswordHash.Parameters(encoded: encoded), parameters.isAcceptable
-    else { throw .damagedExport("it asks for an absurd password hash") }
+      let parameters = PasswordHash.Parameters(encoded: encoded), parameters.isSlotCost
+    else { throw .damagedExport("it asks for a password hash that no export has") }
     self.init(parameters: parameters, salt: salt)
   }
 

@@ -31,8 +31,8 @@ package final class ReplayableInput {
   package func read(_ count: Int) throws(FileError) -> [UInt8] {
     let bytes: [UInt8]
     do throws(Errno) {
-      bytes = try DescriptorIO.read(current, count) { [isReplaying, deadline] in
-        isReplaying || deadline?.awaitInput($0) ?? true
+      bytes = try DescriptorIO.read(current, count) { [deadline] in
+        deadline?.awaitInput($0) ?? true
       }
     } catch { throw error == .timedOut ? FileError(.endless, name) : .failed(error, "read", name) }
     guard !isReplaying, let spool = spoolDescriptor else { return bytes }
