@@ -260,18 +260,21 @@ extension SecretBytes {
 
   /// Repeats a call that was interrupted, or whose non-blocking descriptor was not ready.
   ///
-  /// Another program may have left a pipe or terminal in that mode.
+  /// Another program may have left a pipe or terminal in that mode. A call that is interrupted again and
+  /// again, though the descriptor is ready, fails: a file system can interrupt each one.
   private static func repeatingWhileBusy(
     _ descriptor: Int32, waitingFor event: CInt, _ call: () -> Int
   ) throws(SecretsError) -> Int {
+    var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    var interruptions = 0
     while true {
       let result = call()
       if result >= 0 { return result }
       switch errno {
-      case EINTR: continue
-      case EAGAIN:
-        var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-        unsafe poll(&waiting, 1, -1)
+      case EINTR:
+        if unsafe poll(&waiting, 1, 0) > 0 { interruptions += 1 }
+        guard interruptions < 1000 else { throw .inputOutput(errno: EINTR) }
+      case EAGAIN: unsafe poll(&waiting, 1, -1)
       default: throw .inputOutput(errno: errno)
       }
     }

@@ -37,7 +37,7 @@ final class SenderLock: @unchecked Sendable {
       return false
     }
     // Without its number the process is not named by the status, and nothing else.
-    _ = try? descriptor.writeAll(toAbsoluteOffset: 0, Self.text(getpid()))
+    try? DescriptorIO.write(Self.text(getpid()), to: descriptor, at: 0)
     // Later, the file would become longer, which looks like a request.
     announce()
     keep(failure: nil)
@@ -83,7 +83,8 @@ final class SenderLock: @unchecked Sendable {
   /// The file of preferences does not change with that.
   func announce() {
     let number = withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
-    _ = try? file?.descriptor.writeAll(toAbsoluteOffset: Self.announcementOffset, number)
+    guard let descriptor = file?.descriptor else { return }
+    try? DescriptorIO.write(number, to: descriptor, at: Self.announcementOffset)
   }
 
   /// Keeps why nothing can be recorded, for other processes; `nil` if it can.
@@ -93,7 +94,7 @@ final class SenderLock: @unchecked Sendable {
     guard let descriptor = file?.descriptor,
       Self.read(descriptor, at: Self.failureOffset, Self.failureCount) != bytes
     else { return }
-    _ = try? descriptor.writeAll(toAbsoluteOffset: Self.failureOffset, bytes)
+    try? DescriptorIO.write(bytes, to: descriptor, at: Self.failureOffset)
   }
 
   /// Why the process that has the lock can record nothing; `nil` if it can.
@@ -109,7 +110,7 @@ final class SenderLock: @unchecked Sendable {
     guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return }
     defer { try? descriptor.close() }
     let number = withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
-    _ = try? descriptor.writeAll(toAbsoluteOffset: requestOffset, number)
+    try? DescriptorIO.write(number, to: descriptor, at: requestOffset)
   }
 
   /// The process that has the lock; `nil` if none has it.
@@ -137,10 +138,6 @@ final class SenderLock: @unchecked Sendable {
   private static func read(_ descriptor: FileDescriptor?, at offset: Int64, _ count: Int) -> [UInt8]
   {
     guard let descriptor else { return [] }
-    var bytes = [UInt8](repeating: 0, count: count)
-    let read = bytes.withUnsafeMutableBytes {
-      (try? descriptor.read(fromAbsoluteOffset: offset, into: $0)) ?? 0
-    }
-    return Array(bytes.prefix(read))
+    return (try? DescriptorIO.read(descriptor, count, at: offset)) ?? []
   }
 }

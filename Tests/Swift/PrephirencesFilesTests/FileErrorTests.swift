@@ -6,6 +6,25 @@ import Testing
 
 @Suite("What file errors say")
 struct FileErrorTests {
+  /// A file system can interrupt each call.
+  @Test(arguments: [1, 999, 1000, Int.max])
+  func interruptedCallIsRepeatedButNotForEver(_ times: Int) throws {
+    var calls = 0
+    let call: () throws(Errno) -> Int = { () throws(Errno) in
+      try Interruptions.repeating {
+        calls += 1
+        errno = EINTR
+        return calls > times ? 7 : -1
+      }
+    }
+    if times < 1000 {
+      #expect(try call() == 7)
+    } else {
+      #expect(throws: Errno.interrupted) { try call() }
+      #expect(calls == 1000)
+    }
+  }
+
   @Test(
     arguments: [
       (

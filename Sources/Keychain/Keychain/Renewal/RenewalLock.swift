@@ -146,14 +146,17 @@ final class RenewalFileLock: Sendable {
   private func set(_ kind: CInt) throws(Errno) -> Bool {
     var range = Glibc.flock(
       l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: Int(position), l_len: 1, l_pid: 0)
-    while unsafe fcntl(descriptor.rawValue, Self.setLock, &range) != 0 {
-      switch Errno.current {
-      case .resourceTemporarilyUnavailable, .permissionDenied: return false
-      case .interrupted: continue
-      case let error: throw error
+    do throws(Errno) {
+      _ = try Interruptions.repeating {
+        unsafe fcntl(descriptor.rawValue, Self.setLock, &range)
       }
+      return true
+    } catch {
+      guard error == .resourceTemporarilyUnavailable || error == .permissionDenied else {
+        throw error
+      }
+      return false
     }
-    return true
   }
 
   /// `F_OFD_SETLK`: <fcntl.h> defines it behind a macro that Swift's Glibc module does not set.

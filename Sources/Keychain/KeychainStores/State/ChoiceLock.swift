@@ -79,10 +79,10 @@ extension ChoiceLock.Held {
   /// The caller must hold the exclusive lock. The length of the file is the number of the
   /// generation: reading it needs neither a lock nor an open file.
   package borrowing func beginGeneration() throws(KeychainError) {
-    do {
+    do throws(Errno) {
       let length = try Stat(lock.descriptor).size
-      _ = try lock.descriptor.writeAll(toAbsoluteOffset: length, [UInt8(ascii: "\n")])
-    } catch { throw .system(error as? Errno ?? .ioError, "write", path) }
+      try DescriptorIO.write([UInt8(ascii: "\n")], to: lock.descriptor, at: length)
+    } catch { throw .system(error, "write", path) }
   }
 }
 

@@ -320,17 +320,12 @@ struct SeenRecordFile: Sendable {
 
   /// Writes a record in place: it lies within one sector, so it is never half written.
   private static func write(_ record: SeenRecord, to descriptor: FileDescriptor) throws(Errno) {
-    do {
-      _ = unsafe try record.encoded.withUnsafeBytes {
-        try unsafe descriptor.writeAll(toAbsoluteOffset: 0, $0)
-      }
-    } catch { throw error as? Errno ?? .ioError }
+    try DescriptorIO.write(record.encoded, to: descriptor, at: 0)
   }
 
   private func contents(_ descriptor: FileDescriptor) -> SeenRecord? {
-    var bytes = Data(count: SeenRecord.count + 1)
-    let count = unsafe try? bytes.withUnsafeMutableBytes {
-      try unsafe descriptor.read(fromAbsoluteOffset: 0, into: $0)
+    guard let bytes = try? DescriptorIO.read(descriptor, SeenRecord.count + 1, at: 0) else {
+      return nil
     }
     guard let count else { return nil }
     return last.record(in: bytes.prefix(count))

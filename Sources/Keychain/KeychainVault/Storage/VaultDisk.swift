@@ -255,13 +255,15 @@ final class LinuxFile: DiskFile {
     var data = Data(count: wanted)
     var count = 0
     while count < wanted {
-      let read = unsafe data.withUnsafeMutableBytes { bytes in
-        unsafe pread(
-          descriptor.rawValue, bytes.baseAddress?.advanced(by: count), wanted - count,
-          off_t(range.lowerBound + count))
+      let read = try Interruptions.repeating {
+        unsafe data.withUnsafeMutableBytes { bytes in
+          unsafe pread(
+            descriptor.rawValue, bytes.baseAddress?.advanced(by: count), wanted - count,
+            off_t(range.lowerBound + count))
+        }
       }
       if read == 0 { return data.prefix(count) }
-      if read > 0 { count += read } else if errno != EINTR { throw .current }
+      count += read
     }
     return data
   }
@@ -276,14 +278,14 @@ final class LinuxFile: DiskFile {
     guard !isTooLong, end >= 0, rlim_t(end) <= limit.rlim_cur else { throw .fileTooLarge }
     var rest = bytes
     while !rest.isEmpty {
-      let place = Int64(end - rest.count)
-      do {
-        let written = unsafe try rest.withUnsafeBytes {
-          try unsafe descriptor.write(toAbsoluteOffset: place, $0)
+      let place = off_t(end - rest.count)
+      let written = try Interruptions.repeating {
+        unsafe rest.withUnsafeBytes {
+          unsafe pwrite(descriptor.rawValue, $0.baseAddress, $0.count, place)
         }
-        guard written > 0 else { throw Errno.ioError }
-        rest = rest.dropFirst(written)
-      } catch { throw error as? Errno ?? .ioError }
+      }
+      guard written > 0 else { throw .ioError }
+      rest = rest.dropFirst(written)
     }
   }
 

@@ -85,14 +85,13 @@ package struct FileLock: ~Copyable {
   ///
   /// Returns whether it is locked.
   package static func tryLock(_ descriptor: FileDescriptor, _ kind: Kind) throws(Errno) -> Bool {
-    while flock(descriptor.rawValue, kind.operation | LOCK_NB) != 0 {
-      switch Errno.current {
-      case .wouldBlock: return false
-      case .interrupted: continue
-      case let error: throw error
-      }
+    do throws(Errno) {
+      _ = try Interruptions.repeating { flock(descriptor.rawValue, kind.operation | LOCK_NB) }
+      return true
+    } catch {
+      guard error == .wouldBlock else { throw error }
+      return false
     }
-    return true
   }
 
   /// Returns the process that holds an exclusive lock on an open file; `nil` if that cannot be seen.
@@ -208,10 +207,15 @@ final class LockWaiter: Sendable {
     state.withLock { if case .handedOver = $0 { true } else { false } }
   }
 
+  private var isWaiting: Bool {
+    state.withLock { if case .waiting = $0 { true } else { false } }
+  }
+
   private func run() {
     var failure: Errno?
     while flock(file.rawValue, operation) != 0 {
-      guard errno != EINTR else { continue }
+      // Whoever waits can be interrupted as often as signals come, until nobody waits for this any more.
+      if errno == EINTR, isWaiting { continue }
       failure = .current
       break
     }

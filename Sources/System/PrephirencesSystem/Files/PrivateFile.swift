@@ -83,11 +83,9 @@ package enum PrivateFile {
   package static func open(
     _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
   ) throws(Errno) -> FileDescriptor {
-    let options = FileDescriptor.OpenOptions(rawValue: flags | O_CLOEXEC | O_NOFOLLOW)
-    do {
-      return try unsafe FileDescriptor.open(
-        path, mode, options: options, permissions: .ownerReadWrite)
-    } catch { throw error as? Errno ?? .invalidArgument }
+    let flags = mode.rawValue | flags | O_CLOEXEC | O_NOFOLLOW
+    return FileDescriptor(
+      rawValue: try Interruptions.repeating { unsafe Glibc.open(path, flags, 0o600) })
   }
 
   /// Creates an empty file, open to the user alone, without opening it.

@@ -22,6 +22,37 @@ extension Errno {
   }
 }
 
+/// Calls that signals interrupt are repeated, but not for ever: a file system can interrupt each one.
+package struct Interruptions: ~Copyable {
+  /// More than signals do in a row to a call that has nothing to wait for.
+  private static let greatestCount = 1000
+  private var count = 0
+
+  package init() {}
+
+  /// Repeats a call that returns -1 if it fails; one that is always interrupted fails with
+  /// `Errno.interrupted`.
+  package static func repeating<Result: FixedWidthInteger>(
+    _ call: () -> Result
+  ) throws(Errno) -> Result {
+    var interruptions = Interruptions()
+    while true {
+      let result = call()
+      guard result < 0 else { return result }
+      let error = Errno.current
+      guard error == .interrupted, interruptions.mayGoOn() else { throw error }
+    }
+  }
+
+  /// Notes an interruption; `false` if there were too many since the last progress.
+  fileprivate mutating func mayGoOn() -> Bool {
+    count += 1
+    return count < Self.greatestCount
+  }
+
+  fileprivate mutating func noteProgress() { count = 0 }
+}
+
 /// Reads and writes complete pieces through any descriptor: files, pipes, sockets.
 package enum DescriptorIO {
   /// Makes a pipe that no program has which another thread starts meanwhile.
@@ -38,6 +69,7 @@ package enum DescriptorIO {
     _ descriptor: FileDescriptor, _ count: Int, awaiting awaitInput: (CInt) -> Bool = { _ in true }
   ) throws(Errno) -> [UInt8] {
     var failure: Errno?
+    var interruptions = Interruptions()
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       while let start = buffer.baseAddress, initialized < count {
         guard awaitInput(descriptor.rawValue) else {
@@ -49,7 +81,8 @@ package enum DescriptorIO {
         if result == 0 { return }
         if result > 0 {
           initialized += result
-        } else if let error = errorAfterWaiting(descriptor, POLLIN) {
+          interruptions.noteProgress()
+        } else if let error = errorAfterWaiting(descriptor, POLLIN, &interruptions) {
           failure = error
           return
         }
@@ -61,6 +94,7 @@ package enum DescriptorIO {
 
   package static func write(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(Errno) {
     var offset = 0
+    var interruptions = Interruptions()
     while offset < bytes.count {
       let result = unsafe bytes.withUnsafeBytes { buffer in
         unsafe buffer.baseAddress.map {
@@ -69,19 +103,53 @@ package enum DescriptorIO {
       }
       if result >= 0 {
         offset += result
-      } else if let error = errorAfterWaiting(descriptor, POLLOUT) {
+        interruptions.noteProgress()
+      } else if let error = errorAfterWaiting(descriptor, POLLOUT, &interruptions) {
         throw error
       }
     }
   }
 
+  /// Writes all bytes at an offset of a file.
+  package static func write(
+    _ bytes: some Sequence<UInt8>, to descriptor: FileDescriptor, at offset: Int64
+  ) throws(Errno) {
+    let bytes = Array(bytes)
+    var written = 0
+    while written < bytes.count {
+      written += try Interruptions.repeating {
+        unsafe bytes.withUnsafeBytes {
+          unsafe pwrite(
+            descriptor.rawValue, $0.baseAddress?.advanced(by: written), $0.count - written,
+            off_t(offset) + written)
+        }
+      }
+    }
+  }
+
+  /// Reads at most `count` bytes at an offset of a file, with one call.
+  package static func read(
+    _ descriptor: FileDescriptor, _ count: Int, at offset: Int64
+  ) throws(Errno) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = try Interruptions.repeating {
+      unsafe pread(descriptor.rawValue, &bytes, count, off_t(offset))
+    }
+    return Array(bytes.prefix(read))
+  }
+
   /// Returns the error of the call that just failed; `nil` if the call must be repeated because it
   /// was interrupted, or because the descriptor is non-blocking and now ready.
-  private static func errorAfterWaiting(_ descriptor: FileDescriptor, _ event: CInt) -> Errno? {
+  private static func errorAfterWaiting(
+    _ descriptor: FileDescriptor, _ event: CInt, _ interruptions: inout Interruptions
+  ) -> Errno? {
+    var waiting = pollfd(fd: descriptor.rawValue, events: Int16(event), revents: 0)
     switch errno {
-    case EINTR: return nil
+    case EINTR:
+      // While it blocks, as many signals can come as like.
+      let isReady = unsafe poll(&waiting, 1, 0) > 0
+      return !isReady || interruptions.mayGoOn() ? nil : .interrupted
     case EAGAIN:
-      var waiting = pollfd(fd: descriptor.rawValue, events: Int16(event), revents: 0)
       unsafe poll(&waiting, 1, -1)
       return nil
     default: return .current
@@ -98,13 +166,10 @@ package enum SystemText {
     else { return nil }
     defer { try? descriptor.close() }
     var text: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65536)
-    while let count = unsafe try? chunk.withUnsafeMutableBytes({
-      try unsafe descriptor.read(into: $0)
-    }),
-      count > 0, text.count < 1 << 22
+    while let chunk = try? DescriptorIO.read(descriptor, 65536), !chunk.isEmpty,
+      text.count < 1 << 22
     {
-      text += chunk.prefix(count)
+      text += chunk
     }
     return String(decoding: text, as: UTF8.self)
   }
