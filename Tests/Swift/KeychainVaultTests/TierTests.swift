@@ -1,11 +1,11 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
-import KeychainVaultFormat
 import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
+@testable import KeychainVaultFormat
 
 /// What is stored under which key, and who can put it there.
 @Suite("Items and their tiers")
@@ -51,6 +51,45 @@ struct TierTests {
     #expect(try merge(handle, "a").accessibility == .whenUnlocked)
     try handle.put("first", "x", .afterFirstUnlock)
     #expect(try merge(handle, "first").accessibility == .afterFirstUnlock)
+  }
+
+  /// Whoever writes has T0: a commit without its proof, or with a wrong one, is no good frame.
+  @Test(arguments: [nil, Data(count: 32)])
+  func commitsNeedTheProofOfTheOpenTier(_ mac: Data?) throws {
+    let raw = try RawVault(vault, handle)
+    var writer = VaultWriter(raw.contents, ItemSealing(keys: raw.keys, device: nil))
+    let planted = Credential(.test("planted"), accessibility: .always)
+    try writer.put(planted, secret: SecretBytes(copying: "x"))
+    let (commit, header, frame) = try writer.sealed()
+    let content = try #require(commit.changes)
+    let proofs = Commit.Proofs(
+      macs: [mac, commit.proofs.macs[1], commit.proofs.macs[2]], list: nil, writer: nil)
+    let body = Commit.body(n: commit.n, time: commit.time, writer: 0, content: .changes(content))
+    let box = try Sealing.seal(
+      fields: Sealing.padded(
+        fields: Commit.plaintext(previous: commit.previous, body: body, proofs: proofs)),
+      with: raw.keys.boxKey("pk3/commit").bytes)
+    let new = FrameHeader(n: commit.n, boxCount: box.count, boxesCount: header.boxesCount)
+    let boxes = frame.suffix(header.boxesCount)
+    let bytes =
+      try new.encoded(epoch: raw.contents.head.epoch, open: raw.keys.open) + box + boxes
+    try append(bytes, to: vault)
+    // As the last one, it is an unfinished write.
+    #expect(try vault.handle().text("planted") == nil)
+    #expect(try vault.handle().verify().hasUnfinishedWrite)
+    // In front of another one, it is damage.
+    var next = VaultWriter(
+      try raw.contents.continuing(commit, new, bytes), ItemSealing(keys: raw.keys, device: nil))
+    try next.put(Credential(.test("b"), accessibility: .always), secret: SecretBytes(copying: "y"))
+    try append(try next.sealed().2, to: vault)
+    #expect(failure { _ = try vault.handle().text("planted") }?.code == .damaged)
+  }
+
+  private func append(_ bytes: Data, to vault: TestVault) throws {
+    let file = try FileHandle(forUpdating: URL(filePath: vault.path))
+    try file.seekToEnd()
+    try file.write(contentsOf: bytes)
+    try file.close()
   }
 
   /// Its device key opens everything anyway.
@@ -129,5 +168,19 @@ struct TierTests {
     #expect(try vault.bytes == before)
     // T0's proof is right.
     #expect(try vault.handle().text("open") == "x")
+  }
+}
+
+extension VaultContents {
+  /// The contents with one more commit, whose frame has these bytes.
+  fileprivate func continuing(
+    _ commit: Commit, _ header: FrameHeader, _ bytes: Data
+  ) throws -> VaultContents {
+    var contents = self
+    contents.add(
+      commit,
+      LastFrame(
+        place: end, header: header, beginning: Data(bytes.prefix(LastFrame.beginningCount))))
+    return contents
   }
 }

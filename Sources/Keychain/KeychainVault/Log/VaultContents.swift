@@ -36,6 +36,9 @@ struct VaultContents: Sendable {
   /// Whether the log is damaged behind the last good commit.
   var isCutOff = false
 
+  /// Ends what goes through commits and pages, of which others decide how many there are.
+  var deadline: Deadline?
+
   struct Logged: Sendable {
     /// The commit that says so; 0 in a transaction that is under way.
     let n: UInt64
@@ -66,7 +69,7 @@ struct VaultContents: Sendable {
   /// If it is lenient, damage behind the last good commit is no error, but noted.
   init(
     reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList? = nil,
-    keys: TierKeys, seen: SeenRecord? = nil, isLenient: Bool = false
+    keys: TierKeys, seen: SeenRecord? = nil, isLenient: Bool = false, deadline: Deadline? = nil
   ) throws(KeychainError) {
     let list = if let list { list } else { try head.openList(keys.open) }
     var log = LogBytes(file, path, from: head.lengths.log, to: size)
@@ -91,6 +94,7 @@ struct VaultContents: Sendable {
     self.list = list
     self.index = index
     self.base = base
+    self.deadline = deadline
     bodyHashes = [base.bodyHash]
     digests = [base.digest]
     proofs = base.proofs.macs.map { Proof(n: base.n, digest: base.digest, mac: $0) }
@@ -153,13 +157,16 @@ extension VaultContents {
   private mutating func readLog(
     _ log: inout LogBytes, _ keys: TierKeys, _ seen: SeenRecord?, from base: Commit?
   ) throws(KeychainError) {
+    let time = ReadingTime(deadline)
     var commits: [(commit: Commit, frame: LastFrame)] = []
     var (n, digest, place) = (newest.n, newest.digest, end)
     while n < list.numbers.upperBound,
       let frame = try log.frame(at: place, (n + 1)...(n + 1), head, keys),
       let commit = try log.commit(of: frame, keys), commit.previous == digest,
-      commit.changes != nil, commit.hasExpectedProofs(in: list)
+      commit.changes != nil, commit.hasExpectedProofs(in: list),
+      try isProvedByWriter(commit, keys)
     {
+      try time.require(path)
       commits.append((commit, frame))
       (n, digest, place) = (commit.n, commit.digest, frame.boxes.upperBound)
     }
@@ -177,9 +184,18 @@ extension VaultContents {
     {
       commits.removeLast()
     }
-    for (commit, frame) in commits { add(commit, frame) }
+    for (commit, frame) in commits {
+      try time.require(path)
+      add(commit, frame)
+    }
     hasUnfinishedWrite = end < log.end
     if hasUnfinishedWrite { try requireUnfinished(&log, keys, seen) }
+  }
+
+  /// Whether a commit has the proof that each writer of a local vault can make.
+  private func isProvedByWriter(_ commit: Commit, _ keys: TierKeys) throws(KeychainError) -> Bool {
+    guard list.vaultKind == .local else { return true }
+    return try keys.hasProved(.open, commit.digest, by: commit.proofs.macs[Int(Tier.open.rawValue)])
   }
 
   /// Whether a commit is newer than what this user has seen.
@@ -210,6 +226,24 @@ extension VaultContents {
       if try log.header(at: found, later, head, keys) != nil { throw damage }
       place = found + 1
     }
+  }
+}
+
+/// The time in which a file is read: until the deadline, and a second at least, as what came before may have taken all of
+/// it.
+struct ReadingTime {
+  private let deadlines: [Deadline]
+
+  init(_ deadline: Deadline?, atLeast time: Duration = .seconds(1)) {
+    deadlines = deadline.map { [$0, Deadline(after: time)] } ?? []
+  }
+
+  /// Fails if the time is over.
+  func require(_ path: String) throws(KeychainError) {
+    guard !deadlines.isEmpty, deadlines.allSatisfy(\.hasPassed) else { return }
+    throw KeychainError(
+      .timedOut, "reading the vault took longer than the deadline: \(path)",
+      recovery: "try again with a longer deadline")
   }
 }
 
@@ -267,8 +301,8 @@ extension VaultContents {
     for tier in Tier.allCases {
       let proof = proofs[tier]
       if list.vaultKind == .local {
-        guard let expected = try keys.proof(tier, of: proof.digest) else { continue }
-        guard let mac = proof.mac, ConstantTime.equal(mac.bytes, expected.bytes) else {
+        guard keys.key(tier) != nil else { continue }
+        guard try keys.hasProved(tier, proof.digest, by: proof.mac) else {
           throw .damagedVault(path, "a proof of its commit \(proof.n) is wrong")
         }
       }

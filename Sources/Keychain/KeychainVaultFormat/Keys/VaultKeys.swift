@@ -223,6 +223,14 @@ extension TierKeys {
 
   /// Returns the key of a class, bound to the device if the class is; `nil` without the tier's key.
   func classKey(
+  /// Whether a mac is the proof of a tier, whose key is at hand.
+  package func hasProved(
+    _ tier: Tier, _ digest: Data, by mac: Data?
+  ) throws(KeychainError) -> Bool {
+    guard let mac, let expected = try proof(tier, of: digest) else { return false }
+    return ConstantTime.equal(mac.bytes, expected.bytes)
+  }
+
     _ accessibility: Accessibility, device: VaultDevice?
   ) throws(KeychainError) -> SharedSecret? {
     guard let tierKey = key(Tier(accessibility.unlockRequirement)) else { return nil }
