@@ -2,6 +2,7 @@ import Foundation
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
+import PrephirencesSystem
 import Synchronization
 import Testing
 
@@ -150,6 +151,46 @@ struct RaceTests {
     #expect(try writer.remove(.test(new)))
     #expect(try vault.handle().text(open) == "z" && vault.handle().text(new) == nil)
     #expect(told.kinds == [.oldContentLeft])
+  }
+
+  /// How many there are is up to whoever wrote the file.
+  @Test func damagedPagesThatFollowEachOtherAreReportedAsOne() throws {
+    let vault = try TestVault()
+    try vault.handle().withTransaction { transaction in
+      for number in 0..<200 {
+        try transaction.store(Credential(.test("\(number)")), secret: SecretBytes(copying: "s"))
+      }
+    }
+    try vault.handle().compact()
+    let pages = try RawVault(vault, vault.handle()).contents.index.pages[
+      Int(Tier.unlocked.rawValue)]
+    try #require(pages.count >= 5)
+    for page in [pages[0], pages[1], pages[2], pages[4]] { try vault.damage(at: page.place + 50) }
+    let run = pages[0..<3].reduce(0) { $0 + $1.count }
+    let names = [
+      "\(run) items from \(pages[0].first.name) on",
+      "\(pages[4].count) items from \(pages[4].first.name) on",
+    ]
+    let handle = vault.handle()
+    #expect(try handle.verify().problems == names.map { "\($0) are damaged" })
+    #expect(try handle.search(CredentialQuery()).damaged == names)
+    #expect(failure { try handle.rekey { _ in true } }?.code == .damaged)
+    try handle.rekey(droppingDamaged: true) { $0.damagedItems == names.sorted() }
+    #expect(try handle.verify().problems == [])
+    #expect(try handle.search(CredentialQuery()).credentials.count == 200 - run - pages[4].count)
+  }
+
+  /// What came before may have taken all of it, so a small file is read after it, too.
+  @Test func readingEndsAtTheDeadline() throws {
+    let late = Deadline(after: .zero)
+    #expect(failure { try ReadingTime(late, atLeast: .zero).require("vault") }?.code == .timedOut)
+    try ReadingTime(late, atLeast: .seconds(3600)).require("vault")
+    try ReadingTime(Deadline(after: .seconds(3600)), atLeast: .zero).require("vault")
+    try ReadingTime(nil, atLeast: .zero).require("vault")
+    let vault = try TestVault()
+    for name in ["a", "b"] { try vault.handle().put(name) }
+    let handle = vault.handle { $0.commonDeadline = late }
+    #expect(try handle.text("a") != nil && handle.search(CredentialQuery()).credentials.count == 2)
   }
 
   @Test func failedWriteKeepsDeviceSecretLost() throws {

@@ -170,7 +170,8 @@ final class VaultFile: Sendable {
     }
     let contents = try VaultContents(
       reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
-      list: list(opened.head, keys.open), keys: keys, seen: opened.seen.record)
+      list: list(opened.head, keys.open), keys: keys, seen: opened.seen.record,
+      deadline: configuration.commonDeadline)
     keep(contents, opened.status)
     return contents
   }
@@ -181,7 +182,8 @@ final class VaultFile: Sendable {
   ) throws(KeychainError) -> VaultContents {
     try VaultContents(
       reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
-      list: list(opened.head, keys.open), keys: keys, seen: nil, isLenient: true)
+      list: list(opened.head, keys.open), keys: keys, seen: nil, isLenient: true,
+      deadline: configuration.commonDeadline)
   }
 
   /// The contents that a read with the same keys and the same record has approved; `nil` if the file has changed since.

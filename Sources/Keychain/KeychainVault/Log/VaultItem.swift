@@ -91,6 +91,32 @@ extension ItemSealing {
   }
 }
 
+/// The damaged pages of a vault, in runs: how many names a report has depends on what is good between them.
+struct DamagedPages: Hashable, Sendable {
+  private struct Run: Hashable, Sendable {
+    let first: ItemID
+    var count: Int
+  }
+
+  private var runs: [Run] = []
+
+  /// The ids of the first items of the pages, which may have newer contents that are whole.
+  private(set) var firsts: Set<ItemID> = []
+
+  mutating func note(_ walked: VaultContents.WalkedPage) {
+    guard let page = walked.damaged else { return }
+    firsts.insert(page.first)
+    if walked.followsDamage, !runs.isEmpty {
+      runs[runs.count - 1].count += page.count
+    } else {
+      runs.append(Run(first: page.first, count: page.count))
+    }
+  }
+
+  /// What an error or a report calls items that can't be told apart.
+  var names: [String] { runs.map { "\($0.count) items from \($0.first.name) on" } }
+}
+
 extension VaultContents {
   /// What one tier has under an id.
   func item(_ id: ItemID, in tier: Tier, _ keys: TierKeys) throws(KeychainError) -> VaultItem? {
@@ -167,12 +193,16 @@ extension VaultContents {
 
     /// The page, if it is damaged.
     var damaged: VaultIndex.Page? { damage == nil ? nil : page }
+
+    /// Whether the page before it, in the same tier, is damaged as well.
+    var followsDamage = false
   }
 
   /// Calls `body` with the pages of all tiers, T2 first, in the order of their ids.
   func forEachPage(
     _ keys: TierKeys, _ body: (WalkedPage) throws(KeychainError) -> Void
   ) throws(KeychainError) {
+    let time = ReadingTime(deadline)
     var higher: Set<ItemID> = []
     for tier in Tier.allCases.reversed() {
       let canHide = Tier.allCases.prefix { $0 != tier }
@@ -180,15 +210,18 @@ extension VaultContents {
       let changes = logged[tier]
       var new = changes.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
       let pages = index.pages[tier]
-      var boxesCount = 0
+      var (count, isDamaged) = (0, false)
       for number in 0..<max(pages.count, 1) {
+        try time.require(path)
         var walked = WalkedPage()
         var own: [VaultItem] = []
         if number < pages.count {
           walked.page = pages[number]
+          walked.followsDamage = isDamaged
           do throws(KeychainError) {
+            try requireOwnBytes(pages[number].length, &count)
             let held = try page(number, in: tier, keys, isKept: false)
-            try requireOwnBoxes(of: held, pages[number], &boxesCount)
+            try requireOwnBytes(held.boxesEnd - pages[number].boxesPlace, &count)
             walked.held = held
             for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
               own.append(VaultItem(entry: entry, source: .stored(held, index)))
@@ -196,6 +229,7 @@ extension VaultContents {
           } catch let error where error.code == .damaged {
             walked.damage = error
           }
+          isDamaged = walked.damage != nil
         }
         let isLast = number + 1 >= pages.count
         let added = isLast ? new : new.prefix { $0.id < pages[number + 1].first }
@@ -216,14 +250,13 @@ extension VaultContents {
     }
   }
 
-  /// Fails if the pages of a tier have more boxes than the file can hold: to go through shared ones could be endless.
-  private func requireOwnBoxes(
-    of held: HeldPart, _ page: VaultIndex.Page, _ count: inout Int
-  ) throws(KeychainError) {
-    count += held.boxesEnd - page.boxesPlace
-    guard count <= head.lengths.log else {
-      throw .damagedVault(path, "its pages share the boxes of their secrets")
+  /// Fails if the pages of a tier and their boxes are longer together than the file can hold: to go through shared ones
+  /// could be endless.
+  private func requireOwnBytes(_ new: Int, _ count: inout Int) throws(KeychainError) {
+    guard new <= head.lengths.log - count else {
+      throw .damagedVault(path, "its pages share bytes")
     }
+    count += new
   }
 }
 

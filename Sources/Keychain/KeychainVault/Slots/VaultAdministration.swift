@@ -118,6 +118,8 @@ struct SlotChange {
 
   init(_ contents: VaultContents, _ admin: VaultAdministration) throws(KeychainError) {
     self.contents = contents
+    // A change of members that has begun is not cut short: a person may have answered for it.
+    self.contents.deadline = nil
     self.admin = admin
     slots = try contents.list.rows(in: contents.head)
     sealing = try admin.session.sealing(admin.epoch.keys)

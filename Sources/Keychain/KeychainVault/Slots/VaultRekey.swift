@@ -140,7 +140,7 @@ struct RekeyDecision {
     let report = try VaultVerification(contents: change.contents, sealing: change.sealing).run()
     plan.itemCount = report.itemCount
     plan.otherDeviceItemCount = report.itemsOfOtherDevices.count
-    plan.damagedItems = (Array(report.damagedItems.values) + report.damagedPages.values).sorted()
+    plan.damagedItems = (Array(report.damagedItems.values) + report.damagedPages.names).sorted()
     guard request.dropsDamaged || plan.damagedItems.isEmpty else {
       let names = plan.damagedItems
       throw KeychainError(
@@ -150,7 +150,7 @@ struct RekeyDecision {
         recovery: "restore a backup that has them, or drop them with \(.dropDamaged)")
     }
     dropped = report.itemsOfOtherDevices.union(report.damagedItems.keys)
-    droppedPages = Set(report.damagedPages.keys)
+    droppedPages = report.damagedPages.firsts
   }
 }
 

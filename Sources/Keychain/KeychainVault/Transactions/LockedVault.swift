@@ -126,7 +126,7 @@ struct LockedVault {
     do throws(KeychainError) {
       try replaceBase(NewBase(contents, keys), until: Self.shortly)
     } catch {
-      guard error.code != .busy else { return }
+      guard error.code != .busy, error.code != .timedOut else { return }
       session.notice?(
         Notice(
           kind: .oldContentLeft,

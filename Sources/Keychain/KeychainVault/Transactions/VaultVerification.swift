@@ -28,8 +28,7 @@ public struct VerificationReport: Hashable, Sendable {
   /// The items that are damaged, with what they are called.
   var damagedItems: [ItemID: String] = [:]
 
-  /// The pages that are damaged, by the ids of their first items, which may have newer contents that are whole.
-  var damagedPages: [ItemID: String] = [:]
+  var damagedPages = DamagedPages()
 
   /// Whether nothing is wrong.
   public var isIntact: Bool { problems.isEmpty }
@@ -71,8 +70,7 @@ struct VaultVerification {
     try contents.forEachPage(sealing.keys) { walked throws(KeychainError) in
       if let page = walked.damaged {
         report.itemCount += page.count
-        report.problems.append("\(page.name) are damaged")
-        report.damagedPages[page.first] = page.name
+        report.damagedPages.note(walked)
       }
       report.shadowed += walked.shadowed.map(\.name)
       for item in walked.items {
@@ -85,6 +83,7 @@ struct VaultVerification {
         }
       }
     }
+    report.problems += report.damagedPages.names.map { "\($0) are damaged" }
     return report
   }
 
@@ -148,11 +147,11 @@ extension VaultContents {
   func search(
     _ query: CredentialQuery, _ sealing: ItemSealing
   ) throws(KeychainError) -> CredentialSearchResult {
-    var (credentials, damaged): ([Credential], [String]) = ([], [])
+    var (credentials, damaged, pages): ([Credential], [String], DamagedPages) = ([], [], .init())
     var (lockedCount, otherDeviceCount) = (0, 0)
     let matcher = try ItemMatcher(query, sealing)
     try forEachPage(sealing.keys) { walked throws(KeychainError) in
-      if let page = walked.damaged { damaged.append(page.name) }
+      pages.note(walked)
       for item in walked.items {
         switch try matcher.match(item) {
         case .nothing: break
@@ -164,7 +163,7 @@ extension VaultContents {
       }
     }
     return CredentialSearchResult(
-      credentials: credentials, lockedCount: lockedCount, damaged: damaged,
+      credentials: credentials, lockedCount: lockedCount, damaged: damaged + pages.names,
       otherDeviceCount: otherDeviceCount)
   }
 }

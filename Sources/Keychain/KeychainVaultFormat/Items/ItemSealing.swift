@@ -110,8 +110,11 @@ package struct ItemID: Hashable, Comparable, Sendable {
   package static func < (left: Self, right: Self) -> Bool { left.words < right.words }
 
   package func hash(into hasher: inout Hasher) {
-    // Ids are macs, so one word is as good as all.
+    // Ids are macs only where their writer is honest: others choose all but one word alike.
     hasher.combine(words.0)
+    hasher.combine(words.1)
+    hasher.combine(words.2)
+    hasher.combine(words.3)
   }
 }
 
