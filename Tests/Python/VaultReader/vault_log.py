@@ -22,8 +22,6 @@ MAXIMUM_BOX_COUNT = BOX_OVERHEAD + padded_count(32 + 4 + MAXIMUM_BODY_COUNT + PR
 MAXIMUM_FRAME_COUNT = (34 << 20) + 4096
 # How many places of an unfinished write may look like a header but for the mac.
 MAXIMUM_LIKENESS_COUNT = 1024
-# How far numbers may go beyond the first one of the list.
-NUMBERS = 1 << 40
 COMMIT_LABEL, BASE_LABEL = "pk3/commit", "pk3/base"
 
 

@@ -18,6 +18,8 @@ MAXIMUM_NAME_COUNT = 256
 MAXIMUM_SERIAL = 1 << 48
 # Within any list, numbers of commits stay below this one and 2^40.
 MAXIMUM_FIRST = 1 << 62
+# How far numbers may go beyond the first one of the list.
+NUMBERS = 1 << 40
 MEMBERS_LABEL = "pk3/members"
 SUCCESSION_LABEL = "pk3/succession"
 SIGNING_KINDS = (SlotKind.RECOVERY_CODE, SlotKind.RECIPIENT)

@@ -9,8 +9,8 @@ from vault_base import Index, Spine
 from vault_errors import Damage
 from vault_head import Head
 from vault_log import (
-  HEADER_COUNT, MAXIMUM_FRAME_COUNT, MAXIMUM_LIKENESS_COUNT, NUMBERS, Commit, FrameHeader, boxes_hash)
-from vault_members import MemberList, VaultKind
+  HEADER_COUNT, MAXIMUM_FRAME_COUNT, MAXIMUM_LIKENESS_COUNT, Commit, FrameHeader, boxes_hash)
+from vault_members import NUMBERS, MemberList, VaultKind
 from vault_notation import FormatError, digest
 from vault_seen import History, SeenRecord
 

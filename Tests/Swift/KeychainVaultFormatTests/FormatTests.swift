@@ -152,7 +152,7 @@ struct FormatTests {
     #expect(read.isSignedByAdministration(head.administration))
     #expect(!read.isSignedByAdministration(Data(count: 32)))
     #expect(made.hasExpectedProofs(in: list))
-    #expect(!made.hasExpectedProofs(in: list.next(first: 8, before: list.before)))
+    #expect(try !made.hasExpectedProofs(in: list.next(first: 8, before: list.before)))
     #expect(!made.isSigned(in: list))
   }
 
@@ -265,6 +265,45 @@ struct FormatTests {
     var changed = record.encoded
     changed[7] ^= 1
     #expect(SeenRecord(encoded: changed) == nil)
+  }
+
+  /// Whoever has T0 chooses them.
+  @Test func idsOfOneBeginningAreHashedDifferently() {
+    let ids = (0..<1000).map { number in
+      let bytes = FieldWriter.fields {
+        $0.append(Data(repeating: 7, count: 24))
+        $0.integer(UInt64(number))
+      }
+      return ItemID(Data(copying: bytes).bytes, at: 0)
+    }
+    #expect(Set(ids.map(\.hashValue)).count > 990)
+  }
+
+  @Test(
+    arguments: [
+      (5, 0, 6), (5, 4, 6), (5, 5, 6), (5, 9, 10), (5, 5 + (1 << 20), 6 + (1 << 20)),
+      (5, 6 + (1 << 20), 6), (5, 1 << 48, 6), (5, .max, 6), (1 << 47, 1 << 48, (1 << 47) + 1),
+      ((1 << 48) - 2, (1 << 48) - 1, 1 << 48), ((1 << 48) - 2, 1 << 48, (1 << 48) - 1),
+    ] as [(UInt64, UInt64, UInt64)])
+  func numberThatWasSeenDoesNotUseUpTheOthers(_ file: UInt64, _ seen: UInt64, _ next: UInt64) {
+    #expect(MemberList.number(after: file, seen: seen, greatest: 1 << 48) == next)
+  }
+
+  /// Only a list that an administrator made for that can have them.
+  @Test(
+    arguments: [
+      (MemberList.greatestSerial, 1), (1, MemberList.greatestFirst + 1),
+    ] as [(UInt64, UInt64)])
+  func noListFollowsTheGreatestNumbers(_ serial: UInt64, _ first: UInt64) throws {
+    let (_, list) = try vault.head()
+    let last = MemberList(
+      id: list.id, epoch: list.epoch, administration: list.administration,
+      administrationHash: Data(), serial: serial, accepted: 0, first: 1, before: list.before,
+      nextNumber: 1, vaultKind: .local, successions: Data(), members: [])
+    let error = #expect(throws: KeychainError.self) {
+      try last.next(first: first, before: list.before)
+    }
+    #expect(error?.code == .damaged)
   }
 
   @Test func idsAreOrderedAsBytes() throws {

@@ -168,6 +168,28 @@ struct AcceptanceTests {
     #expect(try handle.addPassphraseSlot(SecretBytes(copying: "three")).number == 5)
   }
 
+  /// A removed administrator chose the numbers of the list that was seen.
+  @Test(arguments: [(1 << 48, 1), ((1 << 48) - 1, 1), (3, 1 << 31)] as [(UInt64, UInt64)])
+  func greatNumbersThatWereSeenDoNotStay(_ serial: UInt64, _ epoch: UInt64) throws {
+    let file = try handle.file.seenFile()
+    var record = try #require(file.read().record)
+    (record.serial, record.epoch) = (serial, epoch)
+    record.proved = record.proved.map { proved in
+      proved.map { SeenCommit(serial: serial, n: 1 << 61, digest: $0.digest) }
+    }
+    try file.replace(by: record)
+    #expect(failure { _ = try handle.text("a") }?.code == .rolledBack)
+    try handle.acceptRestored { $0.makesNewKeys }
+    #expect(try handle.text("a") == "old")
+    let list = try RawVault(vault, handle).contents.list
+    #expect(list.serial == (serial == 3 ? 4 : 2) && list.accepted == list.serial)
+    #expect(list.epoch == 2 && handle.file.seenRecord?.serial == list.serial)
+    // Members can change as before.
+    try handle.addPassphraseSlot(SecretBytes(copying: "two"))
+    try handle.rekey { _ in true }
+    #expect(try handle.verify().problems == [])
+  }
+
   @Test func anotherVaultIsAcceptedByItsAdministrator() throws {
     let other = try TestVault()
     try other.handle(passphrase: "two").put("b", "theirs")

@@ -131,7 +131,7 @@ struct ListedSlotTests {
         slotHash: try Derivation.hash("pk3/slot", Array(strange)),
         boxKey: list.members[1].boxKey, signingKey: Data(), name: "")
       let newest = raw.contents.newest
-      var new = list.next(first: newest.n + 1, before: newest.digest)
+      var new = try list.next(first: newest.n + 1, before: newest.digest)
       new.members.append(member)
       new.nextNumber += 1
       let key = raw.admin.epoch.administration

@@ -213,7 +213,8 @@ struct RestoredVault: Sendable {
       seenSerial: known?.serial, isOtherVault: isOther,
       isAdministrationKeyChanged: isAdministrationKeyChanged, isRecordAloneChanged: followed != nil,
       isOtherList: try known.map { known throws(KeychainError) in
-        try known.listHash != list.hash()
+        let hash = try list.hash()
+        return known.serial != list.serial || known.listHash != hash
       } ?? false,
       isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
       isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,

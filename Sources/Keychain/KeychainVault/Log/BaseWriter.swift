@@ -219,12 +219,13 @@ struct VaultEpoch: Sendable {
     try self.init(id: .random(), epoch: 1, administration: .random(), signer: signer)
   }
 
-  /// An epoch after another one, and after `floor`; with a new administration key unless `key` is given.
+  /// An epoch after another one, and after one that was `seen`; with a new administration key unless `key` is given.
   init(
-    after old: VaultHead, key: AdministrationKey?, above floor: UInt64, signer: CommitSigner?
+    after old: VaultHead, key: AdministrationKey?, above seen: UInt64, signer: CommitSigner?
   ) throws(KeychainError) {
-    let epoch = max(old.epoch, floor) + 1
-    guard epoch <= HeadIdentity.greatestEpoch else {
+    let greatest = HeadIdentity.greatestEpoch
+    let epoch = MemberList.number(after: old.epoch, seen: seen, greatest: greatest)
+    guard epoch <= greatest else {
       throw KeychainError(
         .damaged, "the vault counts more new keys than it can", recovery: .restoreBackup)
     }

@@ -110,7 +110,7 @@ struct SlotChange {
   /// The slots of the next list, by their numbers.
   private var next: [UInt32: ListedSlot] = [:]
 
-  /// A serial that the next list has to be above; such a list accepts a restored file.
+  /// The serial that was seen, if the next list accepts a restored file.
   var accepting: UInt64?
 
   var list: MemberList { contents.list }
@@ -154,14 +154,10 @@ struct SlotChange {
   func signed(
     _ slots: [ListedSlot], _ epoch: VaultEpoch, successions: [Data], above floor: UInt64?
   ) throws(KeychainError) -> SignedMembers {
-    let (newest, list) = (contents.newest, list)
-    let serial = max(list.serial, floor ?? 0) + 1
+    let newest = contents.newest
     return try SignedMembers(
-      epoch,
-      list.next(
-        first: newest.n + 1, before: newest.digest, serial: serial,
-        accepted: floor == nil ? list.accepted : serial),
-      slots, successions: successions)
+      epoch, list.next(first: newest.n + 1, before: newest.digest, accepting: floor), slots,
+      successions: successions)
   }
 
   func requireWholePages() throws(KeychainError) {

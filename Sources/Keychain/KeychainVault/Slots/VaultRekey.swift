@@ -194,7 +194,7 @@ struct VaultRekey {
   let admin: VaultAdministration
   var progress: ((VaultProgress) -> Void)?
 
-  /// What the new epoch and serial are above; the list then accepts a restored file.
+  /// The epoch and serial that were seen, if the new list accepts a restored file.
   var floor: (epoch: UInt64, serial: UInt64)?
 
   struct Outcome {

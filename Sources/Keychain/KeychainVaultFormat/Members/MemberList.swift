@@ -50,14 +50,39 @@ package struct MemberList: Hashable, Sendable {
   /// More commits than any vault has, so that numbers can be added without overflow.
   package static let greatestFirst: UInt64 = 1 << 62
 
-  /// Returns the list that follows this one, with the base `first` after the digest `before`.
+  /// How far commits under a list are numbered above its first one.
+  private static let numbersCount: UInt64 = 1 << 40
+  static let greatestNumber = greatestFirst + numbersCount
+
+  /// How far a number that was seen can be above the file's.
+  ///
+  /// A list of a removed administrator, who could choose it, must not use up the numbers of the vault.
+  private static let greatestStep: UInt64 = 1 << 20
+
+  /// Returns the serial or epoch that follows the one of a file and the one that was seen.
+  ///
+  /// One that is too far above the file's doesn't count. The file's is not the greatest.
+  package static func number(after file: UInt64, seen: UInt64, greatest: UInt64) -> UInt64 {
+    let isNear = seen > file && seen - file <= greatestStep && seen < greatest
+    return (isNear ? seen : file) + 1
+  }
+
+  /// Returns the list that follows this one, with the base `first` after the digest `before`; `seen` is
+  /// the serial that was seen where it accepts a restored file.
+  ///
+  /// Damaged if a number of this list is the greatest one.
   package func next(
-    first: UInt64, before: Data, serial: UInt64? = nil, accepted: UInt64? = nil
-  ) -> MemberList {
+    first: UInt64, before: Data, accepting seen: UInt64? = nil
+  ) throws(KeychainError) -> MemberList {
+    guard serial < Self.greatestSerial, first <= Self.greatestFirst else {
+      throw KeychainError(
+        .damaged, "the vault counts more changes of what opens it than it can",
+        recovery: .restoreBackup)
+    }
     var next = self
     (next.first, next.before) = (first, before)
-    next.serial = serial ?? self.serial + 1
-    next.accepted = accepted ?? self.accepted
+    next.serial = Self.number(after: serial, seen: seen ?? 0, greatest: Self.greatestSerial)
+    if seen != nil { next.accepted = next.serial }
     return next
   }
 
@@ -77,7 +102,7 @@ package struct MemberList: Hashable, Sendable {
   /// The numbers that commits under this list may have.
   package var numbers: ClosedRange<UInt64> {
     let first = min(first, Self.greatestFirst)
-    return first...(first + (1 << 40))
+    return first...(first + Self.numbersCount)
   }
 
   package func member(_ number: UInt32) -> Member? { members.first { $0.number == number } }

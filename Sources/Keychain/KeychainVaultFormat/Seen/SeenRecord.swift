@@ -65,6 +65,14 @@ package struct SeenRecord: Hashable, Sendable {
     try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
   }
 
+  /// Whether the numbers are those that lists and commits can have.
+  private var isPossible: Bool {
+    1...HeadIdentity.greatestEpoch ~= epoch && 1...MemberList.greatestSerial ~= serial
+      && proved.compactMap(\.self).allSatisfy {
+        $0.serial <= MemberList.greatestSerial && $0.n <= MemberList.greatestNumber
+      }
+  }
+
   /// Whether an administration key is the one that was seen, or the one that it changes to.
   package func trusts(_ administration: Data) -> Bool {
     administration == self.administration || administration == nextAdministration
@@ -83,7 +91,7 @@ extension SeenRecord {
     guard encoded.count == Self.count,
       let sum = try? Derivation.hash(encoded.prefix(Self.contentCount), count: Self.sumCount),
       sum == encoded.suffix(Self.sumCount),
-      let record = try? Self(encoded.bytes.extracting(0..<Self.contentCount))
+      let record = try? Self(encoded.bytes.extracting(0..<Self.contentCount)), record.isPossible
     else { return nil }
     self = record
   }
