@@ -9,11 +9,13 @@ from log_cases import ADMINISTRATION, EPOCH, OPEN, TIERS, VAULT
 from member_cases import RECOVERY_KEY, SHARED
 from vault_building import made_commit
 from vault_codes import Keys
+from vault_head import MAXIMUM_EPOCH
 from vault_items import Identity, Metadata
-from vault_members import VaultKind
+from vault_members import MAXIMUM_FIRST, MAXIMUM_SERIAL, NUMBERS, VaultKind
 from vault_notation import digest, sized, u64
 from vault_opening import Secrets
-from vault_seen import SeenCommit, SeenRecord, cache_name, cache_payload, seen_name
+from vault_seen import (
+  SeenCommit, SeenRecord, cache_name, cache_payload, place_name, seen_name)
 from vault_slots import Granted
 from vault_state import Vault
 from vault_writer import VaultWriter
@@ -53,13 +55,22 @@ def seen_cases(cases: Cases) -> None:
   before = good[:-17]
   refused = {
     "damaged": changed(good), "cut short": good[:-1], "too long": good + b"\0", "empty": b"",
-    "record of format 2": good[:240], "summed again, too short": before + digest(16, before)}
+    "record of format 2": good[:240], "summed again, too short": before + digest(16, before),
+    "greatest serial and one": replace(record, serial=MAXIMUM_SERIAL + 1).encoded(),
+    "no serial": replace(record, serial=0).encoded(),
+    "greatest epoch and one": replace(record, epoch=MAXIMUM_EPOCH + 1).encoded(),
+    "no epoch": replace(record, epoch=0).encoded(),
+    "greatest serial of a commit and one": replace(
+      record, proved=(replace(commits[0], serial=MAXIMUM_SERIAL + 1), *commits[1:])).encoded(),
+    "greatest number and one": replace(
+      record, proved=(replace(commits[0], number=MAXIMUM_FIRST + NUMBERS + 1), *commits[1:])).encoded()}
   for variant, data in refused.items():
     assert refuses(SeenRecord.decoded, data), variant
     cases.add("decoded seen record", variant, None, record=data)
   for path in ("/home/user/.local/share/keychain/vault", "/srv/\u00e9/vault"):
     name = seen_name(path.encode("utf-8"))
     cases.add("seen name", path, bytes.fromhex(name), path=path)
+    cases.add("cache place", path, place_name(path.encode("utf-8")), path=path)
 
 
 def cache_cases(cases: Cases) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import vault_keys as keys
 from vault_errors import VaultError
-from vault_head import Head
-from vault_members import MemberList, Succession, follows
+from vault_head import MAXIMUM_EPOCH, Head
+from vault_members import (
+  MAXIMUM_FIRST, MAXIMUM_SERIAL, NUMBERS, MemberList, Succession, follows)
 from vault_notation import Cursor, FormatError, digest, u64
 
 SEEN_COUNT = 320
@@ -51,10 +52,15 @@ class SeenRecord:
     if len(data) != SEEN_COUNT or digest(16, data[:-16]) != data[-16:]:
       raise FormatError("the seen record is damaged")
     cursor = Cursor(data)
-    return SeenRecord(
+    record = SeenRecord(
       cursor.take(16), cursor.take(32), cursor.take(32), cursor.take(32), cursor.u64(),
       cursor.u64(), cursor.take(32),
       tuple(SeenCommit(cursor.u64(), cursor.u64(), cursor.take(32)) for _ in keys.TIERS))
+    if not (0 < record.epoch <= MAXIMUM_EPOCH and 0 < record.serial <= MAXIMUM_SERIAL and all(
+        one.serial <= MAXIMUM_SERIAL and one.number <= MAXIMUM_FIRST + NUMBERS
+        for one in record.proved)):
+      raise FormatError("the seen record has a number that no list or commit has")
+    return record
 
   def trusts(self, head: Head, successions: list[Succession]) -> bool:
     """Whether the record trusts the administration key of the head."""
@@ -157,6 +163,11 @@ def seen_name(real_path: bytes) -> str:
 def cache_name(tier: int, vault: bytes) -> bytes:
   """The name of the key that caches a tier."""
   return f"prefs:{vault.hex()}:{tier}".encode("ascii")
+
+
+def place_name(real_path: bytes) -> bytes:
+  """The name of the key that holds the id of the vault whose keys were cached at a path."""
+  return f"prefs:{seen_name(real_path)}:at".encode("ascii")
 
 
 def cache_payload(limit: int, binding: bytes, tier_key: bytes) -> bytes:

@@ -14,6 +14,8 @@ extension VectorRun {
       .some(try SeenRecord(encoded: vector.data("record"))?.encoded.hexadecimal)
     case "seen name": try SeenRecord.name(of: vector.text("path"))
     case "cache name": try Data(CachedKey.name(tier(), of: id()).utf8).hexadecimal
+    case "cache place":
+      try Data(CachedKey.name(ofVaultAt: SeenRecord.name(of: vector.text("path"))).utf8).hexadecimal
     case "cache payload":
       try CachedKey.payload(
         limit: vector.secret("limit").withBytes { $0.littleEndian(at: 0, as: UInt64.self) },

@@ -43,7 +43,8 @@ struct LockingTests {
     try other.handle().put("a")
     let admin = try other.handle().administration()
     let seen = admin.head
-    try cache.put(admin.keys, of: seen.id, fixedTime: nil)
+    try cache.put(
+      admin.keys, of: seen.id, at: seen.id.bytes.hexadecimal, fixedTime: nil)
     let path = try vault.handle().path()
     let file = try SeenRecordFile(
       stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)
@@ -54,6 +55,42 @@ struct LockingTests {
     try FileManager.default.removeItem(atPath: vault.path)
     try vault.handle().lock(all: true)
     for tier in Tier.allCases { #expect(try cache.key(tier, of: seen) == nil) }
+  }
+
+  /// Whoever can write the file and the record takes nothing out of the kernel's keyring by that.
+  @Test(arguments: [false, true])
+  func lockForgetsKeysWhoseFileAndRecordAreGone(_ isReplaced: Bool) throws {
+    let vault = try lockedVault()
+    let bytes = try Data(contentsOf: URL(filePath: vault.path))
+    try vault.handle(passphrase: "open").unlock()
+    try FileManager.default.removeItem(atPath: vault.path)
+    try FileManager.default.removeItem(atPath: vault.seenFolder)
+    if isReplaced {
+      var other = bytes
+      // The id in the head.
+      other[32] ^= 1
+      try write(other, to: vault)
+    }
+    try vault.handle().lock(all: true)
+    try write(bytes, to: vault)
+    #expect(readable(vault) == ["always"])
+    // Another vault that is unlocked there takes the place of the one before.
+    try vault.handle(passphrase: "open").unlock()
+    try FileManager.default.removeItem(atPath: vault.path)
+    try FileManager.default.removeItem(atPath: vault.seenFolder)
+    try vault.handle().put("a")
+    try vault.handle().unlock()
+    try FileManager.default.removeItem(atPath: vault.path)
+    try FileManager.default.removeItem(atPath: vault.seenFolder)
+    try vault.handle().lock(all: true)
+    try write(bytes, to: vault)
+    #expect(readable(vault) == ["always"])
+  }
+
+  private func write(_ bytes: Data, to vault: TestVault) throws {
+    let made = FileManager.default.createFile(
+      atPath: vault.path, contents: bytes, attributes: [.posixPermissions: 0o600])
+    try #require(made)
   }
 
   @Test func lockFailsIfKeysAreUnknown() throws {

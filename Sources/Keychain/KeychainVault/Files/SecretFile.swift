@@ -200,7 +200,7 @@ struct IdentityWriting {
 
 struct SeenRecordFile: Sendable {
   let path: String
-  private let name: String
+  let name: String
   private let folder: KnownFolder
   private let folderPath: String
   private let last = LastRecord()
@@ -327,8 +327,7 @@ struct SeenRecordFile: Sendable {
     guard let bytes = try? DescriptorIO.read(descriptor, SeenRecord.count + 1, at: 0) else {
       return nil
     }
-    guard let count else { return nil }
-    return last.record(in: bytes.prefix(count))
+    return last.record(in: Data(bytes))
   }
 }
 

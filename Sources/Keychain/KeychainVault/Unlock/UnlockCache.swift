@@ -1,4 +1,5 @@
 internal import CPrephirencesSystem
+internal import FoundationEssentials
 internal import Glibc
 package import KeychainCredentials
 internal import KeychainSecrets
@@ -28,10 +29,20 @@ struct UnlockCache: Sendable {
 
   /// Caches all tiers of a vault: for a `fixedTime`, used or not, or as long as the vault is used
   /// within each idle time, and never longer than the maximum.
-  func put(_ keys: TierKeys, of vault: VaultID, fixedTime: Duration?) throws(KeychainError) {
+  ///
+  /// The place has the name of its seen record.
+  func put(
+    _ keys: TierKeys, of vault: VaultID, at place: String, fixedTime: Duration?
+  ) throws(KeychainError) {
     let longest = min(fixedTime ?? Self.maximumTime, Self.maximumTime)
     let end = BootClock.now + UInt64(max(0, longest.wholeNanoseconds))
+    if let before = self.vault(unlockedAt: place), before != vault {
+      // Locking the place would not find them any more.
+      for tier in Tier.allCases { forget(tier, of: before) }
+    }
     do {
+      try KernelKeyring.put(
+        CachedKey.name(ofVaultAt: place), SecretBytes(copying: vault.bytes.bytes), timeout: nil)
       for tier in Tier.allCases {
         guard let key = keys.key(tier) else { continue }
         var (limit, timeout) = (UInt64.max, UInt32?.none)
@@ -50,6 +61,21 @@ struct UnlockCache: Sendable {
   func forget(_ tier: Tier, of vault: VaultID) -> Bool {
     guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)) else { return true }
     return KernelKeyring.remove(serial)
+  }
+
+  /// Returns the vault whose keys were cached last at a place, whatever has become of its file and record.
+  func vault(unlockedAt place: String) -> VaultID? {
+    guard let serial = KernelKeyring.find(CachedKey.name(ofVaultAt: place)),
+      let id = KernelKeyring.read(serial, count: VaultID.count)
+    else { return nil }
+    return VaultID(bytes: Data(copying: id.withBytes { $0.array }))
+  }
+
+  /// Forgets which vault was unlocked at a place, once no key of it is left.
+  func forget(place: String) {
+    if let serial = KernelKeyring.find(CachedKey.name(ofVaultAt: place)) {
+      KernelKeyring.remove(serial)
+    }
   }
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.

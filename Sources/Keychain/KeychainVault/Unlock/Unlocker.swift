@@ -116,7 +116,7 @@ final class Unlocker: Sendable {
   /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
   private func keep(_ keys: TierKeys, _ head: VaultHead) -> TierKeys {
     do throws(KeychainError) {
-      try cache.put(keys, of: head.id, fixedTime: nil)
+      try cache.put(keys, of: head.id, at: file.seenFile().name, fixedTime: nil)
     } catch {
       // In a container this happens to each command; `unlock` and `doctor` report it.
       held.hold(keys)

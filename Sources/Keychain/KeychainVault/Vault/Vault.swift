@@ -141,7 +141,8 @@ extension Vault {
     // When the file is gone, cached keys are found by the seen record.
     _ = try session.contents(keys)
     do throws(KeychainError) {
-      try unlocker.cache.put(keys, of: head.id, fixedTime: timeout)
+      try unlocker.cache.put(
+        keys, of: head.id, at: file.seenFile().name, fixedTime: timeout)
     } catch {
       // A vault that the device key opens is open for later commands without a cache.
       guard try unlocker.ownSlot(of: head)?.keys.readable == .unlockedNow else { throw error }
@@ -153,8 +154,8 @@ extension Vault {
   /// A program that was given the passphrase itself stays unlocked until it locks or its idle time
   /// ends. A vault that the device secret opens stays open to it.
   ///
-  /// Removes the keys of the vault that was seen here last, also if a link has taken its place, and
-  /// of the vault at its path now.
+  /// Removes the keys of the vaults that were unlocked and seen here last, also if a link has taken
+  /// the place, and of the vault at its path now.
   ///
   /// - Parameter all: Whether to lock items that are readable after the first unlock, too.
   /// - Throws: ``KeychainError`` if the vault cannot be read, with
@@ -167,10 +168,13 @@ extension Vault {
   /// Locks the vault as ``lock(all:)`` does, and returns whether there was a vault, or the record of
   /// one.
   package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
-    // The file may be gone, or be of another vault.
-    let records = file.seenForLocking().map { (path: $0.path, content: $0.read()) }
+    // The file may be gone, or be of another vault, and so may the record.
+    let files = file.seenForLocking()
+    let records = files.map { (path: $0.path, content: $0.read()) }
     let unreadable = records.first { $0.content == .unreadable }
-    let known = [file.knownHead?.id] + records.map { $0.content.record?.id }
+    let known =
+      [file.knownHead?.id] + records.map { $0.content.record?.id }
+      + files.map { unlocker.cache.vault(unlockedAt: $0.name) }
     let seen = Set(known.compactMap(\.self))
     // Every key goes before the first failure is reported.
     var isOpen = !unlocker.lock(seen, all: all)
@@ -186,6 +190,7 @@ extension Vault {
       }
     }
     guard !isOpen else { throw .keyStays }
+    if all { for file in files { unlocker.cache.forget(place: file.name) } }
     // Another vault may lie here than the one that was seen.
     if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
     return isThere || !seen.isEmpty

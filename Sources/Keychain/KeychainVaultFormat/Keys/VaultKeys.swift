@@ -9,6 +9,8 @@ package struct VaultID: Hashable, Sendable {
 
   package let bytes: Data
 
+  package init(bytes: Data) { self.bytes = bytes }
+
   package static func random() throws(KeychainError) -> VaultID {
     VaultID(bytes: try .random(count: count))
   }
@@ -221,8 +223,6 @@ extension TierKeys {
     return try Derivation.tag(key.bytes, "pk3/proof", Array(digest))
   }
 
-  /// Returns the key of a class, bound to the device if the class is; `nil` without the tier's key.
-  func classKey(
   /// Whether a mac is the proof of a tier, whose key is at hand.
   package func hasProved(
     _ tier: Tier, _ digest: Data, by mac: Data?
@@ -231,6 +231,8 @@ extension TierKeys {
     return ConstantTime.equal(mac.bytes, expected.bytes)
   }
 
+  /// Returns the key of a class, bound to the device if the class is; `nil` without the tier's key.
+  func classKey(
     _ accessibility: Accessibility, device: VaultDevice?
   ) throws(KeychainError) -> SharedSecret? {
     guard let tierKey = key(Tier(accessibility.unlockRequirement)) else { return nil }
@@ -308,4 +310,8 @@ package struct CachedKey: ~Copyable {
   package static func name(_ tier: Tier, of vault: VaultID) -> String {
     "prefs:\(vault.bytes.hexadecimal):\(tier.rawValue)"
   }
+
+  /// Returns the name of the key that holds the id of the vault that was unlocked at a place, which has
+  /// the name of the place's seen record.
+  package static func name(ofVaultAt place: String) -> String { "prefs:\(place):at" }
 }
