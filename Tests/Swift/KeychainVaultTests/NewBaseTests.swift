@@ -21,6 +21,26 @@ struct NewBaseTests {
     get throws { try RawVault(vault, vault.handle()).contents.base.n }
   }
 
+  @Test func otherNameOfTheFileIsReportedUntilAChangePartsIt() throws {
+    let other = vault.path + ".other"
+    try FileManager.default.linkItem(atPath: vault.path, toPath: other)
+    func told(_ use: (Vault) throws -> Void) throws -> [Notice.Kind] {
+      let told = Told()
+      try use(vault.handle { $0.notice = told.add })
+      return told.kinds
+    }
+    #expect(try told { _ = try $0.text("a") } == [.otherNames])
+    #expect(try vault.handle().status().hasOtherNames)
+    #expect(
+      try told {
+        try $0.put("a", "second")
+        try $0.put("a", "third")
+      } == [.otherNames])
+    #expect(try told { _ = try $0.text("a") } == [])
+    #expect(try vault.handle { $0.path = other }.text("a") == "first")
+    #expect(try vault.handle().text("a") == "third")
+  }
+
   @Test func changesThatAreTooLargeForACommitAreABase() throws {
     let before = try RawVault(vault, vault.handle()).contents
     let comment = String(repeating: "c", count: 60_000)

@@ -155,6 +155,9 @@ public struct Notice: Hashable, Sendable {
     /// The vault got new keys, but remains under the old keys could not be removed from its file.
     case oldContentLeft
 
+    /// The file of the vault has a hard link, from which the next change parts it.
+    case otherNames
+
     /// An identity without pins opened a vault that was never seen before. Whoever could put it
     /// there could have made it.
     case firstSight

@@ -40,6 +40,7 @@ final class VaultFile: Sendable {
   private let resolved = PosixMutex<TrustedPath?>(nil)
   private let seen = PosixMutex<SeenRecordFile?>(nil)
   private let known = PosixMutex<Known?>(nil)
+  private let notedNames = PosixMutex(false)
   private let lists = PosixMutex<(head: VaultHead, list: MemberList)?>(nil)
   private let process = getpid()
 
@@ -97,6 +98,14 @@ final class VaultFile: Sendable {
     let found = try? SeenRecordFile.withoutTrust(
       stateFolder: locations.stateFolder(), vaultPath: namedPath())
     return found ?? []
+  }
+
+  /// Notes that the file has other names; `false` if that was noted before.
+  func noteOtherNames() -> Bool {
+    notedNames.withLock { noted in
+      defer { noted = true }
+      return !noted
+    }
   }
 
   /// Opens the file that has the name now; `nil` if there is no vault, and none was seen here.

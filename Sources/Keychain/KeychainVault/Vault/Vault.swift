@@ -84,7 +84,13 @@ public final class Vault: CredentialStore {
   }
 
   func session(_ opened: VaultFile.Opened, _ deadline: Deadline) -> VaultSession {
-    VaultSession(
+    if opened.status.links > 1, file.noteOtherNames() {
+      configuration.report(
+        .otherNames,
+        "the file of the vault has another name, a hard link: the next change parts them, and later ones "
+          + "reach one of them: \(opened.path)", recovery: "remove the other name")
+    }
+    return VaultSession(
       file: file, opened: opened, unlocker: unlocker, deadline: deadline,
       notice: configuration.notice, postponed: postponed)
   }

@@ -93,6 +93,9 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the vault is read-only here.
   public var isReadOnly: Bool
 
+  /// Whether the file has another name, a hard link, which the next change parts from this one.
+  public var hasOtherNames = false
+
   /// What unlocking would try after the cache and the device secret, in that order, such as
   /// `KEYCHAIN_PASSPHRASE_FILE`.
   ///
@@ -218,6 +221,7 @@ extension Vault {
       seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
       isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
+      hasOtherNames: (found?.linkCount ?? 0) > 1,
       unlockSources: configuration.unlock.map { [$0.name] }
         ?? configuration.ambientSources.map(\.name),
       mayAsk: configuration.ask != nil)

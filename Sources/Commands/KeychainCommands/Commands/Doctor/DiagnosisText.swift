@@ -123,6 +123,7 @@ extension DiagnosisText {
     if let grade = diagnosis.grade { pairs.append(("protection", words(for: grade))) }
     pairs += status.losses.map { Self.words(for: $0, status) }
     let record = VaultText.words(for: status.seenRecord)
+    if status.hasOtherNames { pairs.append(("other names", VaultText.otherNames)) }
     return pairs + [
       ("seen record", "\(record) (\(status.seenRecordPath))"), ("file system", fileSystem(status)),
     ]

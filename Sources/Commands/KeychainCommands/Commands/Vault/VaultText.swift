@@ -83,6 +83,8 @@ enum VaultText {
     problem.map { [("problem", $0.message)] } ?? []
   }
 
+  static let otherNames = "the file has hard links, from which the next change parts it"
+
   static let questionToStartAnew =
     "a vault was seen here before and is gone; start anew without it? [y/N] "
 
@@ -211,6 +213,7 @@ extension VaultText {
       ("seenRecord", "\(status.seenRecord)"), ("seenRecordPath", status.seenRecordPath),
       ("fileSystem", status.fileSystem), ("onNetwork", status.isOnNetwork),
       ("inMemory", status.isInMemory), ("readOnly", status.isReadOnly),
+      ("otherNames", status.hasOtherNames), ("refused", status.seenFailure != nil),
       ("unlockSources", status.unlockSources), ("sourceProblem", sourceProblem?.message),
     ])
   }
