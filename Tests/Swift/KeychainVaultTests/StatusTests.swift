@@ -36,6 +36,19 @@ struct StatusTests {
     #expect(try vault.handle().status().witness != status.witness)
   }
 
+  @Test func namesOfARefusedVaultAreNotShown() throws {
+    let vault = try TestVault()
+    let theirs = try vault.identity("theirs")
+    try vault.handle().put("a", "one")
+    try vault.handle().addRecipientSlot(theirs.recipient, name: "theirs")
+    #expect(try vault.handle().status().slots.map(\.name) == ["", "theirs"])
+    let copy = try vault.copy()
+    try vault.handle().put("a", "two")
+    try vault.restore(copy)
+    let status = try vault.handle().status()
+    #expect(status.seenFailure?.code == .rolledBack && status.slots.map(\.name) == ["", ""])
+  }
+
   @Test func whatTheRecordRefusesIsShownAll() throws {
     let vault = try TestVault()
     try vault.handle().put("a", "one")
@@ -45,6 +58,8 @@ struct StatusTests {
     let older = try vault.handle().status()
     #expect(older.seenRecord == .newerThanFile && older.seenFailure?.code == .rolledBack)
     #expect(older.itemCount == 1)
+    // People compare them.
+    #expect(older.check == nil && older.witness == nil)
     let fork = try TestVault()
     try FileManager.default.createDirectory(
       atPath: fork.folder.path + "/state/keychain", withIntermediateDirectories: true,
@@ -57,6 +72,6 @@ struct StatusTests {
     try other.handle().put("a")
     try vault.restore(other.path)
     let status = try vault.handle().status()
-    #expect(status.seenRecord == .otherVault && status.itemCount == nil)
+    #expect(status.seenRecord == .otherVault && status.itemCount == nil && status.check == nil)
   }
 }

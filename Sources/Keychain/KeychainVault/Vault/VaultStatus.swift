@@ -19,7 +19,8 @@ public struct VaultStatus: Hashable, Sendable {
   /// What the vault is called for ever, in hex; `nil` without a vault.
   public var id: String?
 
-  /// The check to which identities are pinned; `nil` without a vault.
+  /// The check to which identities are pinned; `nil` without a vault, and of one that is refused:
+  /// people compare it.
   public var check: VaultCheck?
 
   /// The number of the present keys: 1 for the first ones, and one more for each new set.
@@ -28,7 +29,7 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the vault is shared; `nil` if that cannot be read while locked.
   public var kind: VaultKind?
 
-  /// The slots.
+  /// The slots, without names while the vault is locked, and in one that is refused.
   public var slots: [VaultSlot] = []
 
   /// The greatest requirement that is met now without asking; `nil` if not even the names of the items
@@ -60,7 +61,7 @@ public struct VaultStatus: Hashable, Sendable {
   public var counter: UInt64?
 
   /// The beginning of the digest of the state and of all before it, in 32 characters; `nil` if it
-  /// cannot be read while locked.
+  /// cannot be read while locked, and of a vault that is refused.
   ///
   /// Two members who see the same witness see the same vault, with the same history.
   public var witness: String?
@@ -134,7 +135,8 @@ public struct VaultStatus: Hashable, Sendable {
 extension Vault {
   /// Returns the vault's status.
   ///
-  /// Nobody is asked, and the idle time is not extended.
+  /// Nobody is asked, and the idle time is not extended. A vault that is refused, as it is not the one
+  /// that was seen here, has a status, too.
   ///
   /// - Returns: The status. A missing vault is reported as a status, not an error.
   /// - Throws: ``KeychainError`` if the file cannot be read, is not a vault, or is open to other
@@ -150,20 +152,21 @@ extension Vault {
     status.readable = try unlocker.keysAtHand(.nothing, head)?.readable
     status.cachedFor = unlocker.cache.remainingTime(of: head)
     status.id = head.id.bytes.hexadecimal
-    status.check = try head.check()
     status.epoch = head.epoch
     let seen = session.opened.seen
     var relation: SeenRelation?
     if let keys = try unlocker.keysToLook(session.opened, session.deadline) {
       let contents = try session.unjudgedContents(keys)
       let found = try contents.relation(to: seen.record, keys)
-      try note(contents, keys, &status)
       status.seenFailure = found.failure
+      try note(contents, keys, &status)
       relation = found
     } else {
       status.slots = try describe(head, nil)
       status.seenFailure = try seen.record?.failure(of: head, at: session.path)
     }
+    // What people compare, and who is in the list, must not be taken for what was seen here.
+    if status.seenFailure == nil { status.check = try head.check() }
     if let record = seen.record {
       status.seenRecord = Self.compare(record, head, relation, status.seenFailure)
     }
@@ -175,13 +178,14 @@ extension Vault {
     _ contents: VaultContents, _ keys: TierKeys, _ status: inout VaultStatus
   ) throws(KeychainError) {
     let counts = try contents.itemCounts(keys)
-    status.slots = try describe(contents.head, contents.list)
+    let isRefused = status.seenFailure != nil
+    status.slots = try describe(contents.head, isRefused ? nil : contents.list)
     status.kind = contents.list.vaultKind
     status.itemsByAccessibility = counts.known
     status.damagedItemCount = counts.damaged
     status.itemCount = counts.known.values.reduce(counts.damaged, +)
     status.counter = contents.newest.n
-    status.witness = try Commit.witness(contents.newest.digest)
+    if !isRefused { status.witness = try Commit.witness(contents.newest.digest) }
   }
 
   /// Lists the slots.

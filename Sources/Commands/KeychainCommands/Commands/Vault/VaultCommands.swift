@@ -87,7 +87,8 @@ struct StatusCommand: KeychainSubcommand {
     abstract: "Show whether the vault exists, and what is readable",
     usage: usage("status [<options>]"),
     discussion: """
-      Nothing is asked and nothing is changed; 'doctor' shows more.
+      Nothing is asked and nothing is changed; 'doctor' shows more. A vault that is refused, as it is not \
+      the one that was seen here, shows no check, no witness and no names, and the command fails.
 
       Example:
         \(keychainPath) status --json
@@ -106,6 +107,7 @@ struct StatusCommand: KeychainSubcommand {
         ? CommandOutput.json(VaultText.json(of: status, sourceProblem: problem))
         : VaultText.description(of: status, sourceProblem: problem))
     session.hintAtMissingVault()
+    if let failure = status.seenFailure { throw failure }
   }
 }
 
