@@ -47,6 +47,7 @@ struct StatusTests {
     try vault.restore(copy)
     let status = try vault.handle().status()
     #expect(status.seenFailure?.code == .rolledBack && status.slots.map(\.name) == ["", ""])
+    #expect(try vault.handle().slots().map(\.name) == ["", ""])
   }
 
   @Test func whatTheRecordRefusesIsShownAll() throws {

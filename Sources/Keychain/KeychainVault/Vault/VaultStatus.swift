@@ -190,14 +190,19 @@ extension Vault {
 
   /// Lists the slots.
   ///
-  /// - Returns: The slots that can be read, by number.
+  /// - Returns: The slots that can be read, by number, without names while the vault is locked, and in
+  ///   one that is refused, as it is not the one that was seen here.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
   public func slots() throws(KeychainError) -> [VaultSlot] {
     let session = try existingSession()
-    let keys = try unlocker.keysToLook(session.opened, session.deadline)
-    return try describe(
-      session.head,
-      keys.map { keys throws(KeychainError) in try file.list(session.head, keys.open) })
+    guard let keys = try unlocker.keysToLook(session.opened, session.deadline) else {
+      return try describe(session.head, nil)
+    }
+    let list = try file.list(session.head, keys.open)
+    // Of a file whose log is damaged, too, people must see what opens it.
+    let relation = try? session.unjudgedContents(keys)
+      .relation(to: session.opened.seen.record, keys)
+    return try describe(session.head, relation?.failure == nil ? list : nil)
   }
 
   /// Describes the slots, with their names if the list of members can be read.
