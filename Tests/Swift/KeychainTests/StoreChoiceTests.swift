@@ -156,9 +156,26 @@ struct StoreChoiceTests {
       passphrase: SecretBytes(copying: "p"), keyFile: nil, device: true)
     try machine.store { $0.vault.unlock = passphrase }.vault.put("a")
     try machine.vault().lock(all: true)
-    #expect(try machine.vault().presence(of: CredentialQuery(service: "s")) == .present)
-    #expect(try machine.vault().presence(of: CredentialQuery(service: "t")) == .absent)
-    #expect(try machine.vault().presence(of: CredentialQuery(server: "t")) == .absent)
+    let vault = machine.vault()
+    for _ in 0..<3 {
+      #expect(try vault.presence(of: CredentialQuery(service: "s")) == .present)
+      #expect(try vault.presence(of: CredentialQuery(service: "t")) == .absent)
+      #expect(try vault.presence(of: CredentialQuery(server: "t")) == .absent)
+    }
+  }
+
+  /// From the second question on, one search answers for all services; it must not outlive the contents.
+  @Test func repeatedQuestionsSeeEachChange() throws {
+    let machine = try Machine()
+    let vault = machine.vault()
+    try vault.put("a")
+    let (own, other) = (CredentialQuery(service: "s"), CredentialQuery(server: "s"))
+    for _ in 0..<3 {
+      #expect(try vault.presence(of: own) == .present)
+      #expect(try vault.presence(of: other) == .absent)
+    }
+    try machine.vault().remove(.item("a"))
+    for _ in 0..<3 { #expect(try vault.presence(of: own) == .absent) }
   }
 
   @Test func choiceAgainstRecordIsFollowedAndReported() throws {
