@@ -84,8 +84,19 @@ struct StoreChoiceTests {
   @Test func aNamedVaultIsNotRecorded() throws {
     let machine = try Machine()
     try machine.store { $0.vault.path = machine.folder.path + "/own/vault.db" }.put("a")
-    try machine.store(["KEYCHAIN_VAULT": machine.folder.path + "/own2/vault.db"]).put("a")
+    try machine.store(["KEYCHAIN_VAULT": machine.folder.path + "/own2.db"]).put("a")
     #expect(machine.records.isEmpty)
+  }
+
+  /// The volume of its folder may be missing.
+  @Test func nothingIsMadeInAMissingFolderThatAVariableNames() throws {
+    let machine = try Machine()
+    let folder = machine.folder.path + "/volume"
+    let store = machine.store(["KEYCHAIN_VAULT": folder + "/vault.db"])
+    expect(.noStore) { try store.put("a") }
+    #expect(!FileManager.default.fileExists(atPath: folder))
+    try store.vault.create(startingAnew: false)
+    try store.put("a")
   }
 
   @Test func absentRecordedStoreIsNeverReplaced() throws {
