@@ -9,6 +9,7 @@ import pytest
 
 from machine import STRANGER
 from prefs_testing import PASSPHRASE, hinted
+from test_places import as_stranger
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o644, 0o666, 0o610])
@@ -45,6 +46,24 @@ def test_secret_files_of_the_environment_open_to_others(locked, variable):
   path = locked.file("secret", PASSPHRASE * 2, mode=0o644)
   refused = locked.run("get", "whenUnlocked", environment={variable: path}, code=79)
   assert f"chmod 600 '{path}'" in hinted(refused)
+
+
+def test_a_file_that_its_own_mode_closes_is_named(home, superuser):
+  """Its folders are open, so a look at them would find nothing."""
+  home.set("alice", b"x")
+  key, given = home.state / "device.key", home.folder / "given"
+  given.write_bytes(PASSPHRASE)
+  for path in (home.folder, *home.folder.rglob("*")):
+    os.chown(path, STRANGER, STRANGER)
+  given.chmod(0)
+  refused = home.run("get", "alice", "--passphrase-file", str(given), preexec_fn=as_stranger, code=74)
+  assert hinted(refused) == f"check the permissions of {given}"
+  key.chmod(0)
+  assert hinted(home.run("get", "alice", preexec_fn=as_stranger, code=74)) == (
+    f"check the permissions of {key}")
+  key.parent.chmod(0)
+  assert hinted(home.run("get", "alice", preexec_fn=as_stranger, code=74)) == (
+    "check the permissions of its folders")
 
 
 def test_files_of_another_owner(locked, superuser):
