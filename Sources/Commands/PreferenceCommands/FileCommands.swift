@@ -47,7 +47,7 @@ struct ExportCommand: PreferenceSubcommand {
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values)
     // As a file, the link itself would be replaced, which root can do.
-    if !["-", "/dev/stdout"].contains(file) {
+    if file != "-", DescriptorPath.number(file) != STDOUT_FILENO {
       try write(data)
       session.interface.say(
         "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")

@@ -56,7 +56,7 @@ extension VaultConfiguration {
       let file = try identityFile(path, name)
       return PresentedSecret(
         kind: .recipient, secret: try translated(secrets: file.identity.seed.copy()), source: name,
-        pins: file.pins, path: path)
+        pins: file.pins, path: DescriptorPath.number(path) == nil ? path : nil)
     }
   }
 
