@@ -6,9 +6,9 @@ repeated_tests=10
 
 # So many flaky tests don't let a run fail.
 # shellcheck disable=SC2034 # used by stages.sh
-tolerated_flaky=2
+tolerated_flaky=1
 
-# The limit in seconds for one repeated test.
+# The limit for one repeated test, as `stage` has it.
 test_limit=900
 
 flaky=()
@@ -30,7 +30,7 @@ all_pass_alone() {
     say "$name: again, alone: ${line%%$'\t'*}"
     rm -f -- "$report.again"
     # Runners do not report a filter without matches as a failure.
-    if run_limited "$test_limit" "again_$runner" "$report.again" "${line%%$'\t'*}" "$@" &&
+    if run_limited time "$test_limit" "again_$runner" "$report.again" "${line%%$'\t'*}" "$@" &&
       grep -q '<testcase' "$report.again"; then
       flaky+=("$name: ${line/$'\t'/: }")
     else

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Steps under a time limit, each with a line that says how it went and how long it took.
+# Steps under a limit, each with a line that says how it went and how long it took.
 
 # shellcheck source=SCRIPTDIR/failures.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/failures.sh"
@@ -37,26 +37,83 @@ end_running() {
 }
 trap 'end_running; exit 130' INT TERM HUP
 
-# Waits for the step to end, with a limit in seconds. It runs in the background, because a trap runs during `wait`, but
-# only after a command in the foreground.
-wait_for_running() {
-  timeout "$1" tail --pid="$running" -s 0.2 -f /dev/null &
+# How often the running step is looked at, in seconds.
+interval=5
+
+# Waits for the step to end, or for the next look at it. It runs in the background, because a trap runs during `wait`,
+# but only after a command in the foreground.
+wait_for_interval() {
+  timeout "$interval" tail --pid="$running" -s 0.2 -f /dev/null &
   wait $!
 }
 
-# Runs a function or command: run_limited SECONDS COMMAND... Sets `outcome`, and fails unless that is ok. `set -e` has
-# no effect inside, as in any condition.
+# Prints a time in microseconds, the length of the log, and processor time in ticks: what there was, what all processes
+# took, and what the step and its descendants took.
+look_at_running() {
+  # The step may not have begun its log.
+  printf '%s %s ' "${EPOCHREALTIME/[.,]/}" "$(stat -L -c %s -- "$stage_log" 2>/dev/null || echo 0)"
+  cat /proc/stat /proc/[0-9]*/stat 2>/dev/null | awk -v step="$running" '
+    $1 == "cpu" { for (i = 2; i <= 9; i++) all += $i; idle = $5 + $6 }
+    /^[0-9]+ \(/ {
+      pid = $1
+      sub(/.*\) /, "")
+      parent[pid] = $2
+      used[pid] = $12 + $13 + $14 + $15
+    }
+    END {
+      for (pid in parent) {
+        for (above = pid; above in parent && above != step; above = parent[above]) { }
+        if (above == step) own += used[pid]
+      }
+      printf "%d %d %d\n", all, all - idle, own
+    }'
+}
+
+# Both set `counted` to what an interval counts against the limit of a step: count_KIND TIME LOG ALL BUSY OWN, by how
+# much each has grown.
+
+# The time that others left to the step, at least a tenth: on a busy machine, the same work takes longer.
+count_time() {
+  local time=$1 total=$3 others=$(($4 - $5))
+  ((others > 0)) || others=0
+  ((total > others)) || total=$((others + 1))
+  counted=$((time * (total - others) / total))
+  ((counted >= time / 10)) || counted=$((time / 10))
+}
+
+# The time without progress: new lines, or processor time, of which waiting takes next to nothing. So it begins anew
+# after each interval with progress.
+count_standstill() {
+  if (($2 > 0 || $5 * 100 > $3 / $(nproc))); then counted=-$limit; else counted=$1; fi
+}
+
+# Waits for the step to end: wait_for_running KIND MICROSECONDS.
+wait_for_running() {
+  local kind=$1 limit=$2 left=$2 counted index old now
+  read -ra old < <(look_at_running)
+  until wait_for_interval; do
+    read -ra now < <(look_at_running)
+    for index in "${!now[@]}"; do old[index]=$((now[index] - old[index])); done
+    "count_$kind" "${old[@]}"
+    left=$((left - counted < limit ? left - counted : limit))
+    ((left > 0)) || return 1
+    old=("${now[@]}")
+  done
+}
+
+# Runs a function or command: run_limited KIND SECONDS COMMAND... Sets `outcome`, and fails unless that is ok. `set -e`
+# has no effect inside, as in any condition.
 run_limited() {
-  local limit=$1 status=0
-  shift
+  local kind=$1 limit=$2 status=0
+  shift 2
   outcome=ok
   # Job control gives the step its own process group, in which interrupts are not ignored.
   set -m
   (set +m && "$@" 2>&1 | tee -- "$stage_log") </dev/null &
   running=$!
   set +m
-  if ! wait_for_running "$limit"; then
-    outcome="FAILED (more than $limit s)"
+  if ! wait_for_running "$kind" "${limit}000000"; then
+    outcome="FAILED (more than $limit s of $kind)"
     end_running
   fi
   wait "$running" || status=$?
@@ -85,12 +142,21 @@ end_stage() {
   [[ $outcome != FAILED* ]]
 }
 
-# Runs a step: stage NAME SECONDS COMMAND...
+# Runs a step: stage NAME SECONDS COMMAND... Only the part of its time counts that others left to it.
 stage() {
   local name=$1 limit=$2 start=$SECONDS outcome
   shift 2
   say "$name"
-  run_limited "$limit" "$@" || true
+  run_limited time "$limit" "$@" || true
+  end_stage "$name" "$start"
+}
+
+# Runs a step that takes as long as it does, and is ended after five minutes without progress: build_stage NAME COMMAND...
+build_stage() {
+  local name=$1 start=$SECONDS outcome
+  shift
+  say "$name"
+  run_limited standstill 300 "$@" || true
   end_stage "$name" "$start"
 }
 
@@ -101,7 +167,7 @@ test_stage() {
   shift 3
   report=$(mktemp "${TMPDIR:-/tmp}/test-report.XXXXXX")
   say "$name"
-  run_limited "$limit" "run_$runner" "$report" "$@" || true
+  run_limited time "$limit" "run_$runner" "$report" "$@" || true
   note_skipped "$report"
   if [ "$outcome" = "FAILED (exit code 1)" ] && all_pass_alone "$name" "$report" "$runner" "$@"; then
     outcome="ok, but flaky"

@@ -47,7 +47,7 @@ struct ExportCommand: PreferenceSubcommand {
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values)
     // As a file, the link itself would be replaced, which root can do.
-    if !["-", "/dev/stdout"].contains(file) {
+    if file != "-", DescriptorPath.number(file) != STDOUT_FILENO {
       try write(data)
       session.interface.say(
         "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")
@@ -66,11 +66,11 @@ struct ExportCommand: PreferenceSubcommand {
         if let type = try PrivateFile.look(file)?.type, type != .regular, type != .symbolicLink {
           throw FileError(.insecure(.notRegular), file)
         }
-        try PrivateFile.replace(file, openTo: PrivateFile.everybody) { descriptor throws(Errno) in
+        try PrivateFile.replace(file) { descriptor throws(Errno) in
           try DescriptorIO.write(bytes, to: descriptor)
         }
       } else {
-        try PrivateFile.create(file, openTo: PrivateFile.everybody) { descriptor throws(Errno) in
+        try PrivateFile.create(file) { descriptor throws(Errno) in
           try DescriptorIO.write(bytes, to: descriptor)
         }
       }
@@ -84,7 +84,11 @@ extension CommandLineError {
   /// The failure of a file that was to be written.
   fileprivate static func file(_ error: FileError) -> Self {
     let code =
-      if case .unsynced = error.kind { ExitCodes.outcomeUnknown } else { ExitCodes.inputOutput }
+      switch error.kind {
+      case .unsynced: ExitCodes.outcomeUnknown
+      case .insecure: ExitCodes.refused
+      default: ExitCodes.inputOutput
+      }
     return Self(code, error.message, hint: error.advice)
   }
 }

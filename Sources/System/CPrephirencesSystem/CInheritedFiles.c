@@ -56,6 +56,11 @@ int32_t cinheritedfiles_share(int32_t descriptor) {
   return fcntl(descriptor, F_SETFD, flags & ~FD_CLOEXEC) < 0 ? errno : 0;
 }
 
+int32_t cinheritedfiles_has_path_access_list(const char *path) {
+  // Other failures than these say nothing about a list.
+  return lgetxattr(path, "system.posix_acl_access", NULL, 0) >= 0 || (errno != ENODATA && errno != ENOTSUP);
+}
+
 int32_t cinheritedfiles_has_access_list(int32_t descriptor) {
   return fgetxattr(descriptor, "system.posix_acl_access", NULL, 0) > 0;
 }

@@ -53,6 +53,15 @@ def test_lines_fit_into_120_columns(page):
     line for line in prose(page) if len(line) > 120 and not unbreakable.fullmatch(line)]
 
 
+# A shell empties the file before the command runs: typed again, the line would destroy what is in use. `dd` with
+# `conv=excl` and the commands of the keychain keep it.
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_no_command_overwrites_a_key(page):
+  onto = re.compile(r"(?<![-=2&>])>{1,2}\s*[^\s;|&)>]*(?:key|password|passphrase|secret|token|\.new)\b|-keyout (?!\"\$1)")
+  shell = re.findall(r"(?ms)^ *```(?:sh|dockerfile|console)\n(.*?)^ *```$", page.read_text())
+  assert not [line for text in shell for line in text.splitlines() if onto.search(line)]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_links_lead_somewhere(page):
   for target in LINK.findall("\n".join(prose(page))):

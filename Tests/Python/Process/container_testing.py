@@ -115,6 +115,10 @@ class Machine:
     """Runs a block of commands, each of which must succeed."""
     return self.run("bash", "-e", "-c", text, **options)
 
+  def shell_again(self, text: str, **options) -> Outcome:
+    """Types a block once more, in a shell that goes on after a failure, as a person's does."""
+    return self.run("bash", "-c", text, code=None, **options)
+
   def mode(self, path: str) -> tuple[int, int]:
     """Returns the owner and mode of a file."""
     status = os.lstat(self.root / path.lstrip("/"))

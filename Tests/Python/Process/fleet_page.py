@@ -146,6 +146,22 @@ class Fleet:
       node.wait()
     self.type(block("sh", "Users"), block("sh", "Users", 1))
 
+  def set_up_again(self) -> None:
+    """Types the set-up once more, in shells that go on after a failure, as a person's do."""
+    for section, number in (("Certificates", 0), ("Users", 0), ("Users", 1)):
+      self.type("set +e\n", block("sh", section, number), "true\n")
+    for node in self.nodes:
+      node.copy()
+    for machine in self.machines:
+      machine.type("set +e\n" + block("sh", "A machine", 1) + "true\n")
+
+  @property
+  def keys(self) -> dict[str, bytes]:
+    """The keys and passwords of the operator and the nodes, by their places."""
+    folders = [self.certificates, *(node.folder / "etc" for node in self.nodes)]
+    return {str(path): path.read_bytes() for folder in folders for path in folder.iterdir()
+            if path.suffix in (".key", ".password")}
+
   def add(self, home) -> Machine:
     machine = Machine(home, self, len(self.machines) + 1)
     self.machines.append(machine)

@@ -151,6 +151,15 @@ def test_a_file_that_others_can_change_stays(one):
   assert "bob" in accounts(one, copy(one))
 
 
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1"])
+def test_a_pipe_gets_a_whole_backup(one, name):
+  made = one.run("backup", name)
+  assert "copied 1 item to " in made.error
+  path = Path(one.file("piped.db", made.out))
+  assert accounts(one, path) == accounts(one, one.vault)
+  assert "--replace needs a file" in one.run("backup", name, "--replace", code=64).error
+
+
 def test_file_of_another_user_beside_the_backup(one):
   """Where others can make files, they make none that the copy is written into."""
   one.folder.chmod(0o755)

@@ -32,9 +32,16 @@ class Container:
     self.own_volume(0, VOLUME_GROUP, 0o2775)
     home.environment = {
       "PATH": os.environ["PATH"], "SWIFT_BACKTRACE": "enable=no",
-      "KEYCHAIN_VAULT": str(self.volume / "keychain/vault.db"),
+      "KEYCHAIN_VAULT": str(self.volume / "vault.db"),
       "XDG_STATE_HOME": str(self.volume / "state")}
-    home.vault = self.volume / "keychain/vault.db"
+    home.vault = self.volume / "vault.db"
+
+  def folder_of_its_own(self) -> Path:
+    """Has the vault in a folder of the volume, which is made."""
+    self.home.vault = self.volume / "keychain/vault.db"
+    self.home.vault.parent.mkdir(mode=0o700)
+    self.home.environment["KEYCHAIN_VAULT"] = str(self.home.vault)
+    return self.home.vault.parent
 
   def own_volume(self, user: int, group: int, mode: int) -> None:
     os.chown(self.volume, user, group)
@@ -75,9 +82,9 @@ VOLUMES = pytest.mark.parametrize("group, mode", [
 def test_a_volume_is_used_when_it_is_trusted(container, group, mode):
   container.own_volume(0, group, mode)
   if group == 0 and mode == 0o775:
-    for name in ("keychain", "state"):
-      (container.volume / name).mkdir(mode=0o700)
-      os.chown(container.volume / name, STRANGER, STRANGER)
+    (container.volume / "state").mkdir(mode=0o700)
+    for path in (container.volume / "state", container.folder_of_its_own()):
+      os.chown(path, STRANGER, STRANGER)
   refused = container.run("set", "alice", input=b"x", code=79)
   assert f"other users can write to the folder {container.volume}" in refused.error
   # What the hint says, works as it stands there.
@@ -114,8 +121,7 @@ def test_files_that_the_volumes_group_was_given(container):
 def test_trust_goes_no_further_than_the_folder(container, owner):
   """A subfolder that others own or can write is refused."""
   trusting = {"environment": container.trusting()}
-  place = container.volume / "keychain"
-  place.mkdir()
+  place = container.folder_of_its_own()
   os.chown(place, owner, OTHER)
   place.chmod(0o775)
   refused = container.run("set", "alice", input=b"x", code=79, **trusting)

@@ -65,6 +65,15 @@ def use(machine: Machine, **options) -> None:
   assert not (machine.root / "nonexistent").exists()
 
 
+def make_key(machine: Machine, commands: list[str]) -> None:
+  """Makes the key as a page says, twice: the second time, it stays."""
+  text = "cd /root\n" + "\n".join(line for line in commands if not re.search("docker|kubectl", line))
+  machine.shell(text)
+  made = (machine.root / "root/keychain.key").read_bytes()
+  assert "File exists" in machine.shell_again(text).error
+  assert (machine.root / "root/keychain.key").read_bytes() == made and len(made) == 32
+
+
 def manifests(language: str, section: str) -> list[dict]:
   import yaml
   (text,) = blocks(language, section)
@@ -81,7 +90,7 @@ def test_compose(container):
   assert set(told["secrets"]) == {secret["source"]}
   # The key is made as the page says, in the folder of the file.
   commands = blocks("sh", "Compose")[0].splitlines()
-  container.shell("cd /root\n" + "\n".join(line for line in commands if "docker" not in line))
+  make_key(container, commands)
   source = container.root / "root" / told["secrets"][secret["source"]]["file"]
   target = container.root / secret["target"].lstrip("/")
   source.rename(target)
@@ -147,7 +156,9 @@ def test_kubernetes(container):
   assert (data["mountPath"], secret["mountPath"]) == (
     STATE, container.environment["CREDENTIALS_DIRECTORY"])
   assert {volume["name"] for volume in spec["volumes"]} == {data["name"], secret["name"]}
-  mounted_secret(container, secret["mountPath"], key(container).read_bytes(), group)
+  make_key(container, blocks("sh", "Kubernetes")[0].splitlines())
+  made = (container.root / "root/keychain.key").read_bytes()
+  mounted_secret(container, secret["mountPath"], made, group)
   # A volume with fsGroup.
   volume = container.root / STATE.lstrip("/")
   os.chown(volume, 0, group)

@@ -68,6 +68,15 @@ def a_changed_setting_on_three_machines(fleet, make_home):
   assert not (stranger.home.folder / ".config/prephirences").exists()
 
 
+def a_set_up_that_is_typed_twice_keeps_its_keys(fleet):
+  keys = fleet.keys
+  assert len(keys) == 2 + 3 * 2 + 4 + 2 + 3 * 2
+  fleet.set_up_again()
+  assert fleet.keys == keys
+  fleet.restart()
+  change(fleet, 61)
+
+
 def trust(fleet: Fleet) -> None:
   """Copies the certificates of authorities to all, and restarts the nodes one after the other."""
   for machine in fleet.machines:
@@ -165,6 +174,7 @@ def a_snapshot_is_restored(fleet):
 def test_three_nodes_and_three_machines(fleet, make_home):
   """One cluster for all parts, since it takes longer to set up than to use."""
   a_changed_setting_on_three_machines(fleet, make_home)
+  a_set_up_that_is_typed_twice_keeps_its_keys(fleet)
   a_password_is_replaced(fleet)
   room_is_made(fleet)
   a_node_is_replaced(fleet)

@@ -107,6 +107,10 @@ def test_missing_home_is_ignored_and_not_created(home, superuser, user):
     assert f"the home folder {missing} does not exist" in refused.error, command
     assert "KEYCHAIN_VAULT" in hinted(refused) and "StateDirectory=" in hinted(refused)
   state = state_folder(home, user)
+  for command in COMMANDS:
+    refused = home.run(
+      *command, environment=environment | {"STATE_DIRECTORY": state + "/none"}, code=69, **options)
+    assert f"nor does the folder {state}/none, which STATE_DIRECTORY names" in refused.error, command
   environment = environment | {"STATE_DIRECTORY": state}
   home.set("token", b"x", environment=environment, **options)
   assert home.get("token", environment=environment, **options) == b"x"

@@ -112,10 +112,27 @@ def test_differing_passwords_are_kept_unless_overwritten(home):
 
 
 def test_nothing_is_stored_of_an_unreadable_file(home):
-  netrc(home, TEXT + b"secret-in-the-wrong-place\n")
+  netrc(home, TEXT + b"machine h login l password \"secret\n")
   failed = importing(home, "--remove", code=65)
   assert "line 7" in failed.error and "secret" not in failed.error
   assert home.run("list", "--json").json == []
+
+
+def test_an_entry_with_another_word_stays_with_its_line(home):
+  left = b"machine api.example login a password secret method interactive\n"
+  path = netrc(home, b"# mine\n" + left + b"machine b.example login b password u\n")
+  made = importing(home, "--remove", "--json")
+  assert made.json["notTaken"] == {"hasUnknownWord": 1} and made.json["added"] == 1
+  assert "with a word that is none of netrc's: api.example (line 2)" in made.error
+  assert "secret" not in made.error and rest(path) == b"# mine\n" + left
+
+
+def test_a_pipe_of_a_shell_is_read(home):
+  words = ("import", "--format", "netrc", "/dev/stdin")
+  piped = home.run(*words, through=["sh", "-c", 'printf "machine h login l password p" | "$0" "$@"'])
+  assert "imported 1 item" in piped.error and password(home, "h", "l") == b"p"
+  refused = home.run(*words, "--remove", through=["sh", "-c", 'printf "" | "$0" "$@"'], code=79)
+  assert "is not a regular file" in refused.error
 
 
 def test_terminal_is_asked_before_the_file_changes(home):

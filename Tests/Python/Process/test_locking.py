@@ -225,7 +225,7 @@ def test_a_key_that_the_kernel_does_not_remove_is_an_error(locked, tracing):
 
 def test_lock_forgets_keys_despite_writable_folder(locked):
   locked.run("unlock", *locked.passphrase())
-  locked.folder.chmod(0o775)
+  locked.folder.chmod(0o757)
   refused = locked.run("lock", "--all", code=79)
   assert "other users can write" in refused.error and "chmod go-w" in hinted(refused)
   assert "keys of the vault were forgotten" in refused.error

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from preference_testing import Preferences
 from prefs_testing import hinted
 
 UNFINISHED = ".unfinished-file"
@@ -65,6 +66,13 @@ def test_no_secret_is_written_for_everybody(home, stick):
       refused = home.run(*words, code=79)
       assert "other users can read and write" in refused.error, refused
       assert "umask=077" in hinted(refused) and "--allow-others-read" in hinted(refused)
+    preferences = Preferences(home)
+    preferences.run("write", "key", "value")
+    for name in ("stick/new.json", "stick/old"):
+      refused = preferences.run("export", name, "--overwrite", code=79)
+      assert "other users can read and write" in refused.error and "umask=077" in hinted(refused)
+    refused = home.set("alice", b"x", "--vault", "stick/vault.db", code=79)
+    assert "other users can read and write" in refused.error and "umask=077" in hinted(refused)
     assert contents(folder) == {"old": b"old"}
   with stick("022"):
     refused = home.run("identity", "create", "stick/new", code=79)
@@ -79,6 +87,11 @@ def test_it_is_written_if_that_is_asked_for(home, stick):
     home.get("alice", "--output", "stick/b", environment={"KEYCHAIN_ALLOW_READ": "others"})
     home.get("alice", "--output", "stick/a", "--overwrite", "--allow-others-read")
     assert contents(folder) == {"a": b"the secret", "b": b"the secret"}
+    for options in ([], ["--replace"]):
+      refused = home.run("backup", "stick/x.db", *options, code=79)
+      assert "chmod" not in hinted(refused) and "--allow-others-read" in hinted(refused)
+      home.run("backup", "stick/x.db", *options, "--allow-others-read")
+    assert set(contents(folder)) == {"a", "b", "x.db"}
   with stick("022"):
     home.run("slots", "add", "--new-key-file", "stick/key", "--yes", "--allow-others-read")
     home.get("alice", "--key-file", "stick/key", "--allow-others-read")

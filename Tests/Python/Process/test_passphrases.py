@@ -42,7 +42,7 @@ def test_what_is_unlocked_stays_so(locked):
   locked.run("unlock", *locked.passphrase())
   # Cached keys do not change slots.
   refused = change(locked, b"new", code=77)
-  assert "is locked" in refused.error
+  assert "is unlocked, but this needs a secret" in refused.error
   change(locked, b"new", *locked.passphrase())
   assert locked.get("whenUnlocked") == b"whenUnlocked"
   locked.run("lock", "--all")

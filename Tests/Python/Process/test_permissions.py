@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import pwd
+import struct
 
 import pytest
 
+from container_testing import Machine
 from machine import STRANGER
 from prefs_testing import PASSPHRASE, hinted
+from test_places import as_stranger
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o644, 0o666, 0o610])
@@ -47,6 +50,24 @@ def test_secret_files_of_the_environment_open_to_others(locked, variable):
   assert f"chmod 600 '{path}'" in hinted(refused)
 
 
+def test_a_file_that_its_own_mode_closes_is_named(home, superuser):
+  """Its folders are open, so a look at them would find nothing."""
+  home.set("alice", b"x")
+  key, given = home.state / "device.key", home.folder / "given"
+  given.write_bytes(PASSPHRASE)
+  for path in (home.folder, *home.folder.rglob("*")):
+    os.chown(path, STRANGER, STRANGER)
+  given.chmod(0)
+  refused = home.run("get", "alice", "--passphrase-file", str(given), preexec_fn=as_stranger, code=74)
+  assert hinted(refused) == f"check the permissions of {given}"
+  key.chmod(0)
+  assert hinted(home.run("get", "alice", preexec_fn=as_stranger, code=74)) == (
+    f"check the permissions of {key}")
+  key.parent.chmod(0)
+  assert hinted(home.run("get", "alice", preexec_fn=as_stranger, code=74)) == (
+    "check the permissions of its folders")
+
+
 def test_files_of_another_owner(locked, superuser):
   path = locked.file("secret", PASSPHRASE)
   os.chown(path, STRANGER, STRANGER)
@@ -78,12 +99,49 @@ def test_root_is_referred_to_vault_owner(locked, superuser):
       assert "chown" not in refused.error and "KEYCHAIN_TRUSTED_FOLDERS" not in refused.error
 
 
-@pytest.mark.parametrize("mode", [0o775, 0o757, 0o777])
+@pytest.mark.parametrize("mode", [0o757, 0o777])
 def test_a_folder_that_others_can_write(home, mode):
   home.set("alice", b"x")
   home.folder.chmod(mode)
   refused = home.run("get", "alice", code=79)
   assert str(home.folder) in refused.error and "chmod" in hinted(refused)
+
+
+# A list of users (`setfacl -m u:1:rwx`): its version, then the kind, the rights and the number of each entry.
+ACCESS_LIST = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in (
+  (0x01, 7, 0xFFFFFFFF), (0x02, 7, 1), (0x04, 7, 0xFFFFFFFF), (0x10, 7, 0xFFFFFFFF), (0x20, 5, 0xFFFFFFFF)))
+
+
+def test_a_folder_of_a_group_of_the_user_alone(home, program, superuser, mounting):
+  """With `umask 002`, what a user makes can be written by the group that the system made for the user."""
+  home.folder.chmod(0o755)
+  machine = Machine.make(home.folder / "root", {"prefs": program})
+  with (machine.root / "etc/passwd").open("a") as file:
+    file.write(f"alice:x:{STRANGER}:{STRANGER}::/home/alice:/bin/sh\n")
+  groups = machine.root / "etc/group"
+  given, alone = groups.read_text(), f"alice:x:{STRANGER}:\n"
+  folder = machine.root / "home/alice"
+  folder.mkdir()
+  os.chown(folder, STRANGER, STRANGER)
+
+  def using(code: int = 0):
+    script = ("umask 002; mkdir -p ~/.local/share ~/.local/state; printf x | prefs keychain set a && "
+              "prefs keychain get a")
+    return machine.run("sh", "-c", script, user=STRANGER, variables={"HOME": "/home/alice"}, code=code)
+
+  groups.write_text(given + alone)
+  assert using().out == b"x" and machine.mode("/home/alice/.local") == (STRANGER, 0o775)
+  groups.write_text(given + alone.replace("\n", "bob\n"))
+  assert "other users can write to the folder /home/alice/.local" in using(79).error
+  groups.write_text(given)
+  using(79)
+  groups.write_text(given + alone)
+  (machine.root / ".dockerenv").touch()
+  using(79)
+  (machine.root / ".dockerenv").unlink()
+  using()
+  os.setxattr(folder / ".local", "system.posix_acl_access", ACCESS_LIST)
+  using(79)
 
 
 def test_sticky_folder_counts_as_private(home):

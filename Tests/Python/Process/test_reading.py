@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
@@ -40,6 +41,9 @@ def test_a_mistyped_vault_is_named(home, by_option):
     missed = home.run(*command, *options, environment=environment, code=69)
     assert missed.out == b"" and "does not exist, nor does its folder" in missed.error
     assert path in missed.error and name in hinted(missed)
+  refused = home.set("alice", b"x", *options, environment=environment, code=69)
+  assert "does not exist, nor does its folder" in refused.error and path in refused.error
+  assert "check the path" in hinted(refused) and not os.path.exists(os.path.dirname(path))
   assert "check the path" in hinted(home.run("status", *options, environment=environment))
   assert "check the path" in hinted(home.run("doctor", *options, environment=environment))
   for command in (["verify"], ["backup", "copy"], ["export", "copy"]):

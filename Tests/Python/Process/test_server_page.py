@@ -148,6 +148,20 @@ def test_a_service_of_an_account_with_a_home(server):
   assert os.listdir(server.root / "home/mytool") == []
 
 
+def test_a_set_up_that_is_typed_twice_keeps_its_key(server):
+  """A new key in its place would open nothing that is stored."""
+  server.script("systemd-run", SYSTEMD_RUN)
+  path = server.root / "etc/mytool/keychain.key"
+  key = path.read_bytes()
+  (command,) = blocks("sh", "Make a key")[:1]
+  server.shell(first_token(0))
+  assert "File exists" in server.shell_again(command).error
+  server.shell_again(first_token(0))
+  assert path.read_bytes() == key
+  read = first_token(0).split("| ", 1)[1].replace("set api", "get api")
+  assert server.shell(read).out == TOKEN.encode()
+
+
 def test_a_forgotten_key_is_added_later(server):
   variables = {"KEYCHAIN_VAULT": "/var/lib/vault.db", "XDG_STATE_HOME": "/var/lib"}
   made = server.run(
@@ -208,6 +222,12 @@ def test_a_cron_job(server, deploying):
     setup, user=USER, variables=person | {"KEYCHAIN_PASSPHRASE_FILE": "/home/alice/passphrase"})
   assert deploying.seen == [f"Bearer {TOKEN}"] and b"deployed" not in typed.out
   assert server.mode("/home/alice/.config/deploy.key") == (USER, 0o600)
+  key = (home / ".config/deploy.key").read_bytes()
+  server.shell_again(
+    setup, user=USER, variables=person | {"KEYCHAIN_PASSPHRASE_FILE": "/home/alice/passphrase"})
+  assert (home / ".config/deploy.key").read_bytes() == key
+  assert deploying.seen == [f"Bearer {TOKEN}"] * 2
+  del deploying.seen[1:]
   cron = {"HOME": "/home/alice", "LOGNAME": "alice", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
   (line,) = blocks("crontab")
   command = line.split(None, 5)[5].strip()

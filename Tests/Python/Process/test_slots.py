@@ -98,8 +98,18 @@ def test_first_passphrase_ends_full_device_access(home):
 def test_slots_need_the_root_key(home):
   home.init()
   home.run("unlock", *home.passphrase())
+  for command in (
+      ["slots", "add", "--new-key-file", "key"], ["slots", "remove", "2", "--yes"], ["rekey", "--yes"],
+      ["recovery", "create", "--code-file", "code"],
+      ["change-passphrase", "--new-passphrase-file", home.passphrase(b"another one")[1]]):
+    refused = home.run(*command, code=77)
+    assert "is unlocked, but this needs a secret that opens it" in refused.error, command
+    assert "give the passphrase, with --passphrase-file FILE" in hinted(refused), command
+    assert "keychain unlock" not in hinted(refused), command
+  assert not (home.folder / "key").exists()
+  home.run("lock", "--all")
   refused = home.run("slots", "add", "--new-key-file", "key", code=77)
-  assert "is locked" in refused.error and not (home.folder / "key").exists()
+  assert "is locked" in refused.error and "--passphrase-file FILE" in hinted(refused)
   home.run("slots", "add", "--new-key-file", "key", *home.passphrase(b"wrong"), code=78)
   home.run("slots", "add", "--new-key-file", "key", *home.passphrase())
   assert home.run("get", "nobody", "--key-file", "key", code=44)

@@ -89,6 +89,42 @@ def test_a_pipe_is_not_read(unlocked):
   assert "problem" not in unlocked.run("doctor", "--json", environment=given).json
 
 
+def piped(home, name: str, words: str, *command: str, **more):
+  """Runs a command in a shell that gives it `<(cat NAME)` or another pipe."""
+  return home.run(*command, through=["bash", "-c", f'NAME={name}; {words}', "bash"], **more)
+
+
+@pytest.mark.parametrize("words", [
+  '"$@" OPTION <(cat $NAME)', 'cat $NAME | "$@" OPTION /dev/stdin', 'cat $NAME | "$@" OPTION /proc/self/fd/0',
+  '"$@" OPTION /dev/stdin <$NAME', 'VARIABLE=<(cat $NAME) "$@"'])
+def test_pipes_of_a_shell_give_what_unlocks(unlocked, words):
+  """A link there has a text that names nothing."""
+  unlocked.run("slots", "add", "--new-key-file", "key", *unlocked.passphrase())
+  recipient = unlocked.run("identity", "create", "mine").out.decode().strip()
+  unlocked.run("slots", "add", "--recipient", recipient, *unlocked.passphrase())
+  unlocked.run("recovery", "create", "--code-file", "code", *unlocked.passphrase())
+  for option, variable, name in (
+      ("--passphrase-file", "KEYCHAIN_PASSPHRASE_FILE", unlocked.passphrase()[1]),
+      ("--key-file", "KEYCHAIN_KEY_FILE", "key"), ("--identity", "KEYCHAIN_IDENTITY_FILE", "mine"),
+      ("--recovery-code-file", None, "code")):
+    if variable is None and "VARIABLE" in words:
+      continue
+    line = words.replace("OPTION", option).replace("VARIABLE", variable or "")
+    unlocked.run("lock", "--all")
+    assert piped(unlocked, name, line, "get", "alice").out == b"secret", option
+
+
+def test_a_pipe_is_read_once_and_used_again(unlocked):
+  unlocked.run("lock", "--all")
+  line = '"$@" --passphrase-file <(cat $NAME)'
+  path = unlocked.passphrase()[1]
+  piped(unlocked, path, line, "slots", "add", "--new-key-file", "key")
+  piped(unlocked, path, line, "rekey", "--yes")
+  unlocked.run("lock", "--all")
+  piped(unlocked, path, '"$@" --passphrase-file <(echo wrong)', "get", "alice", code=78)
+  piped(unlocked, path, '"$@" --passphrase-file /dev/fd/77', "get", "alice", code=74)
+
+
 def test_unneeded_slot_is_no_problem(home):
   home.set("alice", b"secret")
   told = home.run("doctor", environment={"KEYCHAIN_PASSPHRASE": "unused"}).out.decode()

@@ -87,6 +87,7 @@ def test_a_list_says_what_it_could_not_see(home, keyring):
 
 def test_what_a_vault_holds_stays_there(home):
   """A vault from before there was a choice has no records."""
+  home.vault.parent.mkdir(mode=0o700)
   home.set("old", b"1", "--service", "s", environment={"KEYCHAIN_VAULT": str(home.vault)})
   assert not (home.state / "stores").exists()
   with desktop(home) as variables:

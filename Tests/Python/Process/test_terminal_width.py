@@ -146,7 +146,7 @@ def test_short_options_are_the_long_ones(home):
 
 
 @pytest.mark.parametrize(("words", "error"), [
-  (["backup", "-"], "./-"), (["set", "--group", "X", "name"], "unknown option '--group'"),
+  (["backup", "-", "--replace"], "--replace needs a file"), (["set", "--group", "X", "name"], "unknown option '--group'"),
   (["set", "--group", "X", "name"], "did you mean '--access-group'?"),
   (["set", "a", "secret"], "never taken from an argument"),
   (["help", "nosuch"], "no command 'nosuch'"), (["add"], "'prefs keychain slots add'"),

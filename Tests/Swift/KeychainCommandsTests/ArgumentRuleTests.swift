@@ -28,7 +28,7 @@ struct ArgumentRuleTests {
     "init --recovery-code-file f",
     "get a --identity i --recovery-code-file c", "get a --recovery-code-fd -1",
     "set a --recovery-code-fd 0", "identity pin f --check 12",
-    "slots remove", "slots remove x", "backup", "backup -", "rename a",
+    "slots remove", "slots remove x", "backup", "backup - --replace", "rename a",
     "rename a b --to-service s --to-server h",
     "rename a b --to-service s --to-port 1", "change-passphrase --slot x",
     "change-passphrase --passphrase-fd 3 --new-passphrase-fd 3",

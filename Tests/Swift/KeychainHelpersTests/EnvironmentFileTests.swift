@@ -43,6 +43,18 @@ struct EnvironmentFileTests {
     #expect(failure?.message.contains("'.env', line ") == true)
   }
 
+  /// Single quotes alone would give the program the text.
+  @Test(arguments: ["A=\"${B}\"", "A=${B}", "A=$B", "A=\"`date`\"", "A=~/x", "A=/a:~b"])
+  func whatOthersExpandIsNotExpanded(text: String) {
+    let failure = #expect(throws: KeychainError.self) { try values(text) }
+    #expect(failure?.message.contains("line 1: nothing is expanded here") == true)
+  }
+
+  @Test func aCommentNeedsQuotesBefore() {
+    let failure = #expect(throws: KeychainError.self) { try values("A=x # c") }
+    #expect(failure?.message.contains("programs take '#' and what follows for a comment") == true)
+  }
+
   @Test func aByteOrderMarkIsNamed() {
     let failure = #expect(throws: KeychainError.self) { try values("\u{FEFF}A=b\n") }
     #expect(failure?.message.contains("line 1: the file begins with a byte order mark") == true)

@@ -84,8 +84,19 @@ struct StoreChoiceTests {
   @Test func aNamedVaultIsNotRecorded() throws {
     let machine = try Machine()
     try machine.store { $0.vault.path = machine.folder.path + "/own/vault.db" }.put("a")
-    try machine.store(["KEYCHAIN_VAULT": machine.folder.path + "/own2/vault.db"]).put("a")
+    try machine.store(["KEYCHAIN_VAULT": machine.folder.path + "/own2.db"]).put("a")
     #expect(machine.records.isEmpty)
+  }
+
+  /// The volume of its folder may be missing.
+  @Test func nothingIsMadeInAMissingFolderThatAVariableNames() throws {
+    let machine = try Machine()
+    let folder = machine.folder.path + "/volume"
+    let store = machine.store(["KEYCHAIN_VAULT": folder + "/vault.db"])
+    expect(.noStore) { try store.put("a") }
+    #expect(!FileManager.default.fileExists(atPath: folder))
+    try store.vault.create(startingAnew: false)
+    try store.put("a")
   }
 
   @Test func absentRecordedStoreIsNeverReplaced() throws {
@@ -156,9 +167,26 @@ struct StoreChoiceTests {
       passphrase: SecretBytes(copying: "p"), keyFile: nil, device: true)
     try machine.store { $0.vault.unlock = passphrase }.vault.put("a")
     try machine.vault().lock(all: true)
-    #expect(try machine.vault().presence(of: CredentialQuery(service: "s")) == .present)
-    #expect(try machine.vault().presence(of: CredentialQuery(service: "t")) == .absent)
-    #expect(try machine.vault().presence(of: CredentialQuery(server: "t")) == .absent)
+    let vault = machine.vault()
+    for _ in 0..<3 {
+      #expect(try vault.presence(of: CredentialQuery(service: "s")) == .present)
+      #expect(try vault.presence(of: CredentialQuery(service: "t")) == .absent)
+      #expect(try vault.presence(of: CredentialQuery(server: "t")) == .absent)
+    }
+  }
+
+  /// From the second question on, one search answers for all services; it must not outlive the contents.
+  @Test func repeatedQuestionsSeeEachChange() throws {
+    let machine = try Machine()
+    let vault = machine.vault()
+    try vault.put("a")
+    let (own, other) = (CredentialQuery(service: "s"), CredentialQuery(server: "s"))
+    for _ in 0..<3 {
+      #expect(try vault.presence(of: own) == .present)
+      #expect(try vault.presence(of: other) == .absent)
+    }
+    try machine.vault().remove(.item("a"))
+    for _ in 0..<3 { #expect(try vault.presence(of: own) == .absent) }
   }
 
   @Test func choiceAgainstRecordIsFollowedAndReported() throws {

@@ -56,7 +56,7 @@ struct PathTests {
     let vault = folder.path + "/vault.db"
     #expect(chmod(folder.path, 0o777) == 0)
     #expect(kind { _ = try TrustedPath(resolving: vault) } == .insecure(.folderOpenToOthers))
-    #expect(chmod(folder.path, 0o775) == 0)
+    #expect(chmod(folder.path, 0o757) == 0)
     #expect(kind { _ = try TrustedPath(resolving: vault) } == .insecure(.folderOpenToOthers))
     // Like /tmp: others can add files, but cannot replace ours.
     #expect(chmod(folder.path, 0o1777) == 0)

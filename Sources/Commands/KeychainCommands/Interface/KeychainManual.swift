@@ -11,10 +11,15 @@ enum KeychainManual {
   }
 
   static let environment: [(name: String, meaning: String)] = [
-    ("KEYCHAIN_VAULT", "the path of the vault; in a container, mount its folder and not the file"),
+    (
+      "KEYCHAIN_VAULT",
+      "the path of the vault, in a folder that exists; in a container, mount its folder and not the "
+        + "file"
+    ),
     (
       "KEYCHAIN_PASSPHRASE_FILE, KEYCHAIN_KEY_FILE, KEYCHAIN_IDENTITY_FILE",
-      "a file that unlocks; it may belong to root, and must be closed to others"
+      "a file that unlocks, or a pipe that was inherited, as <(command); a file may belong to root, "
+        + "and must be closed to others"
     ),
     (
       "KEYCHAIN_PASSPHRASE",

@@ -86,8 +86,7 @@ enum UsageText {
     "what unlocks and --new-passphrase-fd need two descriptors"
   static let grantOfRecipient = "--may goes with --recipient"
   static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
-  static let backupToOutput =
-    "a backup is a file, and is not written to standard output; for a file of that name, write ./-"
+  static let replacesFile = "--replace needs a file"
   static let groupOrAll = "--access-group and --all-groups exclude each other"
   static let emptyOutput = "the path of --output is empty"
   static let overwriteOutput = "--overwrite goes with --output"

@@ -30,7 +30,8 @@ struct SecretOutput {
   /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
   /// complete new one.
   func write(_ secret: borrowing SecretBytes, addingNewline addsNewline: Bool) throws {
-    if let descriptor = Self.descriptor(namedBy: path) {
+    // If it were opened by its path, a file would be written from its beginning, even after `>>`.
+    if let descriptor = DescriptorPath.number(path) {
       guard StandardDescriptors.wasOpen(descriptor) else {
         throw KeychainError.cannotWrite(path, errno: EBADF)
       }
@@ -47,21 +48,6 @@ struct SecretOutput {
       try write(secret, addsNewline, to: descriptor)
     default: throw KeychainError(CommandLineError.notARegularFile(path))
     }
-  }
-
-  /// Returns the number of the descriptor that a path refers to.
-  ///
-  /// If it were opened by its path, a file would be written from its beginning, even after `>>`.
-  static func descriptor(namedBy path: String) -> Int32? {
-    switch path {
-    case "/dev/stdout": return STDOUT_FILENO
-    case "/dev/stderr": return STDERR_FILENO
-    default: break
-    }
-    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
-      return Int32(path.dropFirst(folder.count))
-    }
-    return nil
   }
 
   /// Returns the type of the file at a path, without following a link; `nil` if there is no file.

@@ -45,6 +45,7 @@ struct Session {
         interaction: mayAsk ? .allowed : .denied),
       notice: { interface.report($0) })
     configuration.vault.secretFileReaders = options.secretFileReaders
+    configuration.vault.makesFolder = options.vault == nil
     configuration.hasFallbackPath = options.vault == nil
     if let deadline = options.deadline {
       configuration.vault.deadline = deadline

@@ -210,7 +210,8 @@ struct EnvironmentFileReader {
       }
       if next == UInt8(ascii: "\""), Self.isExpanded(byte) {
         throw failure(
-          "programs read '$', '`' and '\\' in double quotes differently; use single ones")
+          "nothing is expanded here, and other programs expand '$', '`' and '\\' in double quotes; "
+            + "write out what is meant, or use single quotes for these characters themselves")
       }
       if byte == Self.newline { line += 1 }
       position += 1
@@ -226,7 +227,12 @@ struct EnvironmentFileReader {
       // A shell expands `~` at the beginning of a value, and after each `:`.
       let isHome =
         next == UInt8(ascii: "~") && (position == first || bytes[position - 1] == UInt8(ascii: ":"))
-      guard !Self.isExpanded(next), !Self.endsWord(next), !isHome else {
+      guard !Self.isExpanded(next), !isHome else {
+        throw failure(
+          "nothing is expanded here, and other programs expand '$', '`', '\\' and '~'; write out "
+            + "what is meant, or use single quotes for these characters themselves")
+      }
+      guard !Self.endsWord(next) else {
         throw failure("programs read this value differently; put it into single quotes")
       }
       position += 1
@@ -239,7 +245,9 @@ struct EnvironmentFileReader {
     let hasBlank = skipBlanks()
     if next == UInt8(ascii: "#") {
       guard hasBlank, !endsPlainValue else {
-        throw failure("programs read this value differently; put it into single quotes")
+        throw failure(
+          "programs take '#' and what follows for a comment or for a part of the value; put the "
+            + "value into single quotes, and a comment after them")
       }
       passComment()
     }

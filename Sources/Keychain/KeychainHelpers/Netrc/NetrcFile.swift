@@ -14,7 +14,8 @@ internal import PrephirencesSystem
 ///
 /// Words are separated by white space. A value in double quotes may have blanks, and `\"` and `\\` for
 /// a quote and a backslash. A word that begins with `#` in place of a keyword starts a comment, which
-/// ends with its line. A macro ends with an empty line. Keywords are read in any case.
+/// ends with its line. A macro ends with an empty line. Keywords are read in any case. A word in place
+/// of a keyword that only some programs know, such as `port`, belongs to the entry before it.
 public struct NetrcFile: ~Copyable, Sendable {
   /// The text, which contains passwords.
   public let text: SecretBytes
@@ -126,6 +127,9 @@ public struct NetrcEntry: Sendable {
   public var hasPassword: Bool { password != nil }
 
   var password: NetrcWord?
+
+  /// Whether it has a word that is none of netrc's.
+  var hasUnknownWord = false
 
   /// Whether a value of it is read differently by different programs.
   var isUnclear = false

@@ -216,6 +216,10 @@ public struct NetrcImportPlan: Sendable {
     /// Its host is no host name or address.
     case hasNoHost
 
+    /// It has a word that only some programs know, such as `method`, `protocol` or `port`, which may
+    /// say what the entry is for.
+    case hasUnknownWord
+
     /// Programs read one of its values differently, because of a backslash, of `#` at the beginning,
     /// of a vertical tab or form feed, or of a second login or password.
     case isUnclear
@@ -316,6 +320,7 @@ public struct NetrcImportPlan: Sendable {
     }
     if hasMacro { return .hasMacro }
     if entry.hasAccount { return .hasAccount }
+    if entry.hasUnknownWord { return .hasUnknownWord }
     if entry.isUnclear { return .isUnclear }
     if NetrcAddress(host) == nil { return .hasNoHost }
     guard let password = try file.password(of: entry), password.count > 0 else {

@@ -15,7 +15,8 @@ struct NetrcParser {
     }
     while let word = try scanner.word(in: bytes) {
       guard let keyword = word.keyword(in: bytes) else {
-        throw .unreadableNetrc(word.line, "has a word that is none of netrc's")
+        try addUnknown(word)
+        continue
       }
       switch keyword {
       case .machine:
@@ -31,6 +32,15 @@ struct NetrcParser {
       }
     }
     return entries
+  }
+
+  /// Notes a word that some programs know, such as `port` or its value; others refuse the whole file.
+  private mutating func addUnknown(_ word: NetrcWord) throws(KeychainError) {
+    guard let last = entries.indices.last, !entries[last].isMacro else {
+      throw .unreadableNetrc(word.line, "has a word that is none of netrc's")
+    }
+    entries[last].extend(by: word)
+    entries[last].hasUnknownWord = true
   }
 
   private mutating func addValue(

@@ -37,23 +37,58 @@ extension Vault {
   ) throws(KeychainError) -> BackupReport {
     let session = try existingSession()
     let place = try BackupPlace(path, of: session, replacing: replacing)
-    return try place.fill { file, older throws(KeychainError) in
+    return try place.fill(readers: secretFileReaders()) { file, older throws(KeychainError) in
       try session.read(.nothing) { contents, sealing throws(KeychainError) in
         if let older { try place.requireOlder(older, than: contents, sealing.keys) }
-        let copy = try contents.copy(to: file, path: place.path, sealing.keys)
-        let verified = try VaultVerification(contents: copy, sealing: sealing, progress: progress)
-          .run()
-        try verified.requireIntact()
-        let slots = try describe(copy.head, copy.list)
-        let counts = try copy.itemCounts(sealing.keys).known
-        return .done(
-          BackupReport(
-            itemCount: verified.itemCount,
-            deviceItemCount: counts.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +),
-            slots: slots,
-            needsThisDevice: !slots.contains { $0.grant.opensEverything && $0.kind != .device }))
+        return .done(try copy(contents, sealing, to: file, place.path, progress))
       }
     }
+  }
+
+  /// Copies the vault to a descriptor, such as a pipe, as ``backup(to:replacing:progress:)`` does into a
+  /// file.
+  ///
+  /// Nothing is written before the copy is verified.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open descriptor. It stays open.
+  ///   - progress: Called from time to time with the progress of the verification.
+  /// - Returns: What the copy contains and what opens it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the vault is not intact, or
+  ///   ``KeychainError/Code/inputOutput``.
+  @discardableResult
+  public func backup(
+    toFileDescriptor descriptor: Int32, progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> BackupReport {
+    let session = try existingSession()
+    let spool = try newSpool()
+    let name = "a temporary file"
+    let file: LinuxFile
+    do {
+      file = LinuxFile(try spool.descriptor.duplicate())
+    } catch { throw .system(error as? Errno ?? .ioError, "open", name) }
+    let report = try session.read(.nothing) { contents, sealing throws(KeychainError) in
+      .done(try copy(contents, sealing, to: file, name, progress))
+    }
+    try translated(spool.copy(to: FileDescriptor(rawValue: descriptor)))
+    return report
+  }
+
+  /// Copies verified contents into a file, and reads them again.
+  private func copy(
+    _ contents: VaultContents, _ sealing: ItemSealing, to file: any DiskFile, _ path: String,
+    _ progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) -> BackupReport {
+    let copy = try contents.copy(to: file, path: path, sealing.keys)
+    let verified = try VaultVerification(contents: copy, sealing: sealing, progress: progress).run()
+    try verified.requireIntact()
+    let slots = try describe(copy.head, copy.list)
+    let counts = try copy.itemCounts(sealing.keys).known
+    return BackupReport(
+      itemCount: verified.itemCount,
+      deviceItemCount: counts.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +),
+      slots: slots,
+      needsThisDevice: !slots.contains { $0.grant.opensEverything && $0.kind != .device })
   }
 }
 
@@ -80,6 +115,9 @@ private struct BackupPlace {
   private let session: VaultSession
   private let isReplacing: Bool
 
+  /// The older backup.
+  private let found: Stat?
+
   /// Finds the place; nothing is opened yet.
   init(_ path: String, of session: VaultSession, replacing: Bool) throws(KeychainError) {
     self.session = session
@@ -91,7 +129,7 @@ private struct BackupPlace {
       throw KeychainError(
         .refused, "\(path) is a symbolic link, and is not replaced", recovery: "name the real path")
     }
-    let found = try translated(PrivateFile.look(target.path))
+    found = try translated(PrivateFile.look(target.path))
     guard found?.identity != session.opened.status.identity,
       target.path != UnfinishedVault.name(for: session.path)
     else {
@@ -106,19 +144,22 @@ private struct BackupPlace {
         recovery: "name another file")
     }
     guard replacing else { throw .backupIsThere(target.path) }
-    // On a memory stick every file has the same mode, so others may be able to read it.
-    try translated(
-      PrivateFile.check(
-        found, target.path, ownerMayBeRoot: true, forbidden: SecretFileReaders.others.forbiddenBits)
-    )
   }
 
   /// Makes the backup with `body`, which writes it, and gives it its name.
   func fill<Result>(
+    readers: SecretFileReaders,
     _ body: (any DiskFile, LockedLog?) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let (disk, deadline) = (session.file.disk, session.deadline)
-    let new = try UnfinishedVault(for: path, on: disk, like: nil, until: deadline)
+    // On a memory stick every file has the same mode. That others read what is encrypted does no harm.
+    let accepted = readers.acceptedBits | ~SecretFileReaders.others.forbiddenBits
+    let new = try UnfinishedVault(
+      for: path, on: disk, like: nil, until: deadline, openTo: accepted)
+    if let found {
+      try translated(
+        PrivateFile.check(found, path, ownerMayBeRoot: true, forbidden: 0o077 & ~accepted))
+    }
     // Its lock keeps the older backup as it is until it is replaced.
     let older =
       try isReplacing ? LockedLog.take(path, on: disk, writing: false, until: deadline) : nil

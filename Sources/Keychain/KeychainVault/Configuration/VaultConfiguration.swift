@@ -47,6 +47,9 @@ public struct VaultConfiguration: Sendable {
   /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
+  /// Whether the first write may create the vault's folder; the one that `KEYCHAIN_VAULT` names must exist.
+  package var makesFolder = true
+
   /// When all calls together, without people's answers, must have ended, and an import have read its
   /// input; `nil` if each call has ``deadline``, and input as long as it comes.
   package var commonDeadline: Deadline?

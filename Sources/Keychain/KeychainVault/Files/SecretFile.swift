@@ -34,6 +34,11 @@ enum SecretFile {
     _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {
     let described = describe(path, name)
+    if let number = DescriptorPath.number(path),
+      let contents = try InheritedSecrets.contents(of: number, described, within: policy.timeout)
+    {
+      return contents
+    }
     let resolved = try translated(TrustedPath(resolving: path))
     let stat = try translated(
       onFile(described, "read", Stat(FilePath(resolved.path), followTargetSymlink: false)))
@@ -43,12 +48,17 @@ enum SecretFile {
       try PrivateFile.check(stat, resolved.path, ownerMayBeRoot: true, forbidden: forbidden)
     } catch { throw KeychainError(ofSecretFile: error) }
     let contents = try contents(of: resolved.path, limit: passphraseLimit, within: policy.timeout)
-    guard let contents else { throw KeychainError(.tooLarge, "\(described) has more than 64 KiB") }
+    guard let contents else { throw tooLarge(described) }
     return contents
+  }
+
+  fileprivate static func tooLarge(_ described: String) -> KeychainError {
+    KeychainError(.tooLarge, "\(described) has more than 64 KiB")
   }
 
   /// Makes a file durable that the user named, before the vault depends on it.
   static func sync(_ path: String) throws(KeychainError) {
+    guard DescriptorPath.number(path) == nil else { return }
     try translated(PrivateFile.sync(TrustedPath(resolving: path).path))
   }
 
@@ -66,6 +76,54 @@ enum SecretFile {
   /// Returns how errors name a file and its source.
   static func describe(_ path: String, _ source: String) -> String {
     path == source ? path : "\(path), named by \(source)"
+  }
+}
+
+/// Secrets from pipes that this process inherited, whose text as a link names nothing that could be opened.
+///
+/// Who made the pipe started this process, or was started by who did. A pipe is read once, and the secret may be
+/// needed again.
+private enum InheritedSecrets {
+  private struct Kept {
+    let number: Int32
+    let identity: FileIdentity
+    let secret: SharedSecret
+  }
+
+  private static let kept = PosixMutex<[Kept]>([])
+
+  /// Reads a pipe to its end, or what it had before; `nil` if the descriptor is none.
+  static func contents(
+    of number: Int32, _ described: String, within timeout: Duration
+  ) throws(KeychainError) -> SecretBytes? {
+    guard let stat = try? Stat(FileDescriptor(rawValue: number)),
+      stat.type == .fifo || stat.type == .socket
+    else { return nil }
+    return try kept.withLock { kept throws(KeychainError) in
+      if let found = kept.first(where: { $0.number == number && $0.identity == stat.identity }) {
+        return try found.secret.copy()
+      }
+      let secret = try read(number, described, within: timeout)
+      kept.append(Kept(number: number, identity: stat.identity, secret: secret))
+      return try secret.copy()
+    }
+  }
+
+  private static func read(
+    _ number: Int32, _ described: String, within timeout: Duration
+  ) throws(KeychainError) -> SharedSecret {
+    let secret: SecretBytes?
+    do throws(SecretsError) {
+      secret = try SecretBytes.reading(
+        fileDescriptor: number, limit: SecretFile.passphraseLimit,
+        awaiting: Deadline(after: timeout).awaitInput)
+    } catch {
+      throw error.systemError == ETIMEDOUT
+        ? KeychainError(FileError(.endless, described))
+        : .system(Errno(rawValue: error.systemError), "read", described)
+    }
+    guard let secret else { throw SecretFile.tooLarge(described) }
+    return SharedSecret(secret)
   }
 }
 

@@ -35,6 +35,9 @@ final class VaultFile: Sendable {
   /// An own change beyond would be told twice.
   private static let greatestOwnCount = 1 << 18
 
+  /// What the vault was found to have of services and servers.
+  let services = PosixMutex<KnownServices?>(nil)
+
   private let configuration: VaultConfiguration
   private let locations: Locations
   private let resolved = PosixMutex<TrustedPath?>(nil)
@@ -285,4 +288,18 @@ extension VaultHead {
     let lengths = try Self.lengths(prefix: prefix, fileLength: size, path: path)
     try self.init(file.read(0..<lengths.head, of: path), path: path)
   }
+}
+
+/// The services and servers that a vault has credentials of.
+///
+/// One question is answered by a search. Many, as an import asks, would take a search of the whole vault each.
+struct KnownServices: Sendable {
+  /// The newest commit of the contents.
+  let digest: Data
+
+  /// What the keys open.
+  let readable: Accessibility.UnlockRequirement
+
+  /// The searches that find something, from the second question on; empty if not all names can be read.
+  var queries: Set<CredentialQuery>?
 }

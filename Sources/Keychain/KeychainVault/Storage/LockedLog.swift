@@ -95,13 +95,36 @@ struct UnfinishedVault: ~Copyable {
   private var isNamed = true
 
   /// Makes the empty file, with mode, group and label of the present one.
+  ///
+  /// Without a present one, it fails if the file system opens the file to more than these others.
   init(
-    for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?, until deadline: Deadline
+    for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?, until deadline: Deadline,
+    openTo others: CInterop.Mode = 0
   ) throws(KeychainError) {
-    file = try Self.locked(Self.name(for: vault), on: disk, notBeing: old, deadline)
+    let name = Self.name(for: vault)
+    let file = try Self.locked(name, on: disk, notBeing: old, deadline)
     file.takeAttributes(of: old)
+    do throws(KeychainError) {
+      if old == nil { try Self.requireClosed(file, vault, name, openTo: others) }
+    } catch {
+      try? disk.remove(name)
+      throw error
+    }
+    self.file = file
     self.vault = vault
     self.disk = disk
+  }
+
+  private static func requireClosed(
+    _ file: any DiskFile, _ vault: String, _ name: String, openTo others: CInterop.Mode
+  ) throws(KeychainError) {
+    let forbidden = 0o077 & ~others
+    guard let mode = try? file.status().mode, mode & forbidden != 0,
+      try translated(PrivateFile.isOpen(name, to: forbidden))
+    else { return }
+    let error = FileError(.insecure(.mediumWithoutModes(mode)), vault)
+    // A vault that others can use is not opened either.
+    throw others == 0 ? KeychainError(error) : KeychainError(ofNewSecretFile: error)
   }
 
   deinit {

@@ -56,7 +56,7 @@ extension VaultConfiguration {
       let file = try identityFile(path, name)
       return PresentedSecret(
         kind: .recipient, secret: try translated(secrets: file.identity.seed.copy()), source: name,
-        pins: file.pins, path: path)
+        pins: file.pins, path: DescriptorPath.number(path) == nil ? path : nil)
     }
   }
 
@@ -166,7 +166,7 @@ extension KeyFile {
     guard contents.count >= KeyFile.counts.lowerBound else {
       throw KeychainError(
         .refused, "the key file \(path) has \(contents.count) bytes; it needs at least 32",
-        recovery: "make one: head -c 32 /dev/urandom > FILE; chmod 600 FILE")
+        recovery: "use a file of random bytes, which \(.addSlot(.keyFile)) makes")
     }
     return contents
   }

@@ -160,7 +160,11 @@ final class Unlocker: Sendable {
   }
 
   /// Opens the vault with a secret that is presented now, or with a device slot that administers.
-  func member(_ vault: VaultFile.Opened, _ deadline: Deadline) throws(KeychainError) -> OpenedSlot {
+  ///
+  /// If there is none, the error says what to give, or how to unlock if that would do.
+  func member(
+    _ vault: VaultFile.Opened, _ deadline: Deadline, needsSecret: Bool = true
+  ) throws(KeychainError) -> OpenedSlot {
     if let source = configuration.unlock {
       return try open(try present(source, deadline), vault, deadline)
     }
@@ -168,7 +172,9 @@ final class Unlocker: Sendable {
     if let presented = try configuration.presentFirst() {
       return try open(presented, vault, deadline)
     }
-    return try deadline.excluding { () throws(KeychainError) in try openedByAnswer(vault) }
+    return try deadline.excluding { () throws(KeychainError) in
+      try openedByAnswer(vault, needsSecret: needsSecret)
+    }
   }
 }
 
@@ -312,9 +318,12 @@ extension Unlocker {
 
   // MARK: - Asking
 
-  func openedByAnswer(_ vault: VaultFile.Opened) throws(KeychainError) -> OpenedSlot {
+  /// Opens the vault with what a person types; keys that are kept do not do where a secret is needed.
+  func openedByAnswer(
+    _ vault: VaultFile.Opened, needsSecret: Bool = false
+  ) throws(KeychainError) -> OpenedSlot {
     guard let ask = configuration.ask, let kind = kindToAskFor(vault.head)
-    else { throw lockedError(vault) }
+    else { throw lockedError(vault, needsSecret: needsSecret) }
     let takesCode = !vault.head.slots(of: .recoveryCode).isEmpty
     for attempt in 0..<3 {
       let request = PassphraseRequest(
@@ -343,7 +352,7 @@ extension Unlocker {
         }
       }
     }
-    throw lockedError(vault)
+    throw lockedError(vault, needsSecret: needsSecret)
   }
 
   /// Returns what to ask a person for; a recovery code only if nothing else is left.
@@ -359,7 +368,7 @@ extension Unlocker {
   }
 
   /// Returns an error that says what would unlock the vault.
-  private func lockedError(_ vault: VaultFile.Opened) -> KeychainError {
+  private func lockedError(_ vault: VaultFile.Opened, needsSecret: Bool) -> KeychainError {
     let (head, path) = (vault.head, vault.path)
     let kinds = Self.kindsThatOpen(head)
     guard !kinds.isEmpty else {
@@ -373,13 +382,19 @@ extension Unlocker {
         .locked, "the device key that opens the vault \(path) is not here", recovery: bringing)
     }
     let ways: [KeychainError.Recovery?] = [
-      Self.ways(head, identity: identityAtHand), kinds.contains(.device) ? bringing : nil,
+      Self.ways(head, unlocking: !needsSecret, identity: identityAtHand),
+      kinds.contains(.device) ? bringing : nil,
       configuration.emptyCredentialsFolder.map {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
       },
     ]
+    // What is kept of an unlocked vault neither signs nor changes what opens it.
+    let isUnlocked = needsSecret && (try? keysAtHand(.unlockedNow, head)) != nil
     return KeychainError(
-      .locked, "the vault \(path) is locked",
+      .locked,
+      isUnlocked
+        ? "the vault \(path) is unlocked, but this needs a secret that opens it, once more"
+        : "the vault \(path) is locked",
       recovery: ways.compactMap(\.self).joined(separator: "; "))
   }
 
@@ -392,11 +407,11 @@ extension Unlocker {
     return path
   }
 
-  /// What a person can give that opens everything, except for a kind that failed.
+  /// What a person can give that opens everything, except for a kind that failed; to unlock the vault, if that helps.
   private static func ways(
-    _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
+    _ head: VaultHead, but failed: SlotKind? = nil, unlocking: Bool = false, identity: String? = nil
   ) -> KeychainError.Recovery? {
-    let keeps = KernelKeyring.failure() == nil
+    let keeps = unlocking && KernelKeyring.failure() == nil
     let unlocking: KeychainError.Recovery.Action = keeps ? .unlock : .giveKey(.passphrase)
     let code: KeychainError.Recovery.Action =
       keeps ? .unlockWithRecoveryCode : .giveKey(.recoveryCode)

@@ -104,9 +104,22 @@ extension Vault {
   }
 
   func createForFirstWrite() throws(KeychainError) {
+    try requireNamedFolder()
     let slots = try slotsOfSourcesAtHand()
     guard try create(slots) else { return }
     reportCreation(of: try path(), hasDailyKey: slots.hasDailyKey)
+  }
+
+  /// Fails if the vault is named in a folder that does not exist: its volume may not be mounted, or the name
+  /// be mistyped, and nobody would find what is written there.
+  private func requireNamedFolder() throws(KeychainError) {
+    let isNamed = configuration.path == nil && configuration.environment.isSet("KEYCHAIN_VAULT")
+    guard isNamed || !configuration.makesFolder, let absence = try absence(), !absence.hasFolder
+    else { return }
+    throw KeychainError(
+      .noStore,
+      "the vault '\(absence.path)' does not exist, nor does its folder '\(absence.folder)'",
+      recovery: "check the path of the vault, or mount its volume, or " + .createVault)
   }
 
   /// Returns the slots of the device and of the secret that is presented.

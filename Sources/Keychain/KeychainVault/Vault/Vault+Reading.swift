@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import KeychainCredentials
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -183,14 +184,13 @@ extension Vault {
     case noVault, absent, present, unknown
   }
 
-  /// Returns whether the vault has credentials that match, including locked ones.
+  /// Returns whether the vault has credentials of a service or server, including locked ones.
   ///
-  /// The query must have at least one condition. A vault that was there and is gone is an error.
+  /// The query must name one of them, and nothing else. A vault that was there and is gone is an error.
   package func presence(of query: CredentialQuery) throws(KeychainError) -> Presence {
     guard let session = try session() else { return .noVault }
-    guard let found = try session.glance(query) else { return .unknown }
-    let count = found.lockedCount + found.otherDeviceCount + found.damaged.count
-    return found.credentials.isEmpty && count == 0 ? .absent : .present
+    guard let isPresent = try session.isPresent(query) else { return .unknown }
+    return isPresent ? .present : .absent
   }
 
   /// Whether the vault has a credential, which is not opened and may be locked.
@@ -235,6 +235,43 @@ extension VaultSession {
   {
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
     return try contents(keys).search(query, sealing(keys))
+  }
+
+  /// Returns whether there are credentials of a service or server; `nil` if no key is at hand.
+  fileprivate func isPresent(_ query: CredentialQuery) throws(KeychainError) -> Bool? {
+    guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
+    let contents = try contents(keys)
+    var known = file.services.withLock { $0 }
+    if known?.digest == contents.newest.digest, known?.readable == keys.readable {
+      if known?.queries == nil {
+        known?.queries = try contents.search(CredentialQuery(), sealing(keys)).services
+        file.services.withLock { $0 = known }
+      }
+      if let queries = known?.queries, !queries.isEmpty { return queries.contains(query) }
+    } else {
+      file.services.withLock {
+        $0 = KnownServices(digest: contents.newest.digest, readable: keys.readable)
+      }
+    }
+    let found = try contents.search(query, sealing(keys))
+    return !found.credentials.isEmpty || !found.isWhole
+  }
+}
+
+extension CredentialSearchResult {
+  /// Whether it names every credential that may match.
+  fileprivate var isWhole: Bool { lockedCount + otherDeviceCount + damaged.count == 0 }
+
+  /// The searches for the services and servers of what was found; empty if something is not named.
+  fileprivate var services: Set<CredentialQuery> {
+    guard isWhole else { return [] }
+    return Set(
+      credentials.map { credential in
+        switch credential.identity.kind {
+        case .genericPassword(let service, _): CredentialQuery(service: service)
+        case .internetPassword(let password): CredentialQuery(server: password.server)
+        }
+      })
   }
 }
 

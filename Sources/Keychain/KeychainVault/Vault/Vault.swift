@@ -143,7 +143,7 @@ extension Vault {
     let session = try existingSession()
     let head = session.head
     try session.requireKnownHead()
-    let keys = try unlocker.member(session.opened, session.deadline).keys
+    let keys = try unlocker.member(session.opened, session.deadline, needsSecret: false).keys
     // When the file is gone, cached keys are found by the seen record.
     _ = try session.contents(keys)
     do throws(KeychainError) {

@@ -40,6 +40,9 @@ void cinheritedfiles_remove_left(int32_t parent);
 // Whether a list of users (`setfacl`) says who may use an open file; 1 if it does.
 int32_t cinheritedfiles_has_access_list(int32_t descriptor);
 
+// The same for a path, without following a link; 1 also if that cannot be found out.
+int32_t cinheritedfiles_has_path_access_list(const char *path);
+
 #pragma clang assume_nonnull end
 
 #endif

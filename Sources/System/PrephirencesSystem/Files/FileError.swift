@@ -127,7 +127,8 @@ extension FileError: CustomStringConvertible {
     switch kind {
     case .failed(_, .noSpace): "free some space, and try again"
     case .failed(_, .readOnlyFileSystem): "the medium is read-only"
-    case .failed(_, .permissionDenied): "check the permissions of its folders"
+    case .failed(_, .permissionDenied):
+      "check the permissions of " + (isClosed ? path : "its folders")
     case .failed, .invalidPath, .noPlace: nil
     case .unsynced: "look at it before you repeat the change"
     case .notText: "write it in UTF-8; if it is a path, rename the folder or file first"
@@ -136,6 +137,13 @@ extension FileError: CustomStringConvertible {
     case .endless: "end it, or wait longer"
     case .insecure(let insecurity): insecurity.advice(path)
     }
+  }
+}
+
+extension FileError {
+  /// Whether the file itself is closed to this process, rather than a folder on the way to it.
+  private var isClosed: Bool {
+    unsafe access(path, F_OK) == 0 && access(path, R_OK | W_OK) != 0
   }
 }
 

@@ -35,6 +35,23 @@ package struct FileStamp: Hashable, Sendable {
   }
 }
 
+/// Paths that name descriptors of this process, as a shell's `<(command)` does.
+package enum DescriptorPath {
+  /// Returns the number of the descriptor that a path names; `nil` for other paths.
+  package static func number(_ path: String) -> Int32? {
+    switch path {
+    case "/dev/stdin": return STDIN_FILENO
+    case "/dev/stdout": return STDOUT_FILENO
+    case "/dev/stderr": return STDERR_FILENO
+    default: break
+    }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
+    return nil
+  }
+}
+
 /// Files that belong to the user alone.
 package enum PrivateFile {
   /// Inspects a file without opening it.

@@ -1,3 +1,4 @@
+internal import CPrephirencesSystem
 internal import Glibc
 internal import SystemPackage
 
@@ -212,7 +213,19 @@ struct FolderTrust {
     owner = FileOwner(stat, path)
     ownership = FileOwnership(stat)
     mode = stat.permissions.rawValue
-    isOpen = trusted.othersBits(stat, path) & 0o022 != 0
+    let others = trusted.othersBits(stat, path)
+    isOpen =
+      others & 0o002 != 0 || (others & 0o020 != 0 && !Self.hasPrivateGroup(stat, path, owner))
+  }
+
+  /// Whether the group of the user's folder is the user alone.
+  ///
+  /// With an access list, the bits of the group are the most that any user of the list may do.
+  private static func hasPrivateGroup(_ stat: Stat, _ path: String, _ owner: FileOwner) -> Bool {
+    guard owner == .user, unsafe cinheritedfiles_has_path_access_list(path) == 0 else {
+      return false
+    }
+    return PrivateGroup().isAlone(stat.groupID.rawValue, of: stat.userID.rawValue)
   }
 
   /// Whether only the user and root can reach what is below.

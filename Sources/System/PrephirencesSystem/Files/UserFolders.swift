@@ -55,9 +55,16 @@ package struct UserFolders: Sendable {
     // systemd creates this folder for a service that requests it, and passes a list if there are
     // several.
     if let folders = try environment.absolutePath("STATE_DIRECTORY"),
-      let folder = folders.split(separator: ":").first
+      let folder = folders.split(separator: ":").first.map(String.init)
     {
-      return String(folder)
+      let (_, error) = HomeFolder.status(of: folder)
+      guard error != ENOENT, error != ENOTDIR else {
+        throw FileError(
+          .noPlace(
+            reason: "\(home.reason), nor does the folder \(folder), which STATE_DIRECTORY names"),
+          "")
+      }
+      return folder
     }
     throw FileError(.noPlace(reason: home.reason), "")
   }
@@ -118,7 +125,7 @@ package enum HomeFolder: Hashable {
   }
 
   /// The slash makes an automounter mount the folder, and excludes files.
-  private static func status(of path: String) -> (status: stat?, error: CInt) {
+  fileprivate static func status(of path: String) -> (status: stat?, error: CInt) {
     let path = path + "/"
     var status = stat()
     let result = unsafe stat(path, &status)

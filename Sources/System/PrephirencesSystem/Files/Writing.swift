@@ -355,9 +355,23 @@ package struct UnfinishedFile: ~Copyable {
     _ descriptor: FileDescriptor, _ path: String, to others: CInterop.Mode
   ) throws(FileError) {
     let stat = try onFile(path, "write", Stat(descriptor))
-    guard stat.permissions.rawValue & others != 0 else { return }
-    let real = (try? TrustedPath.withoutTrust(path)) ?? path
-    guard TrustedFolders.current.othersBits(stat, real) & others != 0 else { return }
+    guard stat.isOpen(path, to: others) else { return }
     throw FileError(.insecure(.mediumWithoutModes(stat.permissions.rawValue)), path)
+  }
+}
+
+extension PrivateFile {
+  /// Whether others can use a file in a way that one of these bits of its mode permits.
+  package static func isOpen(_ path: String, to others: CInterop.Mode) throws(FileError) -> Bool {
+    try look(path)?.isOpen(path, to: others) ?? false
+  }
+}
+
+extension Stat {
+  /// Whether it has one of these bits, which permit others something at a path that is not trusted.
+  fileprivate func isOpen(_ path: String, to others: CInterop.Mode) -> Bool {
+    guard permissions.rawValue & others != 0 else { return false }
+    let real = (try? TrustedPath.withoutTrust(path)) ?? path
+    return TrustedFolders.current.othersBits(self, real) & others != 0
   }
 }

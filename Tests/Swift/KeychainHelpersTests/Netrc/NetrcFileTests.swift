@@ -41,7 +41,7 @@ struct NetrcFileTests {
   @Test(arguments: [
     ("login l", 1), ("\n\nhunter2", 3), ("machine", 1), ("machine h login", 1),
     ("machine h password \"a", 1), ("machine h\nlogin \"a\nb\"", 2), ("machine h login \"a\"b", 1),
-    ("macdef m\n\npassword p", 3), ("machine h login \u{0}", 1),
+    ("macdef m\n\npassword p", 3), ("macdef m\n\nhunter2", 3), ("machine h login \u{0}", 1),
   ])
   func unreadableTextsNameTheLineAndNoWord(text: String, line: Int) throws {
     let error = try #require(throws: KeychainError.self) {

@@ -71,6 +71,16 @@ struct NetrcImportPlanTests {
     #expect(plan.left.map(\.obstacle) == [.isUnclear])
   }
 
+  /// git's own netrc program knows some of them, and they may say what the entry is for.
+  @Test(arguments: ["method interactive", "protocol imap", "port 8443", "\"a note\"", "proto\nftp"])
+  func entryWithAnotherWordStaysAlone(words: String) throws {
+    let plan = try plan(
+      "machine a login l \(words) password p\nmachine b login l password p\ndefault \(words)\n")
+    #expect(plan.items.map(\.identity) == [identity("b", "l")])
+    #expect(plan.left.map(\.obstacle) == [.hasUnknownWord, .isDefault])
+    #expect(plan.left.first?.entry.line == 1)
+  }
+
   @Test func portsOfOneAccountAreNotSeveralAccounts() throws {
     let text = "machine a:8443 login l password p\nmachine a login l password q\n"
     #expect(try plan(text).repeatedHosts.isEmpty)

@@ -49,7 +49,7 @@ struct ExportCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  private var isToOutput: Bool { file == "-" }
+  private var isToOutput: Bool { file == "-" || DescriptorPath.number(file) == STDOUT_FILENO }
 
   func validate() throws {
     guard !isToOutput || !json else { throw ValidationError(UsageText.exportOrJSON) }
@@ -167,6 +167,10 @@ enum ExportText {
 extension KeychainError {
   static let exportToTerminal = KeychainError(
     .refused, "an export is not written to a terminal",
+    recovery: "name a file, or redirect standard output to one")
+
+  static let backupToTerminal = KeychainError(
+    .refused, "a backup is not written to a terminal",
     recovery: "name a file, or redirect standard output to one")
 
   static let importFromTerminal = KeychainError(

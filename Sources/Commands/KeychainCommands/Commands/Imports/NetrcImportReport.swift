@@ -46,6 +46,7 @@ enum NetrcImportText {
     case .hasNoPassword: "without a password"
     case .hasSecretLogin: "whose login is a token, and logins are shown as names"
     case .hasNoHost: "whose host is no host name"
+    case .hasUnknownWord: "with a word that is none of netrc's"
     case .isUnclear: "with a value that programs read differently"
     case .conflicts: "with several passwords for one account"
     }

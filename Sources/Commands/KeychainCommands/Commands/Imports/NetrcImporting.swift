@@ -22,6 +22,9 @@ extension ImportCommand {
       return try write(report, removedCount: 0)
     }
     guard let path = file ?? NetrcPlaces.usual else { throw KeychainError.noNetrc }
+    if let text = try pipedNetrc(path, in: session) {
+      return try write(try store(text, in: session), removedCount: 0)
+    }
     let source = try NetrcSource(path)
     if source.isOpenToOthers {
       session.interface.say(NetrcImportText.isOpenToOthers(source.path))
@@ -37,6 +40,19 @@ extension ImportCommand {
       throw error
     }
     try write(report, removedCount: removedCount)
+  }
+
+  /// Reads a pipe, as shells make one for `<(command)`; `nil` if the path names something else.
+  private func pipedNetrc(_ path: String, in session: Session) throws -> SecretBytes? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
+    guard !remove else { throw KeychainError.netrcIsNoFile(path) }
+    let deadline = session.asking.deadline
+    let descriptor = try WaitingFile.open(path, within: deadline?.left) {
+      .cannotOpen(path, errno: $0)
+    }
+    defer { close(descriptor) }
+    return try SecretBytes.readingNetrc(descriptor, named: path, by: deadline)
   }
 
   /// Stores what a netrc file has, unless it is a dry run, and reports it.

@@ -128,7 +128,8 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     abstract: "Remove a way to open the vault",
     discussion: """
       The vault gets new keys in the same step, so that nothing in the file opens under keys that the removed \
-      slot gave. Everything else that opens the vault stays, and no secret of it is needed. The command \
+      slot gave. The command needs a secret that opens everything, such as the passphrase, also while the \
+      vault is unlocked. Everything else that opens the vault stays, and needs no other secret. The command \
       lists what stays by name and fingerprint, and what is lost, and asks on a terminal; elsewhere, \
       add --yes. Where a slot that administers is removed, the vault gets a new check, too.
 

@@ -13,7 +13,8 @@ struct RekeyCommand: KeychainSubcommand {
       somebody may have a copy of the vault and a passphrase, key or code that opened it once. \
       Such a copy still holds the secrets of its time; change these where they are used.
 
-      Everything that opens the vault stays, and no secret of it is needed. The command lists it by name and \
+      The command needs a secret that opens everything, such as the passphrase, also while the vault is \
+      unlocked. Everything that opens the vault stays, and needs no other secret. The command lists it by name and \
       fingerprint: compare the fingerprints with what 'identity show' prints where the identities \
       are. It also lists what is lost, such as credentials that are bound to other devices, and asks on a \
       terminal; elsewhere, add --yes.

@@ -1,7 +1,9 @@
 internal import ArgumentParser
+internal import Glibc
 internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 struct UnlockCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
@@ -181,14 +183,14 @@ struct BackupCommand: KeychainSubcommand {
     discussion: """
       The copy is a vault, encrypted like the original and opened by the same slots; it is read again and \
       verified. With --replace, the complete new backup replaces an older one of the same vault in \
-      one step; any other file is kept.
+      one step; any other file is kept. '-' writes to standard output, after the copy was verified.
 
       Examples:
         \(keychainPath) backup /backup/vault.db
         \(keychainPath) backup /backup/vault.db --replace
       """)
 
-  @Argument(help: "The file to create", completion: .file())
+  @Argument(help: "The file to create, or - for standard output", completion: .file())
   var file: String
 
   @Flag(help: "Replace an older backup of the same vault")
@@ -196,20 +198,37 @@ struct BackupCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
+  /// The descriptor that the file names.
+  private var output: Int32? { file == "-" ? STDOUT_FILENO : DescriptorPath.number(file) }
+
   func validate() throws {
-    guard file != "-" else { throw ValidationError(UsageText.backupToOutput) }
+    guard !replace || output == nil else { throw ValidationError(UsageText.replacesFile) }
   }
 
   func perform(in session: Session) throws {
+    if let output { try Self.check(output, file) }
     let report = try session.withProgress { progress in
-      try session.vault.backup(to: file, replacing: replace, progress: progress)
+      if let output {
+        try session.vault.backup(toFileDescriptor: output, progress: progress)
+      } else {
+        try session.vault.backup(to: file, replacing: replace, progress: progress)
+      }
     }
-    session.interface.say(VaultText.summary(of: report, file: file))
+    session.interface.say(VaultText.summary(of: report, file: file == "-" ? nil : file))
     if report.deviceItemCount > 0 {
       session.interface.say(VaultText.boundToDevice(report.deviceItemCount))
     }
     session.reportKeyring()
     if report.needsThisDevice { session.interface.hint(VaultText.backupNeedsThisDevice) }
+  }
+
+  private static func check(_ output: Int32, _ file: String) throws {
+    guard isatty(output) == 0 else { throw KeychainError.backupToTerminal }
+    guard StandardDescriptors.wasOpen(output) else {
+      throw output == STDOUT_FILENO
+        ? CommandLineError.outputFailed(errno: EBADF) as any Error
+        : KeychainError.cannotWrite(file, errno: EBADF)
+    }
   }
 }
 

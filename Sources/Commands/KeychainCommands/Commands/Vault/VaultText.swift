@@ -154,8 +154,9 @@ enum VaultText {
     return remarks
   }
 
-  static func summary(of report: BackupReport, file: String) -> String {
-    "copied \(Words.items(report.itemCount)) to \(file), opened by "
+  /// Returns what was copied; without a file, to standard output.
+  static func summary(of report: BackupReport, file: String?) -> String {
+    "copied \(Words.items(report.itemCount)) to \(file ?? "standard output"), opened by "
       + report.slots.map { SlotNames.name(of: $0) }.joined(separator: ", ")
   }
 
