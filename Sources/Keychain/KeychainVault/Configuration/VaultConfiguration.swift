@@ -111,6 +111,12 @@ public enum Interaction: Sendable {
   case allowed(@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)
 }
 
+extension KeychainError {
+  /// What a closure that asks throws instead of asking if it had to wait for a question of another
+  /// process, whose answer may have unlocked the vault.
+  package static let otherQuestionEnded = Self(.busy, "another question has just ended")
+}
+
 /// What to ask a person for.
 public struct PassphraseRequest: Hashable, Sendable {
   /// The path of the vault.

@@ -52,9 +52,11 @@ final class Unlocker: Sendable {
     // One question for all tasks, because each would need the same answer.
     return try deadline.excluding { () throws(KeychainError) in
       try asking.withLock { () throws(KeychainError) in
-        // The previous question may have unlocked the vault.
-        if let keys = try keysAtHand(requirement, vault.head) { return keys }
-        return keep(try openedByAnswer(vault).keys, vault.head)
+        // The previous question may have unlocked the vault, also that of another process.
+        while true {
+          if let keys = try keysAtHand(requirement, vault.head) { return keys }
+          if let opened = try openedByAnswer(vault) { return keep(opened.keys, vault.head) }
+        }
       }
     }
   }
@@ -168,7 +170,9 @@ final class Unlocker: Sendable {
     if let presented = try configuration.presentFirst() {
       return try open(presented, vault, deadline)
     }
-    return try deadline.excluding { () throws(KeychainError) in try openedByAnswer(vault) }
+    return try deadline.excluding { () throws(KeychainError) in
+      while true { if let opened = try openedByAnswer(vault) { return opened } }
+    }
   }
 }
 
@@ -312,14 +316,20 @@ extension Unlocker {
 
   // MARK: - Asking
 
-  func openedByAnswer(_ vault: VaultFile.Opened) throws(KeychainError) -> OpenedSlot {
+  /// Returns `nil` if a question of another process has ended instead.
+  private func openedByAnswer(_ vault: VaultFile.Opened) throws(KeychainError) -> OpenedSlot? {
     guard let ask = configuration.ask, let kind = kindToAskFor(vault.head)
     else { throw lockedError(vault) }
     let takesCode = !vault.head.slots(of: .recoveryCode).isEmpty
     for attempt in 0..<3 {
       let request = PassphraseRequest(
         vaultPath: vault.path, kind: kind, takesRecoveryCode: takesCode, failedAttempts: attempt)
-      guard let answer = try ask(request) else {
+      let given: SecretBytes?
+      do throws(KeychainError) { given = try ask(request) } catch {
+        guard error == .otherQuestionEnded else { throw error }
+        return nil
+      }
+      guard let answer = given else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
       // The time a person takes does not count against the deadline.
