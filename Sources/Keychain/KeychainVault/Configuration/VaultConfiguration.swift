@@ -170,6 +170,10 @@ public struct Notice: Hashable, Sendable {
 
     /// A credential was written to another store than that of its service.
     case storeDiffers
+
+    /// The program behind the desktop keyring may keep a removed item, with its secret, in a
+    /// recycle bin.
+    case removedItemKept
   }
 
   /// The kind.
