@@ -140,21 +140,6 @@ extension String {
   fileprivate var isMoment: Bool { wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil }
 }
 
-package enum ShellText {
-  /// Returns a word, in single quotes unless a shell takes it literally.
-  package static func quoted(_ word: String) -> String {
-    guard word.isEmpty || !word.utf8.allSatisfy(isPlain) else { return word }
-    return "'" + word.replacing("'", with: "'\\''") + "'"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: "@%+=:,./-_".utf8.contains(byte)
-    }
-  }
-}
-
 extension String {
   /// Returns a line of an example, broken into lines that still run the same command when copied.
   ///

@@ -146,6 +146,12 @@ public struct Notice: Hashable, Sendable {
     /// A passphrase slot was created at less than the usual cost because memory is short.
     case weakPasswordHash
 
+    /// A new passphrase is so short that whoever has the vault can try all.
+    case weakPassphrase
+
+    /// A new passphrase has bytes that a person does not see, such as a line break at its end.
+    case oddPassphrase
+
     /// A key file with a new slot holds only a few readable words, and key files are not stretched.
     case weakKeyFile
 

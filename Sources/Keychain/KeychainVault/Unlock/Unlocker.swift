@@ -234,9 +234,15 @@ extension Unlocker {
         recovery: .listWhatOpens)
     }
     guard slots.isEmpty else {
+      let oddity = kind == .passphrase ? presented.secret.oddity : nil
+      let hints: [KeychainError.Recovery?] = [
+        oddity.map { "what was given \($0), which counts" },
+        Self.ways(head, but: kind).map { "if it is lost: " + $0 },
+      ]
+      let recovery = hints.compactMap(\.self)
       throw KeychainError(
         .incorrectSecret, "the \(kind) from \(source) does not open the vault \(path)",
-        recovery: Self.ways(head, but: kind).map { "if it is lost: " + $0 })
+        recovery: recovery.isEmpty ? nil : recovery.joined(separator: "; "))
     }
     throw KeychainError(
       .incorrectSecret, "\(source) gives a \(kind), and the vault \(path) has no such slot",
