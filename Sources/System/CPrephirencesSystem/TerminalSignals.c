@@ -58,9 +58,26 @@ static void drop_input(void) { tcflush(terminal.descriptor, TCIFLUSH); }
 // The terminal of a process in the background is somebody else's.
 static bool is_in_foreground(void) { return tcgetpgrp(terminal.descriptor) == getpgrp(); }
 
+// Not by all bytes: some are padding.
+static bool are_equal(const struct termios *one, const struct termios *other) {
+  return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag &&
+         one->c_cflag == other->c_cflag && one->c_lflag == other->c_lflag &&
+         memcmp(one->c_cc, other->c_cc, sizeof one->c_cc) == 0;
+}
+
+static bool is_still_hidden(void) {
+  struct termios found;
+  return is_hidden && tcgetattr(terminal.descriptor, &found) == 0 && are_equal(&found, &terminal.hidden);
+}
+
+// With all signals blocked: so the terminal can be changed from the background, too.
 static void put_back(void) {
   // Without the turn, it is another process that has changed the terminal.
-  if (!has_turn || !is_in_foreground()) return;
+  if (!has_turn) return;
+  // The shell may be faster than a process that a stopped or ended one has started. It did not change the
+  // terminal if that is as this process has left it, and no other process may ask.
+  bool is_ours = is_in_foreground() || (terminal.turn >= 0 && is_still_hidden());
+  if (!is_ours) return;
   if (has_screen) write_sequence(screen_closing, sizeof screen_closing - 1);
   if (is_hidden) {
     apply(&terminal.usual);
@@ -76,13 +93,6 @@ static void hide_from(const struct termios *usual, struct termios *hidden) {
   hidden->c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | IEXTEN);
   hidden->c_cc[VMIN] = 1;
   hidden->c_cc[VTIME] = 0;
-}
-
-// Not by all bytes: some are padding.
-static bool are_equal(const struct termios *one, const struct termios *other) {
-  return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag &&
-         one->c_cflag == other->c_cflag && one->c_lflag == other->c_lflag &&
-         memcmp(one->c_cc, other->c_cc, sizeof one->c_cc) == 0;
 }
 
 // Finds the settings to go back to: as they are, unless a killed process has left the terminal hidden. The file
@@ -121,8 +131,8 @@ static void give_turn_back(void) {
   if (!has_turn) return;
   has_turn = false;
   if (terminal.turn < 0) return;
-  // In the background, the terminal may still be hidden.
-  int result = is_in_foreground() ? ftruncate(terminal.turn, 0) : 0;
+  // If it could not be put back, the next process does it.
+  int result = is_still_hidden() ? 0 : ftruncate(terminal.turn, 0);
   (void)result;
   flock(terminal.turn, LOCK_UN);
 }

@@ -175,3 +175,34 @@ def test_question_says_if_it_cannot_wait_for_others(asking):
   terminal = together(asking, "XDG_STATE_HOME=/proc/none \"$prefs\" keychain get alice")
   terminal.expect_exact("other questions on this terminal are not waited for: ")
   terminal.close(force=True)
+
+
+def test_job_that_was_stopped_asks_again(asking):
+  environment = asking.environment | {
+    "PS1": "<ready> ", "TERM": "xterm", "ENV": "", "prefs": asking.program}
+  shell = pexpect.spawn(
+    "dash", ["-i"], cwd=asking.folder, env=environment, timeout=LIMIT, dimensions=(24, 1000))
+  shell.expect_exact("<ready> ")
+  get = "\"$prefs\" keychain get alice & "
+  shell.sendline(f"sh -c '{get * 3} wait; echo done'")
+  shell.expect_exact("wait; echo done")
+  shell.expect_exact(QUESTION)
+  shell.send("half\x1a")
+  shell.expect_exact("Stopped")
+  shell.expect_exact("<ready> ")
+  assert settings(shell) == untouched_settings()
+  # A stopped job keeps nobody from asking.
+  shell.sendline("\"$prefs\" keychain set bob --accessibility always")
+  for _ in range(2):
+    shell.expect("(service default|again)[)]?: ")
+    shell.send("typed\r")
+  shell.expect_exact("<ready> ")
+  shell.sendline("fg")
+  shell.expect_exact(QUESTION)
+  shell.send(TYPED + "\r")
+  shell.expect_exact("done")
+  shown = shell.before.decode()
+  assert shown.count("the secret") == 3 and TYPED not in shown and QUESTION not in shown
+  shell.expect_exact("<ready> ")
+  assert settings(shell) == untouched_settings()
+  shell.close(force=True)
