@@ -49,16 +49,15 @@ public final class TerminalPrompt: Sendable {
   /// Its answer may have unlocked the vault; then this throws
   /// ``KeychainError/otherQuestionEnded``.
   package func unlockingSecret(_ question: String) throws(KeychainError) -> SecretBytes {
-    let answer = try inSession(hidesInput: false) {
-      session throws(TerminalSession.End) -> SecretBytes? in
-      if session.hadToWait { return nil }
-      try session.hideInput(dropsTyped: true)
-      return try session.answer(to: question)
+    do throws(KeychainError) {
+      return try inSession(yielding: true) { session throws(TerminalSession.End) in
+        try session.answer(to: question)
+      }
+    } catch {
+      // The next process may ask or look meanwhile.
+      if error == .otherQuestionEnded { close() }
+      throw error
     }
-    if let answer { return answer }
-    // The next process may ask or look meanwhile.
-    close()
-    throw .otherQuestionEnded
   }
 
   /// Asks for a secret twice, until both answers are equal.
@@ -128,13 +127,13 @@ public final class TerminalPrompt: Sendable {
 
   /// Calls `body` with the terminal, which hides what is typed and catches signals meanwhile.
   private func inSession<Result: ~Copyable>(
-    hidesInput: Bool = true,
+    yielding: Bool = false,
     _ body: (borrowing TerminalQuestions) throws(TerminalSession.End) -> Result
   ) throws(KeychainError) -> Result {
     do throws(TerminalSession.End) {
-      let questions = try TerminalQuestions(opened(), deadline)
+      let questions = try TerminalQuestions(opened(), deadline, yielding: yielding)
       // What was typed before the question was shown is no answer to it.
-      if hidesInput { try questions.hideInput(dropsTyped: true) }
+      try questions.hideInput(dropsTyped: true)
       return try body(questions)
     } catch {
       if case .signal(let number) = error { raise(number) }
@@ -209,23 +208,23 @@ struct TerminalQuestions: ~Copyable {
   private let signals: PromptSignals
   private let deadline: Deadline?
 
-  /// Whether another process asked on the terminal until now.
-  let hadToWait: Bool
+  /// Whether the question is given up if another process asked first, whose answer may be enough.
+  private let yields: Bool
 
-  /// Waits until no other process asks on the terminal.
+  /// Catches signals from now on.
   ///
   /// Throws the reason why there can be no answer.
-  init(_ terminal: TerminalSession, _ deadline: Deadline?) throws(End) {
-    let signals = try PromptSignals()
-    hadToWait = try terminal.takeTurn(deadline) { () throws(End) in _ = try signals.hear() }
-    self.signals = signals
+  init(_ terminal: TerminalSession, _ deadline: Deadline?, yielding yields: Bool) throws(End) {
+    signals = try PromptSignals()
     self.deadline = deadline
     self.terminal = terminal
+    self.yields = yields
   }
 
-  /// Waits until no other process asks on the terminal; only after a stop, one may.
+  /// Waits until no other process asks on the terminal.
   borrowing func takeTurn() throws(End) {
-    _ = try terminal.takeTurn(deadline) { () throws(End) in _ = try signals.hear() }
+    let hadToWait = try terminal.takeTurn(deadline) { () throws(End) in _ = try signals.hear() }
+    if hadToWait, yields { throw .otherAsked }
   }
 
   /// Hides what is typed, and discards what was typed before if `dropsTyped` is set.

@@ -25,6 +25,9 @@ final class TerminalSession: Sendable {
     case severalLines
     case unusable(errno: Int32)
 
+    /// Another process asked, and its answer may be enough.
+    case otherAsked
+
     /// Another process asks on the terminal.
     case busy(TerminalTurn.Failure)
     case secrets(SecretsError)
@@ -280,6 +283,7 @@ extension KeychainError {
       self.init(
         .inputOutput, "the terminal cannot be used: \(Errno(rawValue: code).words)",
         underlying: .system(errno: code))
+    case .otherAsked: self = .otherQuestionEnded
     case .busy(.isOwn): self.init(.unusable(errno: EBUSY))
     case .busy(let failure):
       self.init(
