@@ -73,7 +73,7 @@ struct WriteCommand: RehearsableSubcommand {
 
   func perform(in session: PreferenceSession) throws {
     let domain = try session.domain
-    let new = try newValue()
+    let new = try newValue(session.interface)
     let expected = try expect.map { try Self.read([$0], as: formOfExpected) }
     guard try expected == nil || domain.exists() else {
       throw CommandLineError.unexpected(key, isAbsent: true)
@@ -123,13 +123,14 @@ struct WriteCommand: RehearsableSubcommand {
     }
   }
 
-  private func newValue() throws -> StoredValue {
+  private func newValue(_ interface: UserInterface) throws -> StoredValue {
     let form = written.form ?? .text(.string)
     let words = written.words(value)
     guard words == ["-"], value == ["-"] else { return try Self.read(words, as: form) }
     guard !form.isCollection else {
       throw CommandLineError(ExitCodes.usage, PreferenceUsageText.inputInJSON)
     }
+    interface.sayWaiting(for: "the value")
     let input = try InputFile.read("-", within: deadline)
     if written.raw, form == .text(.data) { return .data(input) }
     if form == .propertyList { return try PropertyListText.value(of: input) }

@@ -101,7 +101,8 @@ struct ChangeLog {
           "",
         ])
     }
-    return TextTable(header: ["REVISION", "TIME", "MACHINE"] + ValueDifference.header, rows: rows)
+    return TextTable(
+      header: ["REVISION", "TIME", "MACHINE"] + ValueDifference.header, rows: rows, nameCount: 5)
   }
 
   var json: JSONValue {

@@ -1,5 +1,6 @@
 package import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 extension PreferencesError: CommandFailure {
   package var exitCode: Int32 { Self.exitCodes[code] ?? ExitCodes.otherFailure }
@@ -87,6 +88,10 @@ extension CommandLineError {
   static let needsConfirmation = Self(
     ExitCodes.usage, "this needs a yes, and there is no terminal to ask",
     hint: "add --yes if you are sure")
+
+  static func otherQuestion(_ failure: TerminalTurn.Failure) -> Self {
+    Self(ExitCodes.tryAgain, "\(failure); nothing was changed", hint: failure.advice)
+  }
 
   static let notConfirmed = Self(ExitCodes.cancelled, "cancelled; nothing was changed")
 

@@ -132,6 +132,7 @@ struct ImportCommand: RehearsableSubcommand {
   func validate() throws { try options.require(file) }
 
   func perform(in session: PreferenceSession) throws {
+    if file == "-" { session.interface.sayWaiting(for: "the preferences") }
     let (values, omitted) = try read()
     let domain = try session.domain
     if let omitted { session.interface.say("left out null: \(omitted)") }

@@ -34,7 +34,7 @@ enum FileFormat {
     return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
   }
 
-  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Returns the bytes of a file.
   ///
@@ -66,12 +66,7 @@ enum FileFormat {
       let values = try PropertyListText.values(of: data)
       return (values.map { ($0, $1) }.sorted { $0.0 < $1.0 }, nil)
     }
-    guard !data.starts(with: Self.byteOrderMark) else {
-      throw PreferencesError(
-        .damaged,
-        "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it without"
-      )
-    }
+    guard !data.starts(with: Self.byteOrderMark) else { throw .markedJSON }
     guard !Self.isJSONInUTF16(data) else {
       throw PreferencesError(.damaged, "it is in UTF-16; JSON is read in UTF-8, so save it as that")
     }
@@ -188,4 +183,12 @@ enum PropertyListText {
     throw PreferencesError(
       .unstorable, "XML lacks a character of the key '\(key)'\(place); use JSON")
   }
+}
+
+extension PreferencesError {
+  /// The reason why JSON that some editors write is refused.
+  static let markedJSON = Self(
+    .damaged,
+    "it begins with a byte order mark, the bytes EF BB BF, which JSON does not have; save it without"
+  )
 }

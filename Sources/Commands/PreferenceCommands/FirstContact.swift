@@ -93,7 +93,8 @@ private struct KeyOutcome {
     if form == .json { return try ValueOutput.write(.array(outcomes.map(\.json))) }
     try ValueOutput.write(
       TextTable(
-        header: ["CHANGE", "KEY", "WHERE", "TYPE", "VALUE"], rows: outcomes.flatMap(\.rows)))
+        header: ["CHANGE", "KEY", "WHERE", "TYPE", "VALUE"], rows: outcomes.flatMap(\.rows),
+        nameCount: 2))
   }
 
   private var rows: [[String]] {

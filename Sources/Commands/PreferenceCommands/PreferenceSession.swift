@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 protocol PreferenceSubcommand: PreferenceCommandPart {
   var options: DomainOptions { get }
@@ -143,6 +144,10 @@ enum Confirmation {
     defer { close(terminal) }
     // In the background, reading would stop the process.
     guard tcgetpgrp(terminal) == getpgrp() else { throw .needsConfirmation }
+    // Otherwise it would read, and show, the answer to another question. Without a lock, it asks.
+    let turn = try? TerminalTurn(on: terminal)
+    do throws(TerminalTurn.Failure) { try turn?.take() } catch { throw .otherQuestion(error) }
+    defer { extendLifetime(turn) }
     tcflush(terminal, TCIFLUSH)
     let text = Array("\(hostName): \(question) [y/N] ".utf8)
     guard write(terminal, text, text.count) == text.count else { throw .needsConfirmation }

@@ -272,7 +272,7 @@ struct SyncMachinesCommand: SyncSubcommand {
       try ValueOutput.write(
         TextTable(
           header: ["SUITE", "MACHINE", "TAG", "CONTACT", "RELEASE", "UNSENT", ""],
-          rows: lines.map(\.fields)))
+          rows: lines.map(\.fields), nameCount: 2))
     }
     try session.interface.fail(with: failures)
   }

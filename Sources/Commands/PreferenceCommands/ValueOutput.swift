@@ -27,7 +27,8 @@ extension ValueOutput {
     _ differences: [ValueDifference], as form: ValueDifference.Form
   ) throws(CommandLineError) {
     if form == .json { return try write(.array(differences.map(\.json))) }
-    try write(TextTable(header: ValueDifference.header, rows: differences.flatMap(\.rows)))
+    try write(
+      TextTable(header: ValueDifference.header, rows: differences.flatMap(\.rows), nameCount: 2))
   }
 
   /// Writes a table: lines for a program, columns for a person.

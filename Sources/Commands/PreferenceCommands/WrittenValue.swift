@@ -53,7 +53,10 @@ extension StoredValue {
   static func json(_ text: String) throws -> StoredValue {
     var form = JSONForm()
     let value = try wellFormed {
-      try form.value(of: try JSONValue(parsing: text), forKey: "the value")
+      guard !text.utf8.starts(with: FileFormat.byteOrderMark) else {
+        throw PreferencesError.markedJSON
+      }
+      return try form.value(of: try JSONValue(parsing: text), forKey: "the value")
     }
     // A list whose elements were dropped in silence would be another one.
     guard let value, form.omitted.isEmpty else { throw CommandLineError.nullValue }

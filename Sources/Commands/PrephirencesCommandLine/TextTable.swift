@@ -5,10 +5,17 @@ package struct TextTable {
   package let header: [String]
   package let rows: [[String]]
 
+  /// How many of the first columns say which thing a row is about.
+  private let nameCount: Int
+
   /// Creates a table; each row has as many words as the header.
-  package init(header: [String], rows: [[String]]) {
+  ///
+  /// - Parameter nameCount: How many of the first columns say which thing a row is about. They are
+  ///   the last to be shortened, and different names never look the same.
+  package init(header: [String], rows: [[String]], nameCount: Int = 1) {
     self.header = header
     self.rows = rows
+    self.nameCount = nameCount
   }
 
   /// One line for each row, fields separated by tabs, without the header.
@@ -41,20 +48,35 @@ extension TextTable {
   /// Returns columns with the header, as wide as their longest words; control characters are
   /// escaped.
   ///
-  /// If the table is too wide, it loses the empty columns first, then the time of day, and then the
-  /// ends of its longest words, which `…` replaces.
+  /// If the table is too wide, it loses the empty columns first, then the time of day, then the ends
+  /// of its longest words, which `…` replaces, and at last the middle of its longest names.
   package func columns(within width: Int?) -> String {
     var table = ([header] + rows).map { $0.map(\.visible) }
-    guard let width else { return Self.laidOut(table, widths: Self.widths(of: table)) }
-    if !Self.fits(table, width) { table = Self.withoutEmptyColumns(table) }
+    guard let width else {
+      return Self.laidOut(table, widths: Self.widths(of: table), nameCount: nameCount)
+    }
+    var nameCount = min(nameCount, header.count)
+    if !Self.fits(table, width) {
+      let kept = Self.columnsInUse(table)
+      table = table.map { row in kept.map { row[$0] } }
+      nameCount = kept.count { $0 < nameCount }
+    }
     if !Self.fits(table, width) { table = Self.withDaysOnly(table) }
-    return Self.laidOut(table, widths: Self.widths(of: table, within: width))
+    var widths = Self.widths(of: table)
+    Self.shrink(&widths, nameCount..<widths.count, to: width)
+    Self.shrink(&widths, 0..<nameCount, to: width)
+    for column in 0..<nameCount {
+      let names = Set(table.dropFirst().map { $0[column] })
+      widths[column] = Self.distinguishing(names, from: widths[column])
+    }
+    return Self.laidOut(table, widths: widths, nameCount: nameCount)
   }
 
-  private static func laidOut(_ table: [[String]], widths: [Int]) -> String {
+  private static func laidOut(_ table: [[String]], widths: [Int], nameCount: Int) -> String {
     table.map { row in
-      let cells = zip(row, widths).map { cell, width in
-        let cut = cell.cut(to: width)
+      let cells = row.indices.map { column in
+        let width = widths[column]
+        let cut = column < nameCount ? row[column].cutInside(to: width) : row[column].cut(to: width)
         return cut + String(repeating: " ", count: max(0, width - cut.columnCount))
       }
       return cells.joined(separator: String(repeating: " ", count: gap)).trimmingTrailingSpaces
@@ -74,22 +96,30 @@ extension TextTable {
     total(widths(of: table)) <= width
   }
 
-  /// Returns the widths within a limit: the widest columns shrink first.
-  private static func widths(of table: [[String]], within width: Int) -> [Int] {
-    var widths = widths(of: table)
-    while total(widths) > width, let widest = widths.max(), widest > leastWidth,
-      let index = widths.lastIndex(of: widest)
+  /// Shrinks some columns, the widest first, until the table fits.
+  private static func shrink(_ widths: inout [Int], _ columns: Range<Int>, to width: Int) {
+    while total(widths) > width, let widest = widths[columns].max(), widest > leastWidth,
+      let index = widths[columns].lastIndex(of: widest)
     {
       widths[index] -= 1
     }
-    return widths
   }
 
-  private static func withoutEmptyColumns(_ table: [[String]]) -> [[String]] {
-    let columns = (table.first ?? []).indices.filter { column in
+  /// Returns the smallest width, from a given one on, in which different names look different.
+  private static func distinguishing(_ names: Set<String>, from width: Int) -> Int {
+    var (width, alike) = (width, names)
+    while true {
+      let groups = Dictionary(grouping: alike) { $0.cutInside(to: width) }
+      alike = Set(groups.values.filter { $0.count > 1 }.joined())
+      if alike.isEmpty { return width }
+      width += 1
+    }
+  }
+
+  private static func columnsInUse(_ table: [[String]]) -> [Int] {
+    (table.first ?? []).indices.filter { column in
       table.dropFirst().contains { !$0[column].isEmpty }
     }
-    return table.map { row in columns.map { row[$0] } }
   }
 
   /// Returns dates without the time in the columns that contain only dates.
@@ -108,21 +138,6 @@ extension TextTable {
 extension String {
   /// Whether this is a date and time as lists show it, such as `2027-01-31T12:00:00Z`.
   fileprivate var isMoment: Bool { wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil }
-}
-
-package enum ShellText {
-  /// Returns a word, in single quotes unless a shell takes it literally.
-  package static func quoted(_ word: String) -> String {
-    guard word.isEmpty || !word.utf8.allSatisfy(isPlain) else { return word }
-    return "'" + word.replacing("'", with: "'\\''") + "'"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: "@%+=:,./-_".utf8.contains(byte)
-    }
-  }
 }
 
 extension String {

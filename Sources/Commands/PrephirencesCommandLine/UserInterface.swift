@@ -96,6 +96,12 @@ package struct UserInterface: Sendable {
     if !isQuiet || isAskedAbout { line(nil, text) }
   }
 
+  /// Says to a person at a terminal what is read from standard input.
+  package func sayWaiting(for content: String) {
+    guard isatty(STDIN_FILENO) == 1 else { return }
+    say("waiting for \(content) on standard input; ^D on a line of its own ends it")
+  }
+
   /// Reports an error.
   package func error(_ text: String) { line(("error:", 31), text) }
 

@@ -40,7 +40,7 @@ extension SecretServiceStore: BuiltInStore {
     let said = update.applied(to: Credential(identity))
     try said.checkStoring(secretCount: secret.count)
     let encoded = try SharedSecret(StoredText.encode(secret))
-    return try change { writer throws(KeychainError) in
+    return try change(createsCollection: true) { writer throws(KeychainError) in
       let existing: FoundItem?
       var hasSeveralOthers = false
       do throws(KeychainError) {
@@ -65,7 +65,7 @@ extension SecretServiceStore: BuiltInStore {
     try credential.checkStoring(secretCount: secret.count)
     let encoded = try SharedSecret(StoredText.encode(secret))
     let identity = credential.identity
-    return try change { writer throws(KeychainError) in
+    return try change(createsCollection: true) { writer throws(KeychainError) in
       let existing =
         try mode == .addOrReplace
         ? writer.finder.ownItem(identity)
@@ -157,12 +157,21 @@ extension SecretServiceStore: BuiltInStore {
   }
 
   /// Makes a change while no other store of the user does, and notifies the observers.
+  ///
+  /// Without the collection, there is nothing to change: only what adds an item creates it.
   private func change<Value>(
+    createsCollection: Bool = false,
     _ body: (borrowing ItemWriter) throws(KeychainError) -> (Value, [CredentialChange])
   ) throws(KeychainError) -> Value {
     let (value, changes) = try run { operation throws(KeychainError) in
       // Done before locking, because a person may be asked.
-      let finder = try ItemFinder.creating(operation)
+      let finder: ItemFinder
+      if createsCollection {
+        finder = try .creating(operation)
+      } else {
+        finder = try ItemFinder(operation)
+        try finder.unlockIfNeeded()
+      }
       let lock = try WriterLock(
         environment: configuration.environment, Deadline(after: configuration.deadline))
       operation.restartDeadline()
@@ -229,8 +238,12 @@ extension SecretServiceStore {
     /// It can, without asking.
     case free
 
-    /// It can after a person has answered; otherwise, operations fail with this error.
+    /// It is locked, and can be used after a person has answered; otherwise, operations fail with
+    /// this error.
     case afterQuestion(KeychainError)
+
+    /// There is no collection. A first credential may make the provider ask for one.
+    case withoutCollection(KeychainError)
 
     /// It cannot: there is none here for this program.
     case none(KeychainError)
@@ -244,6 +257,14 @@ extension SecretServiceStore {
 
   /// Whether the provider could ask a person now.
   package var canPrompt: Bool { configuration.canPrompt }
+
+  /// Whether the provider keeps removed items in a recycle bin, unless its database has none.
+  ///
+  /// KeePassXC does, and says so to no program.
+  package var keepsRemovedItems: Bool {
+    (try? run { operation throws(KeychainError) in operation.connection.ownerIdentity.name })?
+      .hasPrefix("keepassxc") ?? false
+  }
 
   /// Probes the session bus as ``SecretServiceProbe/run(deadline:)`` does, with the store's
   /// environment and deadline.
@@ -268,8 +289,10 @@ extension SecretServiceStore {
     do throws(KeychainError) {
       try ItemFinder(operation).unlockIfNeeded()
       return .free
-    } catch let error where error.code == .locked || error == operation.noCollection {
-      return .afterQuestion(error)
+    } catch {
+      if error.code == .locked { return .afterQuestion(error) }
+      guard error == operation.noCollection else { throw error }
+      return .withoutCollection(error)
     }
   }
 }

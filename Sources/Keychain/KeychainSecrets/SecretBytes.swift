@@ -329,3 +329,43 @@ extension SecretBytes {
     withBytes { mine in other.withBytes { ConstantTime.equal(mine, $0) } }
   }
 }
+
+// What a person does not see in a passphrase, and so may not give the same way again.
+extension SecretBytes {
+  /// Whether a text in UTF-8 begins with the mark that some editors write.
+  package var hasByteOrderMark: Bool {
+    withBytes { bytes in
+      bytes.byteCount >= 3 && bytes.byte(at: 0) == 0xEF && bytes.byte(at: 1) == 0xBB
+        && bytes.byte(at: 2) == 0xBF
+    }
+  }
+
+  /// What is unusual about the bytes of a passphrase, such as "ends with a newline"; `nil` if
+  /// nothing is.
+  package var oddity: String? {
+    let found = [
+      hasByteOrderMark ? "begins with a byte order mark, the bytes EF BB BF" : nil,
+      hasCombiningMark ? "has letters whose accents are characters of their own" : nil,
+      endsWithLineBreak ? "ends with a line break" : nil,
+    ].compactMap(\.self)
+    return found.isEmpty ? nil : found.joined(separator: ", and ")
+  }
+
+  /// Whether there is a combining diacritical mark, U+0300 to U+036F, as in decomposed letters.
+  private var hasCombiningMark: Bool {
+    withBytes { bytes in
+      (1..<max(1, bytes.byteCount)).contains { place in
+        switch (bytes.byte(at: place - 1), bytes.byte(at: place)) {
+        case (0xCC, 0x80...0xBF), (0xCD, 0x80...0xAF): true
+        default: false
+        }
+      }
+    }
+  }
+
+  private var endsWithLineBreak: Bool {
+    withBytes { bytes in
+      bytes.byteCount > 0 && [0x0A, 0x0D].contains(bytes.byte(at: bytes.byteCount - 1))
+    }
+  }
+}

@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +18,7 @@
 static struct {
   int descriptor;
   int output;
+  int turn;
   struct termios usual;
   struct termios hidden;
   struct sigaction actions[NSIG];
@@ -22,6 +26,7 @@ static struct {
 } terminal;
 
 static atomic_bool is_begun;
+static atomic_bool has_turn;
 static atomic_bool is_hidden;
 static atomic_bool has_screen;
 static atomic_bool is_catching;
@@ -53,14 +58,83 @@ static void drop_input(void) { tcflush(terminal.descriptor, TCIFLUSH); }
 // The terminal of a process in the background is somebody else's.
 static bool is_in_foreground(void) { return tcgetpgrp(terminal.descriptor) == getpgrp(); }
 
+// Not by all bytes: some are padding.
+static bool are_equal(const struct termios *one, const struct termios *other) {
+  return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag &&
+         one->c_cflag == other->c_cflag && one->c_lflag == other->c_lflag &&
+         memcmp(one->c_cc, other->c_cc, sizeof one->c_cc) == 0;
+}
+
+static bool is_still_hidden(void) {
+  struct termios found;
+  return is_hidden && tcgetattr(terminal.descriptor, &found) == 0 && are_equal(&found, &terminal.hidden);
+}
+
+// With all signals blocked: so the terminal can be changed from the background, too.
 static void put_back(void) {
-  if (!is_in_foreground()) return;
+  // Without the turn, it is another process that has changed the terminal.
+  if (!has_turn) return;
+  // The shell may be faster than a process that a stopped or ended one has started. It did not change the
+  // terminal if that is as this process has left it, and no other process may ask.
+  bool is_ours = is_in_foreground() || (terminal.turn >= 0 && is_still_hidden());
+  if (!is_ours) return;
   if (has_screen) write_sequence(screen_closing, sizeof screen_closing - 1);
   if (is_hidden) {
     apply(&terminal.usual);
     // The shell would run what is left of a secret.
     drop_input();
   }
+}
+
+// MARK: - The turn
+
+static void hide_from(const struct termios *usual, struct termios *hidden) {
+  *hidden = *usual;
+  hidden->c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | IEXTEN);
+  hidden->c_cc[VMIN] = 1;
+  hidden->c_cc[VTIME] = 0;
+}
+
+// Finds the settings to go back to: as they are, unless a killed process has left the terminal hidden. The file
+// of the turn says from which settings.
+static int find_usual(void) {
+  struct termios found, left, hidden;
+  if (tcgetattr(terminal.descriptor, &found) != 0) return errno;
+  if (terminal.turn >= 0 && pread(terminal.turn, &left, sizeof left, 0) == sizeof left) {
+    hide_from(&left, &hidden);
+    // Even if nothing is asked now.
+    if (are_equal(&found, &hidden) && is_in_foreground() && apply(&left) == 0) found = left;
+  }
+  terminal.usual = found;
+  hide_from(&found, &terminal.hidden);
+  return 0;
+}
+
+// Returns 0, EAGAIN if another process has the turn, or another errno.
+static int take_turn(void) {
+  if (has_turn) return 0;
+  if (terminal.turn >= 0 && flock(terminal.turn, LOCK_EX | LOCK_NB) != 0) return errno;
+  int error = find_usual();
+  if (error == 0) has_turn = true;
+  return error;
+}
+
+// So that a process that is killed now is known to have hidden the input.
+static void note_usual(void) {
+  if (terminal.turn < 0) return;
+  ssize_t written = pwrite(terminal.turn, &terminal.usual, sizeof terminal.usual, 0);
+  // A full disk must not keep the question from being asked.
+  (void)written;
+}
+
+static void give_turn_back(void) {
+  if (!has_turn) return;
+  has_turn = false;
+  if (terminal.turn < 0) return;
+  // If it could not be put back, the next process does it.
+  int result = is_still_hidden() ? 0 : ftruncate(terminal.turn, 0);
+  (void)result;
+  flock(terminal.turn, LOCK_UN);
 }
 
 // Whether a question hears the signal.
@@ -82,7 +156,9 @@ static void await_notes(void) {
 }
 
 static void take_again(void) {
-  if (is_hidden && is_in_foreground()) {
+  // If another process has the turn, the question waits for it.
+  if (is_hidden && is_in_foreground() && take_turn() == 0) {
+    note_usual();
     apply(&terminal.hidden);
     drop_input();
   }
@@ -128,7 +204,11 @@ static void handle(int number) {
   bool ends_question = number == SIGINT || has_handler(&terminal.actions[number]);
   bool is_noted = ends_question && !is_job_control(number) && note(number);
   if (!is_noted) {
-    if (number != SIGCONT) put_back();
+    if (number != SIGCONT) {
+      put_back();
+      // A process that is stopped must not keep others from asking.
+      give_turn_back();
+    }
     pass_on(number);
     take_again();
   }
@@ -181,25 +261,20 @@ static void unblock_signals(sigset_t old) { pthread_sigmask(SIG_SETMASK, &old, N
 
 // MARK: - For whoever asks
 
-static void hide_from(const struct termios *usual, struct termios *hidden) {
-  *hidden = *usual;
-  hidden->c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | IEXTEN);
-  hidden->c_cc[VMIN] = 1;
-  hidden->c_cc[VTIME] = 0;
+uint64_t cterminal_device(int32_t descriptor) {
+  unsigned int device = 0;
+  return ioctl(descriptor, TIOCGDEV, &device) == 0 ? device : 0;
 }
 
-int32_t cterminal_begin(int32_t descriptor, int32_t output) {
+int32_t cterminal_begin(int32_t descriptor, int32_t output, int32_t turn) {
   static atomic_flag is_registered = ATOMIC_FLAG_INIT;
-  struct termios usual;
-  if (tcgetattr(descriptor, &usual) != 0) return errno;
   if (atomic_exchange(&is_begun, true)) return EBUSY;
   // A host may end the process while a question waits.
   if (!atomic_flag_test_and_set(&is_registered)) atexit(cterminal_end);
   sigset_t old = block_signals();
   terminal.descriptor = descriptor;
   terminal.output = output;
-  terminal.usual = usual;
-  hide_from(&usual, &terminal.hidden);
+  terminal.turn = turn;
   catch_signals();
   unblock_signals(old);
   return 0;
@@ -209,19 +284,32 @@ void cterminal_end(void) {
   if (!is_begun) return;
   sigset_t old = block_signals();
   put_back();
+  give_turn_back();
   is_hidden = has_screen = false;
   release_signals();
   is_begun = false;
   unblock_signals(old);
 }
 
+int32_t cterminal_take_turn(void) {
+  // A signal that stops the process gives the turn back.
+  sigset_t old = block_signals();
+  int error = take_turn();
+  unblock_signals(old);
+  return error;
+}
+
 int32_t cterminal_show_input(bool shows, bool drops) {
+  if (!has_turn) return EAGAIN;
   bool changes = is_hidden == shows;
+  if (!shows) note_usual();
   // First, so that a signal from here on puts the terminal back.
   if (!shows) is_hidden = true;
   int error = apply(shows ? &terminal.usual : &terminal.hidden);
   if (error != 0) return error;
   is_hidden = !shows;
+  // The process was stopped meanwhile, and another one asks now.
+  if (!has_turn) return EAGAIN;
   if (changes || drops) drop_input();
   return 0;
 }

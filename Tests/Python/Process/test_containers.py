@@ -127,7 +127,7 @@ def test_trust_goes_no_further_than_the_folder(container, owner):
   refused = container.run("set", "alice", input=b"x", code=79, **trusting)
   assert str(place) in refused.error
   # The hint keeps what is trusted already.
-  assert f"KEYCHAIN_TRUSTED_FOLDERS='{container.volume}:{place}'" in hinted(refused)
+  assert f"KEYCHAIN_TRUSTED_FOLDERS={container.volume}:{place}" in hinted(refused)
   relative = {"environment": {"KEYCHAIN_TRUSTED_FOLDERS": "volume::nowhere:/nowhere"}}
   assert str(container.volume) in container.run("get", "alice", code=79, **relative).error
 

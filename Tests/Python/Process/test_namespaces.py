@@ -80,7 +80,7 @@ def test_folder_of_possible_other_user_is_refused(stranger, through):
   path = str(mine / "vault.db")
   refused = as_stranger(stranger, "set", "alice", "--vault", path, input=b"x", through=through, code=79)
   assert f"the folder {other} belongs to a user outside of this user namespace" in refused.error
-  assert f"KEYCHAIN_TRUSTED_FOLDERS='{other}'" in hinted(refused)
+  assert f"KEYCHAIN_TRUSTED_FOLDERS={other}" in hinted(refused)
   assert not (mine / "vault.db").exists()
   trusting = {"environment": {"KEYCHAIN_TRUSTED_FOLDERS": str(other)}}
   as_stranger(stranger, "set", "alice", "--vault", path, input=b"x", through=through, **trusting)

@@ -121,3 +121,52 @@ def test_a_person_who_cancels_changes_nothing(locked, answers):
   code, rest = ended(terminal)
   assert code == 130 and "cancelled; nothing was changed" in rest
   assert locked.vault.read_bytes() == vault
+
+
+ODD = {
+  b"\xef\xbb\xbfcorrect horse battery": "begins with a byte order mark",
+  b"correct horse battery\n\n": "ends with a line break",
+  "correct horse batte\u0301ry".encode(): "accents are characters of their own",
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_is_not_seen_in_a_passphrase_is_said(home, odd):
+  # One newline at the end of a file is none of the passphrase.
+  made = home.run("init", "--new-passphrase-file", home.file("odd", odd))
+  assert ODD[odd] in made.error
+  home.run("unlock", "--passphrase-file", "odd")
+  home.run("lock", "--all")
+  other = home.copy_vault("other.db")
+  home.run("unlock", *home.passphrase(), code=78)
+  change(home, b"another passphrase", "--passphrase-file", "odd")
+  refused = home.run("unlock", "--passphrase-file", "odd", code=78)
+  assert ODD[odd] in hinted(refused) and "horse" not in refused.error
+  home.run("lock", "--all", "--vault", str(other))
+
+
+def test_line_break_of_a_variable_is_said(home):
+  home.init()
+  variable = {"KEYCHAIN_PASSPHRASE": PASSPHRASE.decode() + "\n"}
+  refused = home.run("unlock", environment=variable, code=78)
+  assert "ends with a line break, which counts" in hinted(refused)
+
+
+def test_short_passphrases_are_said(home):
+  short = ("--new-passphrase-file", home.file("short", b"a"))
+  assert "is short" in home.run("init", *short).error
+  assert "is short" in home.run("change-passphrase", *short, "--passphrase-file", "short").error
+  added = home.run("slots", "add", "--passphrase", *short, "--passphrase-file", "short")
+  assert "is short" in added.error
+  # Not when it is used.
+  assert "is short" not in home.run("unlock", "--passphrase-file", "short").error
+  home.run("lock", "--all")
+
+
+def test_what_is_not_seen_in_the_passphrase_of_an_export_is_said(home):
+  home.set("alice", b"x")
+  odd = ("--export-passphrase-file", home.file("odd", b"correct horse battery\r\n\n"))
+  plain = ("--export-passphrase-file", home.file("plain", b"correct horse battery"))
+  assert "ends with a line break" in home.run("export", "e.pk", *odd).error
+  assert "line break" not in home.run("export", "p.pk", *plain).error
+  assert "ends with a line break" in hinted(home.run("import", "p.pk", *odd, code=78))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import struct
+import subprocess
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_a_device_key_open_to_others(home, mode):
   key = home.state / "device.key"
   key.chmod(mode)
   refused = home.run("get", "alice", code=79)
-  assert f"chmod 600 '{key}'" in hinted(refused)
+  assert f"chmod 600 {key}" in hinted(refused)
 
 
 @pytest.mark.parametrize("option", ["--passphrase-file", "--key-file"])
@@ -40,14 +41,14 @@ def test_a_device_key_open_to_others(home, mode):
 def test_secret_files_open_to_others(locked, option, mode):
   path = locked.file("secret", PASSPHRASE * 2, mode=mode)
   refused = locked.run("get", "whenUnlocked", option, path, code=79)
-  assert path in refused.error and f"chmod 600 '{path}'" in hinted(refused)
+  assert path in refused.error and f"chmod 600 {path}" in hinted(refused)
 
 
 @pytest.mark.parametrize("variable", ["KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE"])
 def test_secret_files_of_the_environment_open_to_others(locked, variable):
   path = locked.file("secret", PASSPHRASE * 2, mode=0o644)
   refused = locked.run("get", "whenUnlocked", environment={variable: path}, code=79)
-  assert f"chmod 600 '{path}'" in hinted(refused)
+  assert f"chmod 600 {path}" in hinted(refused)
 
 
 def test_a_file_that_its_own_mode_closes_is_named(home, superuser):
@@ -198,5 +199,19 @@ def test_a_vault_that_nobody_may_write(home):
   home.vault.chmod(0o400)
   through = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
   refused = home.set("bob", b"y", through=through, code=79)
-  assert "permissions let nobody write it" in refused.error and f"chmod 600 '{home.vault}'" in hinted(refused)
+  assert "permissions let nobody write it" in refused.error and f"chmod 600 {home.vault}" in hinted(refused)
   assert home.get("alice", through=through) == b"x"
+
+
+@pytest.mark.parametrize("name", ["quo'te", "two\nlines `x` 'and' \\ more"])
+def test_commands_in_hints_can_be_typed(home, name):
+  folder = home.folder / name
+  folder.mkdir(mode=0o700)
+  vault = str(folder / "below" / "v.db")
+  home.set("alice", b"x", "--vault", vault)
+  home.folder.chmod(0o711)
+  folder.chmod(0o777)
+  refused = home.run("get", "alice", "--vault", vault, code=79)
+  command = hinted(refused).partition("chmod go-w ")[2].partition("; or, if")[0]
+  subprocess.run(["bash", "-c", "chmod go-w " + command], check=True)
+  assert home.get("alice", "--vault", vault) == b"x"

@@ -68,6 +68,12 @@ def test_a_shared_vault_is_made(team):
   assert members(team) == [(1, "alice", "administers"), (2, None, "administers")]
   status = team.run("status", "--json").json
   assert (status["kind"], status["epoch"]) == ("shared", 1)
+  # Also while it is locked, when only its slots show it.
+  team.home.run("lock", "--all")
+  assert "kind" not in team.home.run("status", "--json").json
+  shown = team.home.run("status").out.decode()
+  assert "shared: every change is signed by who made it, by its slots" in shown
+  assert "everything" not in team.home.run("slots", "list").out.decode()
   assert not (team.home.state / "device.key").exists()
   put(team.home, "api", b"secret")
   assert get(team.home, "api") == b"secret"

@@ -536,3 +536,15 @@ def test_several_pasted_lines_are_recognised(home):
   code, text = ended(terminal)
   assert code == 64 and "several lines were pasted" in text and "< FILE" in text
   assert "AAAA" not in text and not home.vault.exists()
+
+
+@pytest.mark.parametrize("words, content", [
+  (["keychain", "inject", "-"], "the template"),
+  (["write", "k", "-", "--domain", "d"], "the value"),
+  (["import", "-", "--domain", "d"], "the preferences")])
+def test_reading_from_a_terminal_says_so(home, words, content):
+  terminal = pexpect.spawn(
+    home.program, words, cwd=home.folder, env=home.environment | {"TERM": "xterm"}, timeout=LIMIT)
+  terminal.expect("waiting for [^\\r]*" + content)
+  terminal.sendeof()
+  ended(terminal)

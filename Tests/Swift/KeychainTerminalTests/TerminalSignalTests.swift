@@ -61,7 +61,7 @@ struct TerminalSignalTests {
       signal(SIGTERM) { _ in passedOn.add(1, ordering: .sequentiallyConsistent) }
       terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     }
-    try #require(cterminal_begin(terminal, terminal) == 0)
+    try #require(cterminal_begin(terminal, terminal, -1) == 0)
   }
 
   private nonisolated(unsafe) static var terminal: CInt = -1

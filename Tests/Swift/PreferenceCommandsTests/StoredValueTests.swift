@@ -13,6 +13,13 @@ struct StoredValueTests {
     #expect(StoredValue(value.object)?.fingerprint == value.fingerprint)
   }
 
+  @Test("JSON with a byte order mark is refused, as in files")
+  func markedJSON() throws {
+    let error = #expect(throws: CommandLineError.self) { try StoredValue.json("\u{FEFF}[1]") }
+    #expect(error?.message.contains("byte order mark") == true)
+    #expect(try StoredValue.json("[1]").kind == .array)
+  }
+
   @Test("Number objects keep their type")
   func numberObjects() {
     let numbers: [(NSNumber, ValueKind)] = [

@@ -148,6 +148,31 @@ struct TerminalWidthTests {
     }
   }
 
+  @Test(arguments: [80, 40])
+  func differentNamesLookDifferent(width: Int) {
+    let names = (1...2).map { "deploy-production-server-\($0)" }
+    let table = TextTable(
+      header: ["SERVICE", "ACCOUNT", "ACCESSIBILITY", "MODIFIED"],
+      rows: names.map {
+        [
+          "registry.example.com", $0, "afterFirstUnlockThisDeviceOnly", "2026-11-21T14:21:01Z",
+        ]
+      }, nameCount: 2)
+    let lines = table.columns(within: width).split(separator: "\n").dropFirst()
+    #expect(Set(lines).count == 2)
+    #expect(lines.allSatisfy { $0.count <= width })
+    // The names come before what else is known.
+    if width == 80 {
+      #expect(zip(lines, names).allSatisfy { $0.contains("registry.example.com  \($1)  afterFi") })
+    }
+  }
+
+  @Test func namesThatDifferInsideAreLengthened() {
+    let names = (1...2).map { "a-long-name-\($0)-that-has-a-long-end" }
+    let shown = TextTable(header: ["NAME"], rows: names.map { [$0] }).columns(within: 12)
+    #expect(Set(shown.split(separator: "\n")).count == 3)
+  }
+
   @Test func pairsAreWrappedBelowTheirValues() {
     #expect(
       FactLines.text([("a", "one two three"), ("long", "x")], within: 16)

@@ -1,4 +1,5 @@
 import Foundation
+import PrephirencesSystem
 import Testing
 
 @testable import PrephirencesCommandLine
@@ -125,7 +126,9 @@ struct NamePatternTests {
 struct ShellTextTests {
   @Test(arguments: [
     ("plain-1.2@x", "plain-1.2@x"), ("", "''"), ("two words", "'two words'"),
-    ("it's", "'it'\\''s'"), ("$(x)", "'$(x)'"), ("~", "'~'"), ("é", "'é'"),
+    ("it's", "'it'\\''s'"), ("it's\nhere \\", "$'it\\'s\\012here\\040\\\\'"),
+    ("`x`", "$'\\140x\\140'"),
+    ("a\u{202E}", "$'a\\342\\200\\256'"), ("$(x)", "'$(x)'"), ("~", "'~'"), ("é", "'é'"),
   ])
   func wordsAreQuotedForShells(_ word: String, _ quoted: String) {
     #expect(ShellText.quoted(word) == quoted)

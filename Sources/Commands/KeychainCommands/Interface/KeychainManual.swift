@@ -23,7 +23,7 @@ enum KeychainManual {
     ),
     (
       "KEYCHAIN_PASSPHRASE",
-      "the passphrase itself; other programs can see it, so prefer a file"
+      "the passphrase itself, each byte of it; other programs can see it, so prefer a file"
     ),
     (
       "CREDENTIALS_DIRECTORY",

@@ -206,7 +206,7 @@ extension KeychainError {
     Self(
       .insecurePermissions, "'\(path)' can be read or changed by other users",
       recovery:
-        "make it yours alone: chmod 600 '\(path)'; if others may read it, as in a container: "
+        "make it yours alone: chmod 600 \(ShellText.quoted(path)); if others may read it, as in a container: "
         + "\(.allowReaders(.group)) or \(.allowReaders(.others))")
   }
 

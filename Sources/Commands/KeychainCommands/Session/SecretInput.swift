@@ -34,7 +34,7 @@ struct SecretInput {
 
   func hint(about secret: borrowing SecretBytes) -> String? {
     if secret.count == 0 { return SecretInput.emptySecret }
-    if secret.withBytes({ $0.hasByteOrderMark }) { return SecretInput.byteOrderMark }
+    if secret.hasByteOrderMark { return SecretInput.byteOrderMark }
     // A text of several lines, as a key of SSH, needs the newline at its end.
     let mayBeTrimmed = insecureValue == nil && !trimsNewline && secret.isOneLine
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
@@ -76,12 +76,5 @@ extension SecretBytes {
     withBytes { bytes in
       (0..<max(0, bytes.byteCount - 1)).allSatisfy { bytes.byte(at: $0) != UInt8(ascii: "\n") }
     }
-  }
-}
-
-extension RawSpan {
-  /// Whether a text in UTF-8 begins with the mark that some editors write.
-  fileprivate var hasByteOrderMark: Bool {
-    byteCount >= 3 && byte(at: 0) == 0xEF && byte(at: 1) == 0xBB && byte(at: 2) == 0xBF
   }
 }

@@ -57,7 +57,7 @@ struct Session {
     }
     if let prompt {
       configuration.vault.interaction = .allowed { request throws(KeychainError) in
-        try prompt.secret(request.question(from: interface.hostName))
+        try prompt.unlockingSecret(request.question(from: interface.hostName))
       }
     }
     self.context = context

@@ -122,7 +122,7 @@ extension KeychainError {
   fileprivate static func environmentFileOfOthers(_ path: String) -> Self {
     Self(
       .insecurePermissions, "'\(path)' can be changed by other users, or belongs to one",
-      recovery: "make it yours alone: chmod go-w '\(path)'")
+      recovery: "make it yours alone: chmod go-w \(ShellText.quoted(path))")
   }
 }
 

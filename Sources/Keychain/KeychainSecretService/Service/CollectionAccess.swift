@@ -146,7 +146,9 @@ extension ServiceOperation {
     restartDeadline()
     switch outcome {
     case .completed(let isDismissed):
-      guard !isDismissed else { throw hasPrompter ? .dismissed : denied }
+      guard isDismissed else { return }
+      guard configuration.canPrompt else { throw denied }
+      throw reasonOfMissingDialog.map(denied.withoutDialog) ?? .dismissed
     case .failed(let error):
       note(error)
       throw KeychainError(error)
@@ -162,19 +164,21 @@ extension ServiceOperation {
   /// Whether others wait for the end of this operation.
   private var forbidsDialogs: Bool { question?.forbidsDialogs ?? false }
 
-  /// Whether a person can have seen the question.
+  /// Why no person can have seen the question; `nil` if one can.
   ///
-  /// gnome-keyring uses another program to show its questions, and reports them as dismissed if
-  /// there is none.
-  private var hasPrompter: Bool {
-    guard configuration.canPrompt else { return false }
-    guard connection.ownerIdentity.name?.hasPrefix("gnome-keyring") ?? false else { return true }
+  /// gnome-keyring has another program show its questions, and reports them as dismissed if that
+  /// program does not start, as without a display. The bus says so.
+  private var reasonOfMissingDialog: String? {
+    guard connection.ownerIdentity.name?.hasPrefix("gnome-keyring") ?? false else { return nil }
     let name = "org.gnome.keyring.SystemPrompter"
-    let bus = connection.bus
-    let answers = results(of: [
-      bus.busCall("ListNames", [], reply: .values("as")), bus.activatableNames,
-    ])
-    return answers.contains { (try? $0.get())?.elements.first?.texts.contains(name) ?? false }
+    do throws(BusError) {
+      try connection.bus.activate(name, deadline)
+      return nil
+    } catch {
+      guard case .remote(let answer) = error else { return nil }
+      let reason = answer.split(separator: ".").suffix(2).joined(separator: ".")
+      return "\(name) does not start (\(reason))"
+    }
   }
 
   /// Ends a prompt.
@@ -226,4 +230,12 @@ extension ServiceOperation {
 extension KeychainError {
   static let dismissed = KeychainError(
     .cancelled, "the question of the desktop keyring was dismissed; nothing was changed")
+
+  /// Returns this error of a question that nobody saw.
+  fileprivate func withoutDialog(_ reason: String) -> Self {
+    Self(
+      code, "\(message), and its dialog cannot open: \(reason)",
+      recovery: "look whether the desktop's display works (DISPLAY, WAYLAND_DISPLAY); "
+        + "\(.useVault) or KEYCHAIN_STORE=vault uses the vault without it")
+  }
 }

@@ -278,7 +278,7 @@ extension AutomaticStore {
     quiet.interaction = .denied
     let keyring = SecretServiceStore(configuration: quiet)
     switch keyring.access() {
-    case .none, .afterQuestion: return
+    case .none, .afterQuestion, .withoutCollection: return
     case .unknown(let failure): throw failure
     case .free:
       var query = service?.query ?? CredentialQuery()

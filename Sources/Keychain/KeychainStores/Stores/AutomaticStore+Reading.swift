@@ -128,7 +128,10 @@ extension AutomaticStore {
   /// Returns the stores that a search looks in.
   package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
     if let explicit = try chooser.explicit() { return [explicit.place] }
-    if let service = ServiceName(query) { return [try chooser.decision(for: service).place] }
+    if let service = ServiceName(query) {
+      if let settled = try chooser.settled(service) { return [settled.place] }
+      return [try chooser.automaticDecision().place]
+    }
     return Set(try placesInUse().places)
   }
 

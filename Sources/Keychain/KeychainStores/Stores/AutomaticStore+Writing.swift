@@ -109,11 +109,31 @@ extension AutomaticStore {
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?, includingOtherPrograms: Bool
   ) throws(KeychainError) -> Bool {
-    try changing(ServiceName(identity)) { _, store throws(KeychainError) in
-      try store.remove(
+    var place = StorePlace.vault
+    let isRemoved = try changing(ServiceName(identity)) { decision, store throws(KeychainError) in
+      place = decision.place
+      return try store.remove(
         identity, expectedVersion: expectedVersion, includingOtherPrograms: includingOtherPrograms)
     }
+    if isRemoved, let notice = configuration.notice, keepsRemovedItems(at: place) {
+      notice(.removedItemKept)
+    }
+    return isRemoved
   }
+
+  /// Whether the program behind a store may keep what is removed from it.
+  package func keepsRemovedItems(at place: StorePlace) -> Bool {
+    guard case .secretService(let collection) = place else { return false }
+    return keyring(collection).keepsRemovedItems
+  }
+}
+
+extension Notice {
+  /// The program behind the desktop keyring may keep what was removed.
+  package static let removedItemKept = Notice(
+    kind: .removedItemKept,
+    message: "KeePassXC keeps what was removed, with its secret, if its recycle bin is on",
+    recovery: "empty the recycle bin there")
 }
 
 /// A credential that may be the first of its service.
@@ -185,7 +205,8 @@ extension AutomaticStore {
     return try question.answering { () throws(KeychainError) in
       let lock = try choiceLock.shared(within: configuration.vault.deadline)
       defer { extendLifetime(lock) }
-      var decision = try chooser.decision(for: service, postponing: question)
+      var decision = try chooser.decision(
+        for: service, adding: first != nil, postponing: question)
       decided = decision
       if decision.reason != .record {
         decision = try settle(

@@ -47,19 +47,27 @@ final class StoreChooser: Sendable {
   /// Returns the store that a service has now, or would get with a first credential.
   func decision(for service: ServiceName) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
-    return try automaticDecision()
+    return try ofFirstCredential(automaticDecision())
+  }
+
+  /// Returns the decision for a service's first credential, for which the desktop keyring may ask to
+  /// create the collection that it lacks.
+  ///
+  /// Whoever only reads or removes finds nothing in such a keyring, and is not asked.
+  private func ofFirstCredential(_ decision: StoreDecision) -> StoreDecision {
+    decision.lacksCollection && keyring.canPrompt ? usingKeyring : decision
   }
 
   /// Returns the same without waiting for a provider of the desktop keyring, which is postponed.
   func decision(
-    for service: ServiceName, postponing question: PostponedQuestion
+    for service: ServiceName, adding: Bool, postponing question: PostponedQuestion
   ) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
     let known = automatic.withLock { automatic in
       automatic = automatic ?? decisionWithoutKeyring
       return automatic
     }
-    if let known { return known }
+    if let known { return adding ? ofFirstCredential(known) : known }
     throw question.postpone { [self] () throws(KeychainError) in _ = try automaticDecision() }
   }
 
@@ -137,6 +145,9 @@ final class StoreChooser: Sendable {
     case .afterQuestion(let failure):
       return keyring.canPrompt
         ? usingKeyring : StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
+    case .withoutCollection(let failure):
+      return StoreDecision(
+        place: .vault, reason: .keyringUnavailable(failure), lacksCollection: true)
     case .none(let failure):
       return StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
     case .unknown(let failure): throw failure
@@ -211,6 +222,9 @@ public struct StoreDecision: Hashable, Sendable {
 
   /// Why they are kept there.
   public let reason: Reason
+
+  /// Whether the vault was chosen because the keyring has no collection.
+  var lacksCollection = false
 
   /// The reasons for a store, in order of precedence.
   public enum Reason: Hashable, Sendable {

@@ -44,6 +44,22 @@ public final class TerminalPrompt: Sendable {
     try inSession { session throws(TerminalSession.End) in try session.answer(to: question) }
   }
 
+  /// Asks for what unlocks a vault, unless another process has just asked on this terminal.
+  ///
+  /// Its answer may have unlocked the vault; then this throws
+  /// ``KeychainError/otherQuestionEnded``.
+  package func unlockingSecret(_ question: String) throws(KeychainError) -> SecretBytes {
+    do throws(KeychainError) {
+      return try inSession(yielding: true) { session throws(TerminalSession.End) in
+        try session.answer(to: question)
+      }
+    } catch {
+      // The next process may ask or look meanwhile.
+      if error == .otherQuestionEnded { close() }
+      throw error
+    }
+  }
+
   /// Asks for a secret twice, until both answers are equal.
   package func secretTwice(
     _ question: String, again: String, mismatch: String
@@ -76,6 +92,8 @@ public final class TerminalPrompt: Sendable {
       defer { session.terminal.closeScreen() }
       var (isOnScreen, attempts) = (false, 0)
       while attempts < Self.attempts {
+        // While this process was stopped, another one may have begun to ask.
+        try session.takeTurn()
         if !isOnScreen { Self.show(secret, below: heading, on: session.terminal) }
         let answer = try session.answerUnlessStopped(
           to: question, isShown: true, by: Deadline(after: Self.writingTimeout))
@@ -109,10 +127,14 @@ public final class TerminalPrompt: Sendable {
 
   /// Calls `body` with the terminal, which hides what is typed and catches signals meanwhile.
   private func inSession<Result: ~Copyable>(
+    yielding: Bool = false,
     _ body: (borrowing TerminalQuestions) throws(TerminalSession.End) -> Result
   ) throws(KeychainError) -> Result {
     do throws(TerminalSession.End) {
-      return try body(try TerminalQuestions(opened(), deadline))
+      let questions = try TerminalQuestions(opened(), deadline, yielding: yielding)
+      // What was typed before the question was shown is no answer to it.
+      try questions.hideInput(dropsTyped: true)
+      return try body(questions)
     } catch {
       if case .signal(let number) = error { raise(number) }
       throw KeychainError(error)
@@ -139,7 +161,8 @@ public final class TerminalPrompt: Sendable {
   ///
   /// Question and answer go through `/dev/tty`, even if standard input and output are redirected.
   /// What is typed is not shown, and never becomes a `String`. Questions are asked one at a time,
-  /// and wait two minutes for an answer; the thread is blocked meanwhile. The terminal is restored
+  /// also those of other processes of the user on this terminal, and wait two minutes for an
+  /// answer; the thread is blocked meanwhile. The terminal is restored
   /// after the answer, and also when a signal ends or stops the program. An empty answer is not an
   /// error.
   ///
@@ -185,14 +208,32 @@ struct TerminalQuestions: ~Copyable {
   private let signals: PromptSignals
   private let deadline: Deadline?
 
-  /// Hides what is typed, and discards what was typed before the question was shown.
+  /// Whether the question is given up if another process asked first, whose answer may be enough.
+  private let yields: Bool
+
+  /// Catches signals from now on.
   ///
   /// Throws the reason why there can be no answer.
-  init(_ terminal: TerminalSession, _ deadline: Deadline?) throws(End) {
-    try terminal.hideInput(dropsTyped: true)
+  init(_ terminal: TerminalSession, _ deadline: Deadline?, yielding yields: Bool) throws(End) {
     signals = try PromptSignals()
     self.deadline = deadline
     self.terminal = terminal
+    self.yields = yields
+  }
+
+  /// Waits until no other process asks on the terminal.
+  borrowing func takeTurn() throws(End) {
+    let hadToWait = try terminal.takeTurn(deadline) { () throws(End) in _ = try signals.hear() }
+    if hadToWait, yields { throw .otherAsked }
+  }
+
+  /// Hides what is typed, and discards what was typed before if `dropsTyped` is set.
+  borrowing func hideInput(dropsTyped: Bool = false) throws(End) {
+    try showInput(false, dropsTyped: dropsTyped)
+  }
+
+  private borrowing func showInput(_ shows: Bool, dropsTyped: Bool = false) throws(End) {
+    repeat { try takeTurn() } while try !terminal.showInput(shows, dropsTyped: dropsTyped)
   }
 
   /// Asks and reads a line; asks again after the process was stopped.
@@ -209,7 +250,7 @@ struct TerminalQuestions: ~Copyable {
         guard case .notTaken(let key) = error else { throw error }
         // The rest of the sequence that an arrow sends.
         usleep(20_000)
-        try terminal.hideInput(dropsTyped: true)
+        try hideInput(dropsTyped: true)
         terminal.write(TerminalText.notTaken(key) + "\n")
       }
     }
@@ -220,8 +261,8 @@ struct TerminalQuestions: ~Copyable {
     to question: String, isShown: Bool, by deadline: Deadline
   ) throws(End) -> SecretBytes? {
     // In the background, the process is stopped here until it is in the foreground.
-    if isShown { try terminal.showInput() } else { try terminal.hideInput() }
-    defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
+    try showInput(isShown)
+    defer { if isShown { _ = try? terminal.showInput(false) } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
     return try line(by: deadline, editsLine: !isShown)
   }
@@ -319,7 +360,8 @@ extension Interaction {
   ///
   /// Question and answer go through `/dev/tty`, even if standard input and output are redirected.
   /// What is typed is not shown, and never becomes a `String`. Questions are asked one at a time,
-  /// and wait two minutes for an answer. The terminal is restored after the answer, and also when a
+  /// also those of other processes of the user on this terminal, and wait two minutes for an
+  /// answer. If the answer to another process has unlocked the vault, nobody is asked. The terminal is restored after the answer, and also when a
   /// signal ends or stops the program.
   ///
   /// Without a terminal, in the background, and if `KEYCHAIN_NO_PROMPT` is set to any value, nobody
@@ -333,7 +375,7 @@ extension Interaction {
         let prompt = TerminalPrompt()
         // The program may use its terminal for something else afterwards.
         defer { prompt.close() }
-        return try prompt.secret(request.question(from: ProgramName.current))
+        return try prompt.unlockingSecret(request.question(from: ProgramName.current))
       }
     }
   }

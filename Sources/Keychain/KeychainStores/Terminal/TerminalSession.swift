@@ -24,14 +24,32 @@ final class TerminalSession: Sendable {
     /// Several lines were pasted where one answer belongs.
     case severalLines
     case unusable(errno: Int32)
+
+    /// Another process asked, and its answer may be enough.
+    case otherAsked
+
+    /// Another process asks on the terminal.
+    case busy(TerminalTurn.Failure)
     case secrets(SecretsError)
   }
 
   private let terminal: Terminal
 
+  /// `nil` if there can be no lock.
+  private let turn: TerminalTurn?
+
   init() throws(End) {
     let terminal = try Terminal()
-    let failure = cterminal_begin(terminal.descriptor, terminal.input)
+    var lock: Int32 = -1
+    do throws(FileError) {
+      let turn = try TerminalTurn(on: terminal.descriptor)
+      lock = turn.descriptor.rawValue
+      self.turn = consume turn
+    } catch {
+      turn = nil
+      writeAll(TerminalText.noTurn(error) + "\n", to: terminal.descriptor)
+    }
+    let failure = cterminal_begin(terminal.descriptor, terminal.input, lock)
     guard failure == 0 else { throw .unusable(errno: failure) }
     self.terminal = terminal
   }
@@ -50,16 +68,41 @@ final class TerminalSession: Sendable {
     try? secret.write(toFileDescriptor: terminal.descriptor)
   }
 
-  /// Hides what is typed.
-  func hideInput(dropsTyped: Bool = false) throws(End) {
-    let failure = cterminal_show_input(false, dropsTyped)
-    guard failure == 0 else { throw .unusable(errno: failure) }
+  /// Waits until no other process asks on the terminal; calls `hear` again and again meanwhile.
+  ///
+  /// Returns whether another process asked. The turn is kept until the process is stopped.
+  func takeTurn(_ deadline: Deadline?, _ hear: () throws(End) -> Void) throws(End) -> Bool {
+    var error = cterminal_take_turn()
+    guard error == EAGAIN else {
+      guard error == 0 else { throw .unusable(errno: error) }
+      return false
+    }
+    let failure = try waitForTurn(deadline) { () throws(End) in
+      try hear()
+      error = cterminal_take_turn()
+      return error != EAGAIN
+    }
+    if let failure { throw .busy(failure) }
+    guard error == 0 else { throw .unusable(errno: error) }
+    return true
   }
 
-  /// Shows what is typed, and lets the terminal edit the line.
-  func showInput() throws(End) {
-    let failure = cterminal_show_input(true, false)
-    guard failure == 0 else { throw .unusable(errno: failure) }
+  private func waitForTurn(
+    _ deadline: Deadline?, until isTaken: () throws(End) -> Bool
+  ) throws(End) -> TerminalTurn.Failure? {
+    switch turn {
+    case .some(let turn): return try turn.wait(deadline, until: isTaken)
+    case .none: return nil
+    }
+  }
+
+  /// Hides what is typed; or shows it, and lets the terminal edit the line.
+  ///
+  /// Returns `false` if another process has taken the turn.
+  func showInput(_ shows: Bool, dropsTyped: Bool = false) throws(End) -> Bool {
+    let failure = cterminal_show_input(shows, dropsTyped)
+    guard failure == 0 || failure == EAGAIN else { throw .unusable(errno: failure) }
+    return failure == 0
   }
 
   /// Switches to an empty screen, whose contents cannot be scrolled back to.
@@ -240,6 +283,12 @@ extension KeychainError {
       self.init(
         .inputOutput, "the terminal cannot be used: \(Errno(rawValue: code).words)",
         underlying: .system(errno: code))
+    case .otherAsked: self = .otherQuestionEnded
+    case .busy(.isOwn): self.init(.unusable(errno: EBUSY))
+    case .busy(let failure):
+      self.init(
+        .timedOut, "\(failure); nothing was changed",
+        recovery: failure.advice.map { "\($0)" })
     case .secrets(let error): self.init(error)
     }
   }
@@ -262,6 +311,12 @@ extension KeychainError {
 
 /// What is said between two questions.
 enum TerminalText {
+  /// Returns that questions of other processes are not waited for.
+  static func noTurn(_ error: FileError) -> String {
+    "\(ProgramName.current): other questions on this terminal are not waited for: \(error.message)"
+      .visible
+  }
+
   /// Returns that a key is no part of an answer.
   static func notTaken(_ key: UInt8) -> String {
     let name =

@@ -114,6 +114,12 @@ public enum Interaction: Sendable {
   case allowed(@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)
 }
 
+extension KeychainError {
+  /// What a closure that asks throws instead of asking if it had to wait for a question of another
+  /// process, whose answer may have unlocked the vault.
+  package static let otherQuestionEnded = Self(.busy, "another question has just ended")
+}
+
 /// What to ask a person for.
 public struct PassphraseRequest: Hashable, Sendable {
   /// The path of the vault.
@@ -143,6 +149,12 @@ public struct Notice: Hashable, Sendable {
     /// A passphrase slot was created at less than the usual cost because memory is short.
     case weakPasswordHash
 
+    /// A new passphrase is so short that whoever has the vault can try all.
+    case weakPassphrase
+
+    /// A new passphrase has bytes that a person does not see, such as a line break at its end.
+    case oddPassphrase
+
     /// A key file with a new slot holds only a few readable words, and key files are not stretched.
     case weakKeyFile
 
@@ -170,6 +182,10 @@ public struct Notice: Hashable, Sendable {
 
     /// A credential was written to another store than that of its service.
     case storeDiffers
+
+    /// The program behind the desktop keyring may keep a removed item, with its secret, in a
+    /// recycle bin.
+    case removedItemKept
   }
 
   /// The kind.

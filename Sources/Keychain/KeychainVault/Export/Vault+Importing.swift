@@ -101,7 +101,7 @@ extension Vault {
     defer { extendLifetime(lock) }
     try PasswordHashPolicy.requireMemory(for: head.parameters)
     let key = try ExportKey(head, passphrase: passphrase)
-    try key.check(commitment)
+    try key.check(commitment, oddity: passphrase.oddity)
     return ExportFile(input: input, key: key)
   }
 

@@ -110,11 +110,11 @@ extension KeychainError {
     case .notPermitted:
       failure(
         "an attribute of the file forbids to change the vault",
-        "if that is not meant, as root: chattr -a -i '\(path)'")
+        "if that is not meant, as root: chattr -a -i \(ShellText.quoted(path))")
     case .permissionDenied where isWriteProtected(path):
       failure(
         "the vault's own permissions let nobody write it",
-        "if that is not meant: chmod 600 '\(path)'", .insecurePermissions)
+        "if that is not meant: chmod 600 \(ShellText.quoted(path))", .insecurePermissions)
     case .resourceBusy, .improperLink: replacing(path, error)
     default: .system(error, action, path)
     }

@@ -52,9 +52,11 @@ final class Unlocker: Sendable {
     // One question for all tasks, because each would need the same answer.
     return try deadline.excluding { () throws(KeychainError) in
       try asking.withLock { () throws(KeychainError) in
-        // The previous question may have unlocked the vault.
-        if let keys = try keysAtHand(requirement, vault.head) { return keys }
-        return keep(try openedByAnswer(vault).keys, vault.head)
+        // The previous question may have unlocked the vault, also that of another process.
+        while true {
+          if let keys = try keysAtHand(requirement, vault.head) { return keys }
+          if let opened = try openedByAnswer(vault) { return keep(opened.keys, vault.head) }
+        }
       }
     }
   }
@@ -173,7 +175,9 @@ final class Unlocker: Sendable {
       return try open(presented, vault, deadline)
     }
     return try deadline.excluding { () throws(KeychainError) in
-      try openedByAnswer(vault, needsSecret: needsSecret)
+      while true {
+        if let opened = try openedByAnswer(vault, needsSecret: needsSecret) { return opened }
+      }
     }
   }
 }
@@ -236,9 +240,15 @@ extension Unlocker {
         recovery: .listWhatOpens)
     }
     guard slots.isEmpty else {
+      let oddity = kind == .passphrase ? presented.secret.oddity : nil
+      let hints: [KeychainError.Recovery?] = [
+        oddity.map { "what was given \($0), which counts" },
+        Self.ways(head, but: kind).map { "if it is lost: " + $0 },
+      ]
+      let recovery = hints.compactMap(\.self)
       throw KeychainError(
         .incorrectSecret, "the \(kind) from \(source) does not open the vault \(path)",
-        recovery: Self.ways(head, but: kind).map { "if it is lost: " + $0 })
+        recovery: recovery.isEmpty ? nil : recovery.joined(separator: "; "))
     }
     throw KeychainError(
       .incorrectSecret, "\(source) gives a \(kind), and the vault \(path) has no such slot",
@@ -319,16 +329,23 @@ extension Unlocker {
   // MARK: - Asking
 
   /// Opens the vault with what a person types; keys that are kept do not do where a secret is needed.
-  func openedByAnswer(
+  ///
+  /// Returns `nil` if a question of another process has ended instead.
+  private func openedByAnswer(
     _ vault: VaultFile.Opened, needsSecret: Bool = false
-  ) throws(KeychainError) -> OpenedSlot {
+  ) throws(KeychainError) -> OpenedSlot? {
     guard let ask = configuration.ask, let kind = kindToAskFor(vault.head)
     else { throw lockedError(vault, needsSecret: needsSecret) }
     let takesCode = !vault.head.slots(of: .recoveryCode).isEmpty
     for attempt in 0..<3 {
       let request = PassphraseRequest(
         vaultPath: vault.path, kind: kind, takesRecoveryCode: takesCode, failedAttempts: attempt)
-      guard let answer = try ask(request) else {
+      let given: SecretBytes?
+      do throws(KeychainError) { given = try ask(request) } catch {
+        guard error == .otherQuestionEnded else { throw error }
+        return nil
+      }
+      guard let answer = given else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
       // The time a person takes does not count against the deadline.

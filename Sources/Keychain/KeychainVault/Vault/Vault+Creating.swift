@@ -173,9 +173,23 @@ extension Vault {
     return try SlotInput.keyFile(contents)
   }
 
+  /// Whoever has the file can quickly try all shorter passphrases.
+  package static let usualPassphraseCount = 10
+
   /// Prepares a passphrase slot at the cost that the policy sets.
   func slotInput(passphrase: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
     guard passphrase.count > 0 else { throw .emptyPassphrase }
+    if passphrase.count < Self.usualPassphraseCount {
+      configuration.report(
+        .weakPassphrase,
+        "the new passphrase is short, and whoever gets the vault can try many",
+        recovery: "take a longer one, such as six words chosen at random")
+    }
+    if let oddity = passphrase.oddity {
+      configuration.report(
+        .oddPassphrase,
+        "the new passphrase \(oddity), which has to be given the same way each time")
+    }
     let parameters = try passwordHashForNewPassphrase()
     let lock = try unlocker.passwordHashLock(.passphrase, configuration.deadlineOfCall())
     defer { extendLifetime(lock) }

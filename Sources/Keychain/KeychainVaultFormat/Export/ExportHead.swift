@@ -105,9 +105,15 @@ package struct ExportKey: ~Copyable {
   }
 
   /// Fails if a commitment in a file was made with another passphrase.
-  package borrowing func check(_ commitment: [UInt8]) throws(KeychainError) {
+  ///
+  /// - Parameter oddity: What is unusual about the passphrase that was given.
+  package borrowing func check(
+    _ commitment: [UInt8], oddity: String? = nil
+  ) throws(KeychainError) {
     guard unsafe ConstantTime.equal(commitment.span.bytes, self.commitment.span.bytes) else {
-      throw KeychainError(.incorrectSecret, "the passphrase does not open the export")
+      throw KeychainError(
+        .incorrectSecret, "the passphrase does not open the export",
+        recovery: oddity.map { "what was given \($0), which counts" })
     }
   }
 

@@ -12,15 +12,25 @@
 // The terminal of a program that asks. From `begin` to `end`, a signal that ends or stops the process
 // first puts the terminal back as it was, and one that continues it hides the input again.
 
-// Begins with a terminal that shows what is typed; `output` is the same one, opened O_NONBLOCK.
-// Returns 0 or an errno: EBUSY if somebody else in the process asks.
-int32_t cterminal_begin(int32_t descriptor, int32_t output);
+// Returns the number of the device behind a terminal, also if it was opened as /dev/tty; 0 if it has none.
+uint64_t cterminal_device(int32_t descriptor);
 
-// Puts the terminal and the signal handlers back.
+// Begins with a terminal; `output` is the same one, opened O_NONBLOCK. `turn` is an open file that is locked
+// (`flock`) while this process may change the terminal; -1 if there is none. It has to stay open until `end`.
+// Returns 0 or EBUSY if somebody else in the process asks.
+int32_t cterminal_begin(int32_t descriptor, int32_t output, int32_t turn);
+
+// Takes the turn to ask, and notes how the terminal is. It is kept until `end`, or until the process is
+// stopped. If a process was killed while it asked, the terminal is first put back as it was before that.
+// Returns 0, EAGAIN if another process has the turn, or another errno.
+int32_t cterminal_take_turn(void);
+
+// Puts the terminal and the signal handlers back, and gives the turn back.
 void cterminal_end(void);
 
 // Hides or shows what is typed, and drops what was typed before if that changes or `drops` is set.
-// In the background, this stops the process until it is in the foreground. Returns 0 or an errno.
+// In the background, this stops the process until it is in the foreground. Returns 0, EAGAIN without the
+// turn, or another errno.
 int32_t cterminal_show_input(bool shows, bool drops);
 
 // Changes to an empty screen beside the usual one, or empties that screen and goes back.

@@ -177,12 +177,13 @@ extension FileError.Insecurity {
     case .fileOfUnmapped:
       "use a file of your own; a systemd user service gets one by LoadCredential="
     case .fileOfOther(let owner):
-      OwnerCommand.hint(owner) ?? "run as that user, or: chown \(geteuid()) '\(path)'"
+      OwnerCommand.hint(owner)
+        ?? "run as that user, or: chown \(geteuid()) \(ShellText.quoted(path))"
     case .fileOpenToOthers(let owner, _, let mayBeRoots):
       // If it were closed to all but root, nobody else could read it.
       mayBeRoots && owner.user != geteuid()
         ? "have it belong to user \(geteuid()), with mode 400"
-        : "to keep it to yourself: chmod 600 '\(path)'; if others may have read it, "
+        : "to keep it to yourself: chmod 600 \(ShellText.quoted(path)); if others may have read it, "
           + "change what it protects"
     case .mediumWithoutModes:
       "write it elsewhere, or mount the medium for yourself alone, with the option umask=077"
@@ -194,7 +195,7 @@ extension FileError.Insecurity {
         ?? "use a folder of your own; or, if nobody but you uses it, as on a container's own "
         + "volume: \(TrustedFolders.hint(path))"
     case .folderOpenToOthers:
-      "chmod go-w '\(path)'; or, if nobody but you can, as on a container's own volume: "
+      "chmod go-w \(ShellText.quoted(path)); or, if nobody but you can, as on a container's own volume: "
         + TrustedFolders.hint(path)
     }
   }

@@ -392,7 +392,7 @@ struct TrustedFolders: Sendable {
   /// Returns the setting that also trusts `path`.
   static func hint(_ path: String) -> String {
     let known = (try? EnvironmentVariables.process.value(variable)).map { $0 + ":" } ?? ""
-    return "\(variable)='\(known)\(path)'"
+    return "\(variable)=\(ShellText.quoted(known + path))"
   }
 }
 

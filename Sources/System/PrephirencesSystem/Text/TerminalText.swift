@@ -127,6 +127,19 @@ extension String {
     }
     return kept + "…"
   }
+
+  /// Returns the text if it fits the width, else its beginning and its end, with a sign between.
+  package func cutInside(to width: Int) -> String {
+    guard columnCount > width else { return self }
+    let half = max(0, width - 1) / 2
+    var (end, used) = ("", 0)
+    for character in reversed() {
+      used += character.columnCount
+      guard used <= half else { break }
+      end.append(character)
+    }
+    return cut(to: width - half) + String(end.reversed())
+  }
 }
 
 extension ArraySlice<String> {

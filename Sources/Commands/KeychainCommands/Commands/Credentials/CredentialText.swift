@@ -26,7 +26,7 @@ enum CredentialText {
         return row + (mark.map { [$0] } ?? (forPrograms ? [] : [""]))
       }
     }
-    return TextTable(header: header, rows: rows)
+    return TextTable(header: header, rows: rows, nameCount: 2)
   }
 
   /// The mark of another program's item in a list.
@@ -42,7 +42,7 @@ enum CredentialText {
           DateText.text(credential.modified), credential.expires.map(DateText.text) ?? "",
           credential.label ?? "",
         ]
-      })
+      }, nameCount: 2)
   }
 
   /// Returns the service of a credential, or the server with its other names.

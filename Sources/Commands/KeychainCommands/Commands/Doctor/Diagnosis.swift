@@ -206,10 +206,24 @@ enum VaultRescue: Equatable {
 }
 
 extension VaultStatus {
-  /// Whether the vault is known to be shared, which its list of members says, or such a grant.
-  var isShared: Bool {
-    kind == .shared || slots.contains { [.readsAndWrites, .reads].contains($0.grant) }
+  /// Whether the vault is shared, which its list of members says; while that is locked, whether its
+  /// slots look so.
+  var isShared: Bool { kind.map { $0 == .shared } ?? (hasSharedGrant || isOpenedByPeopleAlone) }
+
+  /// Whether a slot has a grant that only shared vaults have.
+  private var hasSharedGrant: Bool {
+    slots.contains { [.readsAndWrites, .reads].contains($0.grant) }
   }
+
+  /// Whether identities open it and nothing else does, except for a recovery code: so it is in every
+  /// shared vault, and in another one only if its other slots were removed.
+  private var isOpenedByPeopleAlone: Bool {
+    slots.contains { $0.kind == .recipient }
+      && slots.allSatisfy { [.recipient, .recoveryCode].contains($0.kind) }
+  }
+
+  /// Whether that it is shared is only what its slots look like.
+  var isSharedByLooks: Bool { kind == nil && isShared && !hasSharedGrant }
 
   /// The slots that open everything, and may change what opens the vault.
   var fullSlots: [VaultSlot] { slots.filter { $0.grant == .administers } }

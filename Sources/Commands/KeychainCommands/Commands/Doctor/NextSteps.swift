@@ -4,6 +4,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesSystem
 
 /// What a person can do about a finding of a diagnosis.
 enum NextStep {

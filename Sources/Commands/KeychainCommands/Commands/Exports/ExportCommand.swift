@@ -63,7 +63,8 @@ struct ExportCommand: KeychainSubcommand {
     try unlock(session, services)
     let queries = services?.map(\.query)
     let passphrase = try session.newPassphraseOfExport(passphrase)
-    let isShort = passphrase.count < Self.usualLength
+    let isShort = passphrase.count < Vault.usualPassphraseCount
+    let oddity = passphrase.oddity
     let report = try session.withProgress { progress in
       isToOutput
         ? try session.vault.export(
@@ -78,11 +79,9 @@ struct ExportCommand: KeychainSubcommand {
       session.interface.say(ExportText.stayBehind(report.leftOutCount))
     }
     if isShort { session.interface.hint(ExportText.shortExportPassphrase) }
+    if let oddity { session.interface.hint(ExportText.oddExportPassphrase(oddity)) }
     for query in queries ?? [CredentialQuery()] { session.reportKeyring(query) }
   }
-
-  /// Whoever has the file can quickly try all shorter passphrases.
-  private static let usualLength = 10
 
   /// Called first, so that nobody chooses a passphrase for an export that cannot be written.
   private func checkTarget() throws {
@@ -134,6 +133,10 @@ enum ExportText {
   static let shortExportPassphrase =
     "the passphrase of the export is short, and whoever gets the file can try many: take a longer one, "
     + "such as six words chosen at random"
+
+  static func oddExportPassphrase(_ oddity: String) -> String {
+    "the passphrase of the export \(oddity), which has to be given the same way to import it"
+  }
 
   static func stayBehind(_ count: Int) -> String {
     "\(Words.items(count)) \(count == 1 ? "stays" : "stay") behind, bound to a device"

@@ -121,6 +121,10 @@ struct MigrateCommand: KeychainSubcommand {
       session.interface.say(MigrationText.hasMoved(named, to: to))
     } else {
       describe(report, session.interface)
+      if report.removedCount > 0, !dryRun, session.stores.keepsRemovedItems(at: inCollection(from))
+      {
+        session.interface.report(.removedItemKept)
+      }
     }
     if let failure = KeychainError(incomplete: report, from: from, isDryRun: dryRun) {
       throw failure

@@ -63,6 +63,7 @@ struct InjectCommand: StoreSubcommand {
     try file.checkOutput(output)
     let allowance = ReferenceAllowance(
       services: allow, defaultService: session.context.defaultService)
+    if template == "-" { session.interface.sayWaiting(for: "the template") }
     let contents = try file.contents(by: session.asking.deadline)
     let filled = try file.naming {
       try SecretTemplate(contents).fill(with: session.resolver(), allowing: allowance)

@@ -52,10 +52,16 @@ enum VaultText {
   /// Returns what distinguishes the vault from others, and its state from other states.
   static func identity(of status: VaultStatus) -> [(String, String)] {
     [
-      ("kind", status.isShared ? "shared: every change is signed by who made it" : nil),
+      ("kind", kind(of: status)),
       ("check", status.check?.description), ("epoch", status.epoch.map { "\($0)" }),
       ("witness", status.witness),
     ].compactMap { name, value in value.map { (name, $0) } }
+  }
+
+  private static func kind(of status: VaultStatus) -> String? {
+    guard status.isShared else { return nil }
+    let words = "shared: every change is signed by who made it"
+    return status.isSharedByLooks ? words + ", by its slots; certain when it is unlocked" : words
   }
 
   /// Returns how the seen record disagrees with the vault, if it does.
