@@ -27,6 +27,7 @@ struct DiskState: Sendable {
     private(set) var sizes: [Int]
     /// Counts the changes, as the time of the last one.
     private(set) var changes = 0
+    var isUnfinished = false
 
     /// Creates a file that is on the disk.
     init(content: [UInt8]) {
@@ -116,8 +117,12 @@ struct DiskState: Sendable {
   init() {}
 
   /// Creates the files of a disk after a power failure.
-  init(files: [Int: [UInt8]], names: [String: Int], notes: [Int], records: [Data?]) {
+  init(
+    files: [Int: [UInt8]], unfinished: Set<Int>, names: [String: Int], notes: [Int],
+    records: [Data?]
+  ) {
     self.files = files.mapValues { File(content: $0) }
+    for inode in unfinished { self.files[inode]?.isUnfinished = true }
     self.names = names
     syncedNames = names
     self.notes = notes
@@ -156,6 +161,7 @@ struct DiskState: Sendable {
       identity: FileIdentity(device: 1, inode: UInt64(inode)), size: file.content.count,
       changed: .seconds(hasClock ? file.changes : 0),
       links: names.values.count { $0 == inode },
-      isRegular: true, owner: geteuid(), group: getegid(), mode: 0o600)
+      isRegular: true, owner: geteuid(), group: getegid(),
+      mode: 0o600 | (file.isUnfinished ? DiskStatus.unfinishedMark : 0))
   }
 }

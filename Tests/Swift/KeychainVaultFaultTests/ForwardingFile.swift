@@ -22,6 +22,7 @@ class ForwardingFile: DiskFile, @unchecked Sendable {
   }
   func unlock() { file.unlock() }
   func takeAttributes(of old: (any DiskFile)?) { file.takeAttributes(of: old) }
+  func mark(isUnfinished: Bool) { file.mark(isUnfinished: isUnfinished) }
 }
 
 /// A file that another machine writes to at the same time, at the same place.

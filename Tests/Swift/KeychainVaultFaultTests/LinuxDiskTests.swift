@@ -91,16 +91,16 @@ struct LinuxDiskTests {
 
   // MARK: - Names
 
-  @Test func renamingReplacesOnlyIfAsked() throws {
+  @Test func renamingReplacesNothing() throws {
     try place.make(place.vault, "old")
     try place.make(place.new, "new")
-    #expect(throws: Errno.fileExists) {
-      try disk.rename(place.new, to: place.vault, replacing: false)
-    }
+    #expect(throws: Errno.fileExists) { try disk.rename(place.new, to: place.vault) }
     #expect(place.contents(place.vault) == "old" && place.contents(place.new) == "new")
-    try disk.rename(place.new, to: place.vault, replacing: true)
-    #expect(place.contents(place.vault) == "new" && place.contents(place.new) == nil)
-    try disk.rename(place.vault, to: place.new, replacing: false)
+    #expect(try disk.exchange(place.new, place.vault))
+    #expect(place.contents(place.vault) == "new" && place.contents(place.new) == "old")
+    try disk.remove(place.new)
+    #expect(throws: Errno.noSuchFileOrDirectory) { _ = try disk.exchange(place.new, place.vault) }
+    try disk.rename(place.vault, to: place.new)
     #expect(try disk.status(of: place.vault) == nil)
     #expect(try disk.status(of: place.new)?.links == 1)
     try disk.syncFolder(of: place.new)
@@ -178,7 +178,7 @@ struct LinuxDiskTests {
     let new = try UnfinishedVault(for: place.vault, on: disk, like: holder.file, until: soon)
     try new.file.write(Data("new".utf8), at: 0)
     try await Task.sleep(for: .milliseconds(10))
-    let replaced = try new.takeName(replacing: true)
+    let replaced = try new.takeName(replacing: holder)
     #expect(replaced.status.identity != holder.status.identity)
     #expect(replaced.status.size == 3 && !replaced.hasOtherNames)
     // Both files are locked still.
@@ -277,13 +277,79 @@ struct LinuxDiskTests {
     #expect(try disk.status(of: place.new) == nil)
   }
 
-  @Test(arguments: ["", "torn", String(repeating: "huge", count: 1_000_000)])
-  func leftoverIsUsedAgain(_ contents: String) throws {
-    try place.make(place.new, contents)
-    chmod(place.new, 0o644)
-    let new = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
-    #expect(try new.file.status().size == 0)
-    #expect(try new.file.status().mode == 0o600)
+  /// What a killed maker leaves is marked, whatever it holds.
+  @Test func leftoverIsUsedAgain() throws {
+    for contents in ["", "torn", String(repeating: "huge", count: 1_000_000)] {
+      try place.make(place.new, contents)
+      chmod(place.new, contents.isEmpty ? 0o644 : 0o1644)
+      let new = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
+      #expect(try new.file.status().size == 0)
+      #expect(try new.file.status().mode == 0o1600)
+    }
+  }
+
+  /// A file that somebody else made is neither emptied nor removed, also if it is a copy of the vault.
+  @Test func filesOfOthersStay() throws {
+    for contents in ["n", "notes\n", "vault", String(repeating: "\0", count: 300)] {
+      try place.make(place.vault, "vault")
+      try place.make(place.new, contents)
+      let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+      let error = #expect(throws: KeychainError.self) {
+        _ = try UnfinishedVault(for: place.vault, on: disk, like: log.file, until: soon)
+      }
+      #expect(error?.code == .refused && error?.message.contains(place.new) == true)
+      UnfinishedVault.removeLeftover(for: place.vault, on: disk, like: log.file)
+      #expect(place.contents(place.new) == contents)
+    }
+  }
+
+  /// Whoever takes over from a maker that was killed at any step knows its files by their mark, and the vault has none.
+  @Test func marksFollowTheNames() throws {
+    try place.make(place.vault, "old")
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    let new = try UnfinishedVault(for: place.vault, on: disk, like: log.file, until: soon)
+    #expect(try new.file.status().isUnfinished && !log.file.status().isUnfinished)
+    let replaced = try new.takeName(replacing: log)
+    #expect(try !replaced.file.status().isUnfinished && log.file.status().isUnfinished)
+    #expect(try disk.status(of: place.vault)?.mode == 0o600)
+    #expect(try disk.status(of: place.new) == nil)
+  }
+
+  /// Whoever gives one of the names to another file loses neither that nor the vault.
+  @Test func replacedFilesAreNotLost() throws {
+    for name in [place.new, place.vault] {
+      try place.make(place.vault, "old")
+      let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+      let theirs = place.folder + "/theirs"
+      try place.make(theirs, "theirs")
+      let failure = #expect(throws: WriteFailure.self) {
+        let new = try UnfinishedVault(for: place.vault, on: disk, like: log.file, until: soon)
+        try new.file.write(Data("new".utf8), at: 0)
+        #expect(rename(theirs, name) == 0)
+        _ = try new.takeName(replacing: log)
+      }
+      #expect(failure == .overtaken)
+      #expect(place.contents(place.vault) == (name == place.vault ? "theirs" : "old"))
+      #expect(place.contents(place.new) == (name == place.vault ? nil : "theirs"))
+      unlink(place.new)
+      unlink(place.vault)
+    }
+  }
+
+  /// What is moved over the old file, once the new one has the vault's name, leaves the new one alone.
+  @Test func fileThatIsMovedOverTheOldOneDoesNotReplaceTheNewOne() throws {
+    try place.make(place.vault, "old")
+    let theirs = place.folder + "/theirs"
+    try place.make(theirs, "theirs")
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    let racing = RacedDisk(disk: disk) { [place] in rename(theirs, place.new) }
+    let failure = #expect(throws: WriteFailure.self) {
+      let new = try UnfinishedVault(for: place.vault, on: racing, like: log.file, until: soon)
+      try new.file.write(Data("new".utf8), at: 0)
+      _ = try new.takeName(replacing: log)
+    }
+    #expect(failure == .unknown(.fileExists))
+    #expect(place.contents(place.vault) == "new" && place.contents(place.new) == "theirs")
   }
 
   /// Without a rename that replaces nothing, a maker that is killed leaves the vault two names.
@@ -291,7 +357,8 @@ struct LinuxDiskTests {
     try place.make(place.vault)
     link(place.vault, place.new)
     do {
-      let new = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: hour)
+      let old = try disk.open(place.vault, writing: true)
+      let new = try UnfinishedVault(for: place.vault, on: disk, like: old, until: hour)
       try new.file.write(Data("new".utf8), at: 0)
     }
     #expect(place.contents(place.vault) == "vault")
@@ -323,12 +390,12 @@ struct LinuxDiskTests {
       _ = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
     }
     #expect(error?.code == .busy)
-    let vault = try first.takeName(replacing: false)
+    let vault = try first.takeName(replacing: nil)
     #expect(place.contents(place.vault) == "first")
     vault.unlock()
     let failure = #expect(throws: WriteFailure.self) {
       let loser = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
-      _ = try loser.takeName(replacing: false)
+      _ = try loser.takeName(replacing: nil)
     }
     #expect(failure == .unchanged(.fileExists))
     #expect(try disk.status(of: place.new) == nil)
@@ -347,7 +414,7 @@ struct LinuxDiskTests {
           defer { log.unlock() }
           let text = String(decoding: try log.file.read(0..<log.status.size), as: UTF8.self)
           try new.file.write(Data("\((Int(text) ?? -1000) + 1)".utf8), at: 0)
-          try new.takeName(replacing: true).unlock()
+          try new.takeName(replacing: log).unlock()
         } catch { Issue.record(error) }
       }
     }
@@ -384,6 +451,32 @@ struct LinuxDiskTests {
   }
 }
 
+/// Files to which somebody else does something as soon as names are exchanged.
+private struct RacedDisk: VaultDisk {
+  let disk: LinuxDisk
+  let race: @Sendable () -> CInt
+
+  func status(of path: String) throws(Errno) -> DiskStatus? { try disk.status(of: path) }
+  func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile {
+    try disk.open(path, writing: writing)
+  }
+  func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
+    try disk.openTemporary(path)
+  }
+  func rename(_ path: String, to name: String) throws(Errno) {
+    try disk.rename(path, to: name)
+  }
+  func exchange(_ path: String, _ name: String) throws(Errno) -> Bool {
+    let isExchanged = try disk.exchange(path, name)
+    #expect(race() == 0)
+    return isExchanged
+  }
+  func remove(_ path: String) throws(Errno) { try disk.remove(path) }
+  func syncFolder(of path: String) throws(Errno) { try disk.syncFolder(of: path) }
+  func freeBytes(at path: String) throws(Errno) -> UInt64 { try disk.freeBytes(at: path) }
+  func obstacleToReplacing(_ path: String) -> Errno? { disk.obstacleToReplacing(path) }
+}
+
 /// Files whose status is another one, as mounts of single files have.
 private struct FixedStatusDisk: VaultDisk {
   let disk: LinuxDisk
@@ -396,8 +489,11 @@ private struct FixedStatusDisk: VaultDisk {
   func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
     try disk.openTemporary(path)
   }
-  func rename(_ path: String, to name: String, replacing: Bool) throws(Errno) {
-    try disk.rename(path, to: name, replacing: replacing)
+  func rename(_ path: String, to name: String) throws(Errno) {
+    try disk.rename(path, to: name)
+  }
+  func exchange(_ path: String, _ name: String) throws(Errno) -> Bool {
+    try disk.exchange(path, name)
   }
   func remove(_ path: String) throws(Errno) { try disk.remove(path) }
   func syncFolder(of path: String) throws(Errno) { try disk.syncFolder(of: path) }

@@ -70,7 +70,8 @@ struct LogPowerTests {
   private func failedWritesLeaveOldState(_ failure: Failure) throws {
     let first = ModelDisk()
     try Self.write(SampleLog(first), 3)
-    for number in 0..<first.calls.count where first.calls[number] != .note {
+    for number in 0..<first.calls.count
+    where ![.note, .remove].contains(first.calls[number]) {
       let disk = ModelDisk(failing: { call, _ in
         (number..<number + failure.count).contains(call)
           ? ModelDisk.Fault(failure.error, written: failure.written) : nil
@@ -81,7 +82,8 @@ struct LogPowerTests {
         Issue.record("call \(number) has failed, and nobody was told")
       } catch let error as WriteFailure where failure.count == 1 {
         // A single failure is undone, unless the new file has its name already.
-        let isRenamed = disk.calls[number] == .syncFolder && disk.calls[number - 1] == .rename
+        let isRenamed =
+          disk.calls[number] == .syncFolder && [.rename, .remove].contains(disk.calls[number - 1])
         #expect((error == .unknown(failure.error)) == isRenamed, "call \(number)")
         if error == .unchanged(failure.error) {
           let noted = disk.states.last?.notes.last.map(SampleLog.Frame.init(note:))

@@ -14,7 +14,7 @@ import SystemPackage
 final class ModelDisk: VaultDisk {
   /// What a program asks a disk to change.
   enum Call: Hashable {
-    case create, write, truncate, syncData, sync, rename, remove, syncFolder, note
+    case create, write, truncate, syncData, sync, rename, exchange, remove, syncFolder, note
   }
 
   /// What a caller sees in place of the answer of a call.
@@ -111,6 +111,11 @@ final class ModelDisk: VaultDisk {
     try content.withLock { content throws(Errno) in try body(content.state) }
   }
 
+  /// Is on the disk at once, and no change by itself: it comes with others.
+  fileprivate func mark(_ inode: Int, isUnfinished: Bool) {
+    content.withLock { $0.state.files[inode]?.isUnfinished = isUnfinished }
+  }
+
   fileprivate func lock(_ inode: Int, for file: ModelFile) -> Bool {
     content.withLock { content in
       let holder = content.locks[inode] ?? ObjectIdentifier(file)
@@ -143,19 +148,31 @@ final class ModelDisk: VaultDisk {
         guard fault == nil else { return }
         let inode = (state.files.keys.max() ?? 0) + 1
         state.files[inode] = DiskState.File(content: [])
+        state.files[inode]?.isUnfinished = true
         state.rename([path: inode])
       }
     }
     return try open(path, writing: true)
   }
 
-  func rename(_ path: String, to name: String, replacing: Bool) throws(Errno) {
+  func rename(_ path: String, to name: String) throws(Errno) {
     try change(.rename) { state, fault throws(Errno) in
       guard fault == nil else { return }
       guard let inode = state.names[path] else { throw .noSuchFileOrDirectory }
-      guard replacing || state.names[name] == nil else { throw .fileExists }
+      guard state.names[name] == nil else { throw .fileExists }
       state.rename([path: nil, name: inode])
     }
+  }
+
+  func exchange(_ path: String, _ name: String) throws(Errno) -> Bool {
+    try change(.exchange) { state, fault throws(Errno) in
+      guard fault == nil else { return }
+      guard let first = state.names[path], let second = state.names[name] else {
+        throw .noSuchFileOrDirectory
+      }
+      state.rename([path: second, name: first])
+    }
+    return true
   }
 
   func remove(_ path: String) throws(Errno) {
@@ -229,4 +246,6 @@ private final class ModelFile: DiskFile {
   func unlock() { disk.unlock(inode, for: self) }
 
   func takeAttributes(of old: (any DiskFile)?) {}
+
+  func mark(isUnfinished: Bool) { disk.mark(inode, isUnfinished: isUnfinished) }
 }

@@ -184,6 +184,8 @@ private struct PowerLoss {
         bytes.prefix(length) + [UInt8](repeating: 0, count: max(0, length - bytes.count))
       }
     }
-    return DiskState(files: files, names: names, notes: notes, records: [record])
+    let unfinished = Set(found.files.filter(\.value.isUnfinished).keys)
+    return DiskState(
+      files: files, unfinished: unfinished, names: names, notes: notes, records: [record])
   }
 }

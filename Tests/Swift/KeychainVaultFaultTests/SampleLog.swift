@@ -101,7 +101,7 @@ struct SampleLog {
     let new = try UnfinishedVault(for: Self.path, on: disk, like: nil, until: soon)
     let frame = Frame(1, 500)
     try new.file.write(frame.bytes, at: 0)
-    let log = try new.takeName(replacing: false)
+    let log = try new.takeName(replacing: nil)
     disk.note(frame.note)
     log.unlock()
     return [frame]
@@ -115,7 +115,7 @@ struct SampleLog {
     let content = try settled(log)
     let frame = Frame(content.frames.count + 1, 500 + mark)
     try new.file.write(Data((content.frames + [frame]).map(\.bytes).joined()), at: 0)
-    let replaced = try new.takeName(replacing: true)
+    let replaced = try new.takeName(replacing: log)
     disk.note(frame.note)
     replaced.unlock()
   }
@@ -133,8 +133,10 @@ struct SampleLog {
     let file = try disk.openTemporary(Self.path + ".new")
     let frame = Frame(content.frames.count + 1, 500 + mark)
     try file.write(Data((content.frames + [frame]).map(\.bytes).joined()), at: 0)
+    file.mark(isUnfinished: true)
     try file.sync()
-    try disk.rename(Self.path + ".new", to: Self.path, replacing: true)
+    try disk.open(Self.path, writing: true).mark(isUnfinished: true)
+    _ = try disk.exchange(Self.path + ".new", Self.path)
   }
 
   private func settled(_ log: LockedLog) throws -> Content {

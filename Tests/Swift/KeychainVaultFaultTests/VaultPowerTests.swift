@@ -70,8 +70,10 @@ struct VaultPowerTests {
     if hasOlderList { try vault.handle(disk).addRecoveryCodeSlot { _ in true } }
     let restored = try disk.openTemporary(vault.test.path + ".restored")
     try restored.write(bytes, at: 0)
+    restored.mark(isUnfinished: false)
     try restored.sync()
-    try disk.rename(vault.test.path + ".restored", to: vault.test.path, replacing: true)
+    _ = try disk.exchange(vault.test.path + ".restored", vault.test.path)
+    try disk.remove(vault.test.path + ".restored")
     try disk.syncFolder(of: vault.test.path)
     expect(.rolledBack) { try vault.state(disk) }
     disk.note(0)

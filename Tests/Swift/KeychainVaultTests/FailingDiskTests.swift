@@ -123,8 +123,10 @@ private final class FailingDisk: VaultDisk {
     return FailingFile(try disk.openTemporary(path), self)
   }
 
-  func rename(_ path: String, to name: String, replacing: Bool) throws(Errno) {
-    try disk.rename(path, to: name, replacing: replacing)
+  func rename(_ path: String, to name: String) throws(Errno) { try disk.rename(path, to: name) }
+
+  func exchange(_ path: String, _ name: String) throws(Errno) -> Bool {
+    try disk.exchange(path, name)
   }
 
   func remove(_ path: String) throws(Errno) { try disk.remove(path) }
@@ -169,6 +171,8 @@ private final class FailingFile: DiskFile {
   }
 
   func unlock() { file.unlock() }
+
+  func mark(isUnfinished: Bool) { file.mark(isUnfinished: isUnfinished) }
 
   func takeAttributes(of old: (any DiskFile)?) {
     file.takeAttributes(of: (old as? FailingFile)?.file ?? old)

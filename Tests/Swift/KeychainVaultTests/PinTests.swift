@@ -76,6 +76,48 @@ struct PinTests {
     #expect(try vault.handle().createIdentity(at: vault.folder.path + "/bob").pins.isEmpty)
   }
 
+  /// A device key that was copied is enough to make a vault whose open tier can be read here.
+  @Test func whatTheDeviceKeyHasSeenSwitchesOffNoPins() throws {
+    try vault.handle().pinIdentity(at: alice.path)
+    let other = try TestVault()
+    try FileManager.default.createDirectory(
+      atPath: other.folder.path + "/state/keychain", withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try FileManager.default.copyItem(
+      atPath: vault.deviceSecretPath, toPath: other.deviceSecretPath)
+    try other.handle(passphrase: "theirs").put("a", "forged")
+    try other.handle(passphrase: "theirs").addRecipientSlot(alice.recipient)
+    try FileManager.default.removeItem(atPath: vault.path)
+    try FileManager.default.copyItem(atPath: other.path, toPath: vault.path)
+    try FileManager.default.removeItem(atPath: vault.seenFolder)
+    #expect(failure { _ = try vault.handle(identity: alice.path).text("a") }?.code == .rolledBack)
+    #expect(try vault.handle().text("nothing") == nil)
+    #expect(FileManager.default.fileExists(atPath: vault.seenFolder))
+    #expect(failure { _ = try vault.handle(identity: alice.path).text("a") }?.code == .rolledBack)
+    #expect(failure { _ = try vault.handle(identity: alice.path).put("b") }?.code == .rolledBack)
+    #expect(try vault.handle().createIdentity(at: vault.folder.path + "/bob").pins.isEmpty)
+  }
+
+  @Test func anEarlierCheckIsReportedAfterASuccessionWasFollowed() throws {
+    let told = Mutex<[Notice]>([])
+    try vault.handle().pinIdentity(at: alice.path)
+    let code = try vault.addRecoveryCode()
+    try vault.handle().put("b")
+    try vault.handle(recoveryCode: code).rekey(newAdministrationKey: true, confirm: { _ in true })
+    let theirs = {
+      vault.handle(identity: alice.path) {
+        $0.notice = { notice in told.withLock { $0.append(notice) } }
+      }
+    }
+    #expect(try theirs().text("a") == "one")
+    let new = try check()
+    #expect(told.withLock { $0.map(\.kind) } == [.oldPin])
+    #expect(told.withLock { $0.first?.recovery?.actions } == [.pinIdentity(check: "\(new)")])
+    try vault.handle().pinIdentity(at: alice.path, to: new)
+    #expect(try theirs().text("a") == "one")
+    #expect(told.withLock(\.count) == 1)
+  }
+
   @Test func pinningKeepsTheRestOfTheFile() throws {
     let line = try identityLine()
     let text =

@@ -45,7 +45,9 @@ struct RawVault {
     let new = vault.path + ".forged"
     let file = try LinuxDisk().openTemporary(new)
     _ = try BaseWriter.write(base, to: file, path: vault.path)
-    try LinuxDisk().rename(new, to: vault.path, replacing: true)
+    file.mark(isUnfinished: false)
+    _ = try LinuxDisk().exchange(new, vault.path)
+    try LinuxDisk().remove(new)
   }
 
   /// The place of the box of an item's secret.

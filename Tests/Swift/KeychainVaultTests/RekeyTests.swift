@@ -120,6 +120,49 @@ struct RekeyTests {
     #expect(try handle.verify().isIntact)
   }
 
+  private static func passphrase(_ text: String) throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) { return try SecretBytes(copying: text) } catch { throw .slotsChanged }
+  }
+
+  /// A base changes the head, and nothing of who opens the vault.
+  @Test func aBaseOfAnotherWriterStopsNoChangeOfMembers() throws {
+    try vault.handle().put("a", "secret")
+    func write(_ handle: Vault? = nil) throws(KeychainError) {
+      do {
+        try (handle ?? vault.handle()).put("b\(UUID())")
+        try (handle ?? vault.handle()).compact()
+      } catch { throw error as? KeychainError ?? .slotsChanged }
+    }
+    try vault.handle().rekey(confirm: { _ throws(KeychainError) in
+      try write()
+      return true
+    })
+    try vault.handle().addRecoveryCodeSlot { _ throws(KeychainError) in
+      try write()
+      return true
+    }
+    _ = try vault.handle().addPassphraseSlot(progress: nil) { () throws(KeychainError) in
+      try write()
+      return try Self.passphrase("one")
+    }
+    let one = vault.handle(passphrase: "one")
+    try one.changePassphrase { _ throws(KeychainError) in
+      try write(one)
+      return try Self.passphrase("two")
+    }
+    let handle = vault.handle(passphrase: "two")
+    #expect(try handle.text("a") == "secret")
+    #expect(try handle.search(CredentialQuery()).credentials.count == 5)
+    // Another list of members does.
+    let refused = failure {
+      try handle.rekey(confirm: { _ throws(KeychainError) in
+        do { try handle.addPassphraseSlot(secret("three")) } catch { throw .slotsChanged }
+        return true
+      })
+    }
+    #expect(refused?.code == .busy)
+  }
+
   @Test func olderCopyIsUnchangedAndNotTheVault() throws {
     try vault.handle(passphrase: "one").put("a", "old")
     let copy = vault.folder.path + "/copy.db"

@@ -166,7 +166,7 @@ private struct BackupPlace {
     defer { older?.unlock() }
     let result = try body(new.file, older)
     do throws(WriteFailure) {
-      _ = try new.takeName(replacing: older != nil)
+      _ = try new.takeName(replacing: older)
     } catch {
       throw error == .unchanged(.fileExists) ? .backupIsThere(path) : .writing(path, error)
     }

@@ -16,7 +16,8 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - confirm: Receives the differences, and the slots of the list of members. Return `false` to
-  ///     change nothing.
+  ///     change nothing. It is called again if the vault gets new keys, and its own keys show that more
+  ///     items are lost.
   ///   - confirmSlot: Receives another slot, if the vault gets new keys, and returns whether it still
   ///     opens the vault. Without this closure, none does.
   /// - Returns: `false` if there was nothing to accept; `confirm` is not called then.
@@ -37,25 +38,26 @@ extension Vault {
       _ = try session.contents(keys)
       return false
     }
-    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
-      try confirm(found.differences)
-    }
-    guard isConfirmed else {
-      throw KeychainError(.cancelled, "the restored vault was not accepted")
-    }
-    let seen = session.opened.seen.record
+    try found.requireConfirmation(session, confirm)
     if let followed = found.followed {
-      try session.opened.seenFile.replace(by: followed, lettingGo: seen)
-      _ = try session.reopened().contents(keys)
+      try session.opened.records.replaceAlone(by: followed, lettingGo: session.opened.seen)
+      // It is accepted; a failure shows when the vault is used.
+      _ = try? session.reopened().contents(keys)
       return true
     }
     let admin = try VaultAdministration(session, refuses: false)
     if found.differences.makesNewKeys {
-      try acceptWithNewKeys(found, admin, confirmSlot)
+      // Only all keys show each item that does not open.
+      let opened = try RestoredVault(session, admin.epoch.keys, isCompared: isCompared)
+      if !opened.losses.isSubset(of: found.losses) {
+        try opened.requireConfirmation(session, confirm)
+      }
+      try acceptWithNewKeys(opened, admin, confirmSlot)
     } else {
       try accept(found, admin)
     }
-    if found.differences.isOtherVault, let seen { unlocker.lock([seen.id], all: true) }
+    let others = session.opened.seen.records.map(\.id).filter { $0 != session.head.id }
+    unlocker.lock(Set(others), all: true)
     return true
   }
 
@@ -72,13 +74,13 @@ extension Vault {
   /// Continues the file with a list that accepts it, under the same keys.
   private func accept(_ found: RestoredVault, _ admin: VaultAdministration) throws(KeychainError) {
     let session = admin.session
-    let record = try admin.locked { vault, change throws(KeychainError) -> SeenRecord in
+    try admin.commit { change throws(KeychainError) in
       try found.requireUnchanged(change.contents)
       change.accepting = found.differences.seenSerial ?? 0
-      try vault.replaceBase(change.base())
-      return try vault.contents.record(admin.keys)
+      return MemberCommit(
+        base: try change.base(), result: (),
+        after: { session.replaceRecords(by: $0, admin.keys, lettingGo: true) })
     }
-    try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
   }
 
   private func acceptWithNewKeys(
@@ -100,7 +102,12 @@ extension Vault {
       floor: (found.differences.seenEpoch ?? 0, found.differences.seenSerial ?? 0))
     _ = try rekey.run { change throws(KeychainError) in
       try found.requireUnchanged(change.contents)
-      return try RekeyDecision(change, request)
+      let decision = try RekeyDecision(change, request)
+      // A page or a secret's box can become damaged under the same digest: only what was shown as lost goes.
+      guard decision.dropped.union(decision.droppedPages).isSubset(of: found.losses) else {
+        throw .changedMeanwhile
+      }
+      return decision
     }
   }
 }
@@ -161,10 +168,16 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// What is damaged in the file.
   public var problems: [String]
 
+  /// The items that do not open, which are lost if accepting makes new keys, and stay damaged otherwise.
+  public var damagedItems: [String]
+
+  /// The items that accepting loses, because they do not open and the vault gets new keys.
+  public var lostItems: [String] { makesNewKeys ? damagedItems : [] }
+
   /// Whether accepting makes new keys: the file has another list than the one that was seen, and whoever is in it could be there for a
   /// reason that nobody here knows.
   public var makesNewKeys: Bool {
-    isRefused && !isOtherVault && !isRecordAloneChanged && seenSerial != nil
+    isRefused && !isRecordAloneChanged && seenSerial != nil
       && (isAdministrationKeyChanged || isOtherList)
   }
 
@@ -181,22 +194,27 @@ struct RestoredVault: Sendable {
   /// alone changes.
   let followed: SeenRecord?
 
+  /// The ids of what new keys lose: of items that don't open or are of other devices, and of the first items of damaged pages.
+  let losses: Set<ItemID>
+
   init(
     _ session: VaultSession, _ keys: TierKeys,
     isCompared: (VaultHead) throws(KeychainError) -> Bool
   ) throws(KeychainError) {
-    let (opened, record) = (session.opened, session.opened.seen.record)
+    let (opened, known) = (session.opened, session.opened.record)
     let list = try session.file.list(opened.head, keys.open)
     contents = try session.file.contentsAsFarAsGood(opened, keys)
-    let isOther = record.map { $0.id != opened.head.id } ?? false
-    var relation = try contents.relation(to: record, keys)
+    var relation = try contents.relation(to: opened.seen, keys)
+    let isOther = opened.seen.records.contains { $0.id != opened.head.id }
     var isAdministrationKeyChanged = false
-    if let record, !isOther { isAdministrationKeyChanged = try !record.leads(to: opened.head) }
+    if let known { isAdministrationKeyChanged = try !known.leads(to: opened.head) }
     var followed: SeenRecord?
-    if isAdministrationKeyChanged, !contents.isCutOff, var record, try isCompared(opened.head) {
+    if isAdministrationKeyChanged, !isOther, !contents.isCutOff, var record = known,
+      try isCompared(opened.head)
+    {
       (record.administration, record.nextAdministration) = (opened.head.administration, nil)
       let failure = relation.failure
-      relation = try contents.relation(to: record, keys)
+      relation = try contents.relation(to: Seen(contents: [.record(record)]), keys)
       if relation.failure == nil, list.serial > record.serial, list.epoch > record.epoch {
         followed = record
       }
@@ -205,8 +223,9 @@ struct RestoredVault: Sendable {
     self.followed = followed
     let sealing = try session.sealing(keys)
     let report = try VaultVerification(contents: contents, sealing: sealing).run()
+    losses = report.itemsOfOtherDevices.union(report.damagedItems.keys)
+      .union(report.damagedPages.firsts)
     let own = try session.unlocker.ownSlot(of: opened.head)?.slot.number
-    let known = isOther ? nil : record
     differences = RestoredDifferences(
       fileNumber: contents.newest.n, seenNumber: known?.proved[0]?.n,
       fileEpoch: opened.head.epoch, seenEpoch: known?.epoch, fileSerial: list.serial,
@@ -216,19 +235,37 @@ struct RestoredVault: Sendable {
         let hash = try list.hash()
         return known.serial != list.serial || known.listHash != hash
       } ?? false,
-      isFork: relation.isFork, isSeenRecordDamaged: opened.seen == .unreadable,
+      isFork: relation.isFork, isSeenRecordDamaged: opened.seen.isUnreadable,
       isCutOff: contents.isCutOff, isRefused: relation.failure != nil, itemCount: report.itemCount,
       otherDeviceItemCount: report.itemsOfOtherDevices.count,
       slots: list.members.compactMap { member in
         opened.head.slots.first { $0.number == member.number }?.described(
           isThisDevice: member.number == own, member: member)
       },
-      problems: report.problems)
+      problems: report.problems,
+      damagedItems: (Array(report.damagedItems.values) + report.damagedPages.names).sorted())
+  }
+
+  /// Asks a person, who sees what differs.
+  func requireConfirmation(
+    _ session: VaultSession, _ confirm: (RestoredDifferences) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
+      try confirm(differences)
+    }
+    guard isConfirmed else {
+      throw KeychainError(.cancelled, "the restored vault was not accepted")
+    }
   }
 
   func requireUnchanged(_ contents: VaultContents) throws(KeychainError) {
     guard contents.newest.digest == self.contents.newest.digest else {
-      throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
+      throw .changedMeanwhile
     }
   }
+}
+
+extension KeychainError {
+  fileprivate static let changedMeanwhile = KeychainError(
+    .busy, "the vault changed meanwhile; nothing was changed", recovery: .tryAgain)
 }

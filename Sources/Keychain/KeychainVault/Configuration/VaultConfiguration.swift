@@ -177,6 +177,9 @@ public struct Notice: Hashable, Sendable {
     /// there could have made it.
     case firstSight
 
+    /// An identity is pinned to a check that the vault had before it got a new administration key.
+    case oldPin
+
     /// A service got its store, which it keeps.
     case storeChosen
 

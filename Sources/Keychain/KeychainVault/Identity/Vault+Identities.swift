@@ -28,7 +28,7 @@ extension Vault {
 
   /// Creates a new identity in its own file, which is closed to others.
   ///
-  /// If this vault exists and was seen here before, the identity is pinned to it.
+  /// If this vault exists and was unlocked here before, the identity is pinned to it.
   ///
   /// - Parameter path: The path of the file, which must not exist.
   /// - Returns: What the file contains, without its secret.
@@ -89,22 +89,24 @@ extension Vault {
   /// Returns the check of this vault, which was seen here before unless this may be the first sight.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
-    let head = session.head
-    if let record = session.opened.seen.record {
+    let (seen, head) = (session.opened.seen, session.head)
+    for record in seen.records {
       guard try record.leads(to: head) else { throw .anotherVault(session.path) }
-    } else if !firstSight {
-      throw KeychainError(.noStore, "the vault \(session.path) was never seen here")
+    }
+    let isVouchedFor = try seen.vouches(for: head)
+    guard firstSight || isVouchedFor else {
+      throw KeychainError(.noStore, "the vault \(session.path) was never unlocked here")
     }
     return try head.check()
   }
 
-  /// Lets the seen record trust a key whose check a person compared: not everybody can accept it otherwise.
+  /// Lets the seen records trust a key whose check a person compared: not everybody can accept it otherwise.
   private func trustAdministrationKey(of check: VaultCheck) throws(KeychainError) {
-    guard let session = try session(), var record = session.opened.seen.record else { return }
+    guard let session = try session(), try session.head.check() == check else { return }
     let head = session.head
-    guard head.id == record.id, try head.check() == check, !record.trusts(head.administration)
-    else { return }
-    record.nextAdministration = head.administration
-    try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
+    try session.opened.records.change(session.opened.seen) { record in
+      guard head.id == record.id, !record.trusts(head.administration) else { return }
+      record.nextAdministration = head.administration
+    }
   }
 }

@@ -18,9 +18,43 @@ extension SeenRecord {
     return try Succession.lead(
       from: trusts, in: head.parts.successions, to: head.identity, trustingRecovery: recoveryKey)
   }
+}
 
-  /// Whether it was made with T2: T0 alone, which a stolen device key gives, proves no administration key.
-  var vouches: Bool { proved[.unlocked] != nil }
+extension Seen {
+  /// Why a head is refused by who saw this; `nil` if nothing speaks against it before it is unlocked.
+  func failure(of head: VaultHead, at path: String) throws(KeychainError) -> KeychainError? {
+    for record in judging {
+      if let failure = try record.failure(of: head, at: path) { return failure }
+    }
+    return nil
+  }
+
+  /// The records as they judge a file.
+  ///
+  /// That the administration key changed may have been seen under one name alone: an older record of the same vault
+  /// learns it from the newest one that vouches. What it has seen of the vault's history counts all the same.
+  var judging: [SeenRecord] {
+    records.map { old in
+      let newer = records.filter {
+        $0.id == old.id && $0.proved[.unlocked] != nil && old.isOlder(than: $0)
+      }
+      guard let newest = newer.max(by: { $0.isOlder(than: $1) }) else { return old }
+      var record = old
+      record.administration = newest.administration
+      record.nextAdministration = newest.nextAdministration
+      record.recoveryKey = newest.recoveryKey
+      return record
+    }
+  }
+
+  /// Whether a record that was made with T2 leads to the administration key of a head: T0 alone, which a stolen device
+  /// key gives, proves no administration key.
+  func vouches(for head: VaultHead) throws(KeychainError) -> Bool {
+    for record in records where record.proved[.unlocked] != nil {
+      if try record.leads(to: head) { return true }
+    }
+    return false
+  }
 }
 
 /// What the seen record says of a file that was opened.
@@ -42,12 +76,24 @@ struct SeenRelation: Sendable {
 }
 
 extension VaultContents {
-  /// Compares the file with what this user has seen, by "What a reader has seen" in VaultReaders.
-  func relation(to record: SeenRecord?, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
-    guard let record else {
-      if base.n > list.first { _ = try spine.known(self, keys) }
-      return SeenRelation(isAhead: true)
+  /// Compares the file with what this user has seen, by "What a reader has seen" in VaultReaders: no record may refuse it.
+  func relation(to seen: Seen, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
+    var all = SeenRelation()
+    for record in seen.judging where all.failure == nil {
+      let relation = try relation(to: record, keys)
+      all.failure = relation.failure
+      for notice in relation.notices { all.note(notice) }
+      all.isAhead = all.isAhead || relation.isAhead
+      (all.isFork, all.isOlder) = (relation.isFork, relation.isOlder)
     }
+    guard seen.records.isEmpty else { return all }
+    if base.n > list.first { _ = try spine.known(self, keys) }
+    return SeenRelation(isAhead: true)
+  }
+
+  private func relation(
+    to record: SeenRecord, _ keys: TierKeys
+  ) throws(KeychainError) -> SeenRelation {
     if let failure = try record.failure(of: head, at: path) {
       return SeenRelation(failure: failure)
     }
@@ -141,6 +187,12 @@ extension SeenCommit {
 }
 
 extension SeenRecord {
+  /// Whether another record of the same vault has seen more.
+  func isOlder(than other: SeenRecord) -> Bool {
+    let (own, others) = (proved[.open]?.n ?? 0, other.proved[.open]?.n ?? 0)
+    return (epoch, serial, own) < (other.epoch, other.serial, others)
+  }
+
   /// Takes over what another record of the same vault has seen that is newer; `false` if nothing is.
   mutating func raise(by new: SeenRecord) -> Bool {
     let old = self

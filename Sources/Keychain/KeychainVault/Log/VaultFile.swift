@@ -15,8 +15,8 @@ final class VaultFile: Sendable {
     let head: VaultHead
     var contents: VaultContents?
 
-    /// The keys and the seen record with which a read last accepted the contents.
-    var approval: (keys: TierKeysIdentity, seen: SeenRecord)?
+    /// The keys and the seen records with which a read last accepted the contents.
+    var approval: (keys: TierKeysIdentity, seen: Seen)?
   }
 
   /// What a commit of this handle left of an item.
@@ -41,7 +41,7 @@ final class VaultFile: Sendable {
   private let configuration: VaultConfiguration
   private let locations: Locations
   private let resolved = PosixMutex<TrustedPath?>(nil)
-  private let seen = PosixMutex<SeenRecordFile?>(nil)
+  private let seen = PosixMutex<SeenRecords?>(nil)
   private let known = PosixMutex<Known?>(nil)
   private let notedNames = PosixMutex(false)
   private let lists = PosixMutex<(head: VaultHead, list: MemberList)?>(nil)
@@ -59,10 +59,13 @@ final class VaultFile: Sendable {
     let file: any DiskFile
     let status: DiskStatus
     let head: VaultHead
-    let seenFile: SeenRecordFile
-    var seen: SeenRecordFile.Content
+    let records: SeenRecords
+    var seen: Seen
     /// Whether its writer holds the lock, and so compares what it knows, whatever the file's time says.
     var isLocked = false
+
+    /// What was seen of this very vault.
+    var record: SeenRecord? { seen.record(of: head.id) }
   }
 
   func path() throws(KeychainError) -> TrustedPath {
@@ -86,21 +89,24 @@ final class VaultFile: Sendable {
     if let path = configuration.path { path } else { try locations.defaultVaultPath() }
   }
 
-  func seenFile() throws(KeychainError) -> SeenRecordFile {
-    if let file = seen.withLock({ $0 }) { return file }
-    let file = try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
-    if resolved.withLock({ $0 }) != nil { seen.withLock { $0 = file } }
-    return file
+  func records() throws(KeychainError) -> SeenRecords {
+    if let records = seen.withLock({ $0 }) { return records }
+    let records = try SeenRecords(stateFolder: locations.stateFolder(), vault: path())
+    if resolved.withLock({ $0 }) != nil { seen.withLock { $0 = records } }
+    return records
   }
 
-  /// What this user has seen at the vault's path, if there is a record that can be read.
-  var seenRecord: SeenRecord? { (try? seenFile())?.read().record }
+  /// Whether what this user has seen at the vault's path vouches for the administration key of a head.
+  func vouches(for head: VaultHead) throws(KeychainError) -> Bool {
+    guard let seen = try? records().read() else { return false }
+    return try seen.vouches(for: head)
+  }
 
   /// The records of the vault's path, now and before, without a look at who may change it.
   func seenForLocking() -> [SeenRecordFile] {
-    let found = try? SeenRecordFile.withoutTrust(
+    let found = try? SeenRecords.withoutTrust(
       stateFolder: locations.stateFolder(), vaultPath: namedPath())
-    return found ?? []
+    return found?.files ?? []
   }
 
   /// Notes that the file has other names; `false` if that was noted before.
@@ -119,27 +125,27 @@ final class VaultFile: Sendable {
         recovery: "open it again in the child")
     }
     let path = try path()
-    let seenFile = try seenFile()
+    let records = try records()
     // Before the file: a record that was raised in between would be newer than what was read.
-    let seen = seenFile.read()
+    let seen = try records.read()
     guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0,
       let status = try disk.status(at: path.path)
     else {
-      guard seen == .none else { throw Self.missing(path.path) }
+      guard seen.isNone else { throw Self.missing(path.path) }
       try Self.refuseHidden(path.path)
       return nil
     }
     if let known = known.withLock({ $0 }), known.status == status {
       return Opened(
-        path: path.path, file: known.file, status: status, head: known.head, seenFile: seenFile,
+        path: path.path, file: known.file, status: status, head: known.head, records: records,
         seen: seen)
     }
-    return try read(path.path, seenFile, seen)
+    return try read(path.path, records, seen)
   }
 
   /// Reads the head of the file that has the name now, or that a writer has locked.
   func read(
-    _ path: String, _ seenFile: SeenRecordFile, _ seen: SeenRecordFile.Content,
+    _ path: String, _ records: SeenRecords, _ seen: Seen,
     from locked: (any DiskFile)? = nil
   ) throws(KeychainError) -> Opened {
     let (file, status): (any DiskFile, DiskStatus)
@@ -157,7 +163,7 @@ final class VaultFile: Sendable {
       self.known.withLock { $0 = Known(file: file, status: status, head: head) }
     }
     return Opened(
-      path: path, file: file, status: status, head: head, seenFile: seenFile, seen: seen,
+      path: path, file: file, status: status, head: head, records: records, seen: seen,
       isLocked: locked != nil)
   }
 
@@ -174,7 +180,7 @@ final class VaultFile: Sendable {
         return old
       }
       let continued = try old.continued(
-        on: opened.file, size: opened.status.size, keys: keys, seen: opened.seen.record)
+        on: opened.file, size: opened.status.size, keys: keys, seen: opened.record)
       if let continued {
         keep(continued, opened.status)
         return continued
@@ -182,7 +188,7 @@ final class VaultFile: Sendable {
     }
     let contents = try VaultContents(
       reading: opened.file, size: opened.status.size, path: opened.path, head: opened.head,
-      list: list(opened.head, keys.open), keys: keys, seen: opened.seen.record,
+      list: list(opened.head, keys.open), keys: keys, seen: opened.record,
       deadline: configuration.commonDeadline)
     keep(contents, opened.status)
     return contents
@@ -203,7 +209,7 @@ final class VaultFile: Sendable {
     known.withLock { known in
       guard let known, known.status == opened.status, !opened.isLocked,
         known.contents?.hasUnfinishedWrite == false, let approval = known.approval,
-        approval.keys === keys.identity, approval.seen == opened.seen.record
+        approval.keys === keys.identity, approval.seen == opened.seen
       else { return nil }
       return known.contents
     }
@@ -211,10 +217,10 @@ final class VaultFile: Sendable {
 
   /// Notes that nothing speaks against the contents, so that they are not compared again at each read.
   func approve(_ opened: Opened, _ keys: TierKeys) {
-    guard let seen = opened.seen.record else { return }
+    guard !opened.seen.records.isEmpty else { return }
     known.withLock { known in
       guard known?.status == opened.status else { return }
-      known?.approval = (keys.identity, seen)
+      known?.approval = (keys.identity, opened.seen)
     }
   }
 

@@ -85,7 +85,7 @@ extension Vault {
   private func rekey(
     _ request: RekeyDecision.Request, _ confirm: (RekeyPlan) throws(KeychainError) -> Bool,
     _ progress: ((VaultProgress) -> Void)?
-  ) throws(KeychainError) -> VaultRekey.Outcome {
+  ) throws(KeychainError) -> VaultRekey.Outcome<Void> {
     let admin = try administration()
     let agreed = try admin.agreement(confirm) { change throws(KeychainError) in
       try RekeyDecision(change, request).plan

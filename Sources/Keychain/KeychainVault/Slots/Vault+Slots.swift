@@ -207,20 +207,21 @@ extension Vault {
         return change.put(try change.epoch.seal(input, number: number, name: name))
       }
     }
-    let outcome = try VaultRekey(admin: admin, progress: progress).run(adding: (input, name)) {
-      change throws(KeychainError) in
+    let outcome = try VaultRekey(admin: admin, progress: progress).run(adding: {
+      epoch, number, slots throws(KeychainError) -> VaultSlot in
+      let slot = try epoch.seal(input, number: number, name: name)
+      slots.append(slot)
+      return slot.described(isThisDevice: nil)
+    }) { change throws(KeychainError) in
       try RekeyDecision(change, request, within: agreed)
     }
-    reportGrantChange(outcome)
-    guard let added = outcome.added else {
-      throw KeychainError(.internalFailure, "a slot was not added")
-    }
-    return added.described(isThisDevice: nil)
+    reportGrantChange(outcome.decision)
+    return outcome.added
   }
 
-  private func reportGrantChange(_ outcome: VaultRekey.Outcome) {
-    let hasRecipients = outcome.decision.carried.contains { $0.slot.kind == .recipient }
-    let isFollowed = outcome.decision.plan.isSignedByRecoveryCode
+  private func reportGrantChange(_ decision: RekeyDecision) {
+    let hasRecipients = decision.carried.contains { $0.slot.kind == .recipient }
+    let isFollowed = decision.plan.isSignedByRecoveryCode
     configuration.report(
       .deviceGrantChanged,
       "the device key alone now opens only what needs no unlock; "

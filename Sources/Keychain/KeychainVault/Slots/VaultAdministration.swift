@@ -43,10 +43,28 @@ struct VaultAdministration: Sendable {
   func change<Result>(
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try locked { vault, change throws(KeychainError) in
+    try commit { change throws(KeychainError) in
       let result = try body(&change)
-      try vault.replaceBase(change.base())
-      return result
+      return MemberCommit(base: try change.base(), result: result)
+    }
+  }
+
+  /// Commits, under the lock, what `prepare` made ready.
+  ///
+  /// If it fails, nothing was changed, unless the error has ``KeychainError/Code/outcomeUnknown``.
+  func commit<Result>(
+    _ prepare: (inout SlotChange) throws(KeychainError) -> MemberCommit<Result>
+  ) throws(KeychainError) -> Result {
+    try locked { vault, change throws(KeychainError) in
+      let commit = try prepare(&change)
+      do throws(KeychainError) {
+        try vault.replaceBase(commit.base, beforeRename: commit.before)
+      } catch {
+        if error.code != .outcomeUnknown { commit.undo() }
+        throw error
+      }
+      commit.after(vault.contents)
+      return commit.result
     }
   }
 
@@ -57,13 +75,13 @@ struct VaultAdministration: Sendable {
     try locked { _, change throws(KeychainError) in try body(change) }
   }
 
-  func locked<Result>(
+  private func locked<Result>(
     _ body: (inout LockedVault, inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     try UnfinishedVault.requirePossible(for: session.path, on: session.file.disk)
     return try session.locked { session, lock throws(KeychainError) in
-      // The list of members, and so all slots, are still those that were looked at.
-      guard session.head == head else { throw .slotsChanged }
+      // What opens the vault is still what was looked at. Other writers may have made bases for their items meanwhile.
+      guard session.head.parts == head.parts else { throw .slotsChanged }
       var vault = try LockedVault(session, lock, epoch.keys, refuses: refuses)
       var change = try SlotChange(vault.contents, self)
       return try body(&vault, &change)
@@ -96,6 +114,24 @@ struct VaultAdministration: Sendable {
     if let inputKey = opened.inputKey { keys[opened.slot.number] = inputKey }
     return keys
   }
+}
+
+/// A change of who opens the vault, or of its keys, that is ready: all that can fail is done, but for the file.
+///
+/// The types say what a failure means. What is done before the commit can fail, and is undone if the commit surely did not
+/// happen. What follows the commit cannot throw: nothing that has changed is told as failed.
+struct MemberCommit<Result> {
+  let base: NewBase
+  let result: Result
+
+  /// Records what must be on the disk before the new file counts.
+  var before: ((VaultContents) throws(KeychainError) -> Void)?
+
+  /// Undoes `before`, as far as others would see it.
+  var undo: () -> Void = {}
+
+  /// Can only report; receives what the vault holds now.
+  var after: (VaultContents) -> Void = { _ in }
 }
 
 /// A change of members.

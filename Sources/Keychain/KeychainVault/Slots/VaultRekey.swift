@@ -197,47 +197,63 @@ struct VaultRekey {
   /// The epoch and serial that were seen, if the new list accepts a restored file.
   var floor: (epoch: UInt64, serial: UInt64)?
 
-  struct Outcome {
+  struct Outcome<Added> {
     let decision: RekeyDecision
     let check: VaultCheck
-    let added: ListedSlot?
+    let added: Added
   }
 
   /// Gives new keys to what `decide` lets stay, which looks under the lock at what is there then.
   func run(
-    adding new: (input: SlotInput, name: String)? = nil,
     _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
-  ) throws(KeychainError) -> Outcome {
+  ) throws(KeychainError) -> Outcome<Void> { try run(adding: { _, _, _ in }, decide) }
+
+  /// As ``run(_:)``, and adds to the slots with the new keys; `add` receives the number of the next one.
+  func run<Added>(
+    adding add: (VaultEpoch, UInt32, inout [ListedSlot]) throws(KeychainError) -> Added,
+    _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
+  ) throws(KeychainError) -> Outcome<Added> {
     let session = admin.session
-    let outcome = try admin.locked { vault, change throws(KeychainError) -> Outcome in
+    return try admin.commit { change throws(KeychainError) in
       try session.deadline.excluding { () throws(KeychainError) in
-        let (base, outcome) = try prepare(change, decide(change), adding: new)
-        let seen = session.opened.seenFile
+        let (base, outcome) = try prepare(change, decide(change), adding: add)
         var record = try change.contents.record(admin.keys)
-        try vault.replaceBase(base) { made throws(KeychainError) in
-          // From here on, the file may be the new one.
-          try admin.opened.pin(outcome.check)
-          if made.head.administration != record.administration {
-            record.nextAdministration = made.head.administration
-          }
-          if admin.refuses { try seen.replace(by: record) }
-        }
-        try seen.replace(
-          by: vault.contents.record(base.keys),
-          lettingGo: admin.refuses ? nil : session.opened.seen.record)
-        return outcome
+        let (old, next) = (try admin.head.check(), base.head.identity.administration)
+        let (seen, records) = (session.opened.seen, session.opened.records)
+        return MemberCommit(
+          base: base, result: outcome,
+          before: { made throws(KeychainError) in
+            // From here on, the file may be the new one.
+            try admin.opened.pin(outcome.check)
+            guard admin.refuses else {
+              // What was seen stays, and the list that accepts the file is followed.
+              try records.change(seen) { if $0.id == made.head.id { $0.nextAdministration = next } }
+              return
+            }
+            if next != record.administration { record.nextAdministration = next }
+            try records.replace(by: record)
+          },
+          undo: {
+            guard old != outcome.check else { return }
+            try? admin.opened.pin(nil, dropping: outcome.check)
+            _ = try? records.change(records.read()) { record throws(KeychainError) in
+              if record.nextAdministration == next { record.nextAdministration = nil }
+            }
+          },
+          after: { made in
+            session.replaceRecords(by: made, base.keys, lettingGo: !admin.refuses)
+            session.unlocker.lock([admin.head.id], all: true)
+            session.file.forget()
+            if old != outcome.check { unpin(old, keeping: outcome.check) }
+          })
       }
     }
-    session.unlocker.lock([admin.head.id], all: true)
-    session.file.forget()
-    unpinOldCheck(outcome.check)
-    return outcome
   }
 
-  private func prepare(
+  private func prepare<Added>(
     _ change: borrowing SlotChange, _ decision: RekeyDecision,
-    adding new: (input: SlotInput, name: String)?
-  ) throws(KeychainError) -> (NewBase, Outcome) {
+    adding add: (VaultEpoch, UInt32, inout [ListedSlot]) throws(KeychainError) -> Added
+  ) throws(KeychainError) -> (NewBase, Outcome<Added>) {
     let changesKey = decision.plan.changesAdministrationKey
     let epoch = try VaultEpoch(
       after: admin.head, key: changesKey ? nil : admin.epoch.administration,
@@ -246,10 +262,7 @@ struct VaultRekey {
     var slots = try decision.carried.map { carried throws(KeychainError) in
       try epoch.reseal(carried.slot, grant: carried.grant, inputKey: presented[carried.slot.number])
     }
-    let added = try new.map { new throws(KeychainError) in
-      try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
-    }
-    if let added { slots.append(added) }
+    let added = try add(epoch, change.list.nextNumber, &slots)
     var successions = change.contents.head.parts.successions
     if decision.plan.isSignedByRecoveryCode, let signer = admin.opened.signer {
       let succession = try Succession(
@@ -270,10 +283,9 @@ struct VaultRekey {
     return (base, Outcome(decision: decision, check: try epoch.identity.check(), added: added))
   }
 
-  private func unpinOldCheck(_ new: VaultCheck) {
+  private func unpin(_ old: VaultCheck, keeping new: VaultCheck) {
     do throws(KeychainError) {
-      let old = try admin.head.check()
-      if old != new { try admin.opened.pin(new, dropping: old) }
+      try admin.opened.pin(new, dropping: old)
     } catch {
       admin.session.notice?(
         Notice(

@@ -13,6 +13,9 @@ struct LockedLog: Sendable {
   /// The file's status when it was locked.
   let status: DiskStatus
 
+  /// Whether the file that this one has replaced could not be removed, and has the name of the unfinished one.
+  var oldFileStays = false
+
   /// Opens the file that has the name, if any, and locks it against everybody else, other threads included.
   ///
   /// Without `writing`, it is one to look at, which need not be writable.
@@ -85,9 +88,15 @@ enum WriteFailure: Error, Hashable {
 
   /// The old state may hold, or the new one; `Errno.noLocks` if somebody else wrote at the same place.
   case unknown(Errno)
+
+  /// Somebody else replaced one of the files meanwhile: nothing was changed, and theirs is in its place.
+  case overtaken
 }
 
 /// The file `<vault>.new`, in which a vault is made anew; its maker holds a lock on it, and takes it before the vault's.
+///
+/// Its mode has a mark, the sticky bit, until it has the vault's name: a file of somebody else has none, and is neither
+/// changed nor removed.
 struct UnfinishedVault: ~Copyable {
   let file: any DiskFile
   private let vault: String
@@ -98,16 +107,17 @@ struct UnfinishedVault: ~Copyable {
   ///
   /// Without a present one, it fails if the file system opens the file to more than these others.
   init(
-    for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?, until deadline: Deadline,
-    openTo others: CInterop.Mode = 0
+    for vault: String, on disk: any VaultDisk, like old: (any DiskFile)?,
+    until deadline: Deadline, openTo others: CInterop.Mode = 0
   ) throws(KeychainError) {
     let name = Self.name(for: vault)
     let file = try Self.locked(name, on: disk, notBeing: old, deadline)
     file.takeAttributes(of: old)
+    file.mark(isUnfinished: true)
     do throws(KeychainError) {
       if old == nil { try Self.requireClosed(file, vault, name, openTo: others) }
     } catch {
-      try? disk.remove(name)
+      if let own = try? file.status() { Self.remove(name, ifIs: own.identity, on: disk) }
       throw error
     }
     self.file = file
@@ -128,11 +138,8 @@ struct UnfinishedVault: ~Copyable {
   }
 
   deinit {
-    let name = Self.name(for: vault)
-    guard isNamed, let named = try? disk.status(of: name), let own = try? file.status(),
-      named.identity == own.identity
-    else { return }
-    try? disk.remove(name)
+    guard isNamed, let own = try? file.status() else { return }
+    Self.remove(Self.name(for: vault), ifIs: own.identity, on: disk)
   }
 
   /// Refuses what needs a new file, before a person is asked for anything, if there can be none.
@@ -142,7 +149,9 @@ struct UnfinishedVault: ~Copyable {
   }
 
   /// Removes what a killed maker has left, if it is no other file.
-  static func removeLeftover(for vault: String, on disk: any VaultDisk, like old: any DiskFile) {
+  static func removeLeftover(
+    for vault: String, on disk: any VaultDisk, like old: any DiskFile
+  ) {
     guard let left = try? disk.status(of: name(for: vault)), left.isRegular else { return }
     do throws(KeychainError) {
       _ = try UnfinishedVault(for: vault, on: disk, like: old, until: Deadline(after: .zero))
@@ -153,8 +162,20 @@ struct UnfinishedVault: ~Copyable {
 
   static func name(for vault: String) -> String { vault + ".new" }
 
+  /// Returns whether the file does not have the name any more.
+  @discardableResult
+  private static func remove(
+    _ name: String, ifIs identity: FileIdentity, on disk: any VaultDisk
+  ) -> Bool {
+    do throws(Errno) {
+      if try disk.status(of: name)?.identity == identity { try disk.remove(name) }
+      return true
+    } catch { return false }
+  }
+
   private static func locked(
-    _ name: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?, _ deadline: Deadline
+    _ name: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?,
+    _ deadline: Deadline
   ) throws(KeychainError) -> any DiskFile {
     do throws(Errno) {
       // Another name of the vault, which is locked: its maker was killed who could not rename it.
@@ -167,7 +188,8 @@ struct UnfinishedVault: ~Copyable {
         let status = try file.status()
         // Its last maker may have given it the name of the vault, or removed it.
         guard try disk.status(of: name)?.identity == status.identity else { continue }
-        guard status.isRegular, status.owner == geteuid() else { throw .fileExists }
+        guard status.isRegular, status.owner == geteuid(), status.size == 0 || status.isUnfinished
+        else { throw .fileExists }
         guard status.links == 1 else {
           // It may be the vault under its other name, here too.
           try disk.remove(name)
@@ -180,7 +202,9 @@ struct UnfinishedVault: ~Copyable {
       switch error {
       case .fileExists, .tooManySymbolicLinkLevels, .isDirectory, .noSuchAddressOrDevice:
         throw KeychainError(
-          .refused, "\(name), in which the vault is made anew, is not a file of yours",
+          .refused,
+          "\(name) is there and is another file; what is to replace the file without .new is written "
+            + "under that name first, and replaces no file of yours",
           recovery: "move it away")
       default: throw .replacing(name, error)
       }
@@ -190,22 +214,59 @@ struct UnfinishedVault: ~Copyable {
 
   /// Makes the contents durable, and gives the file the name of the vault, durably; it stays locked.
   ///
-  /// It may replace a file that this process has locked; another one fails with `Errno.fileExists`.
-  consuming func takeName(replacing: Bool) throws(WriteFailure) -> LockedLog {
+  /// It may replace a file that this process has locked, and no other one. A new name that is taken fails with
+  /// `Errno.fileExists`.
+  consuming func takeName(replacing old: LockedLog?) throws(WriteFailure) -> LockedLog {
+    let name = Self.name(for: vault)
+    let (own, found): (FileIdentity, FileIdentity?)
     do throws(Errno) {
       try file.sync()
-      try disk.rename(Self.name(for: vault), to: vault, replacing: replacing)
+      own = try file.status().identity
+      found = try disk.status(of: vault)?.identity
+    } catch { throw .unchanged(error) }
+    if let old, found != old.status.identity { throw .overtaken }
+    var isExchanged = false
+    do throws(Errno) {
+      if let old {
+        // It has the other name until it is removed.
+        old.file.mark(isUnfinished: true)
+        try old.file.sync()
+        isExchanged = try disk.exchange(name, vault)
+      } else {
+        try disk.rename(name, to: vault)
+      }
     } catch {
       // Over a network, the answer may be lost.
-      guard let named = try? disk.status(of: vault), let own = try? file.status(),
-        named.identity == own.identity
-      else { throw .unchanged(error) }
+      guard let named = try? disk.status(of: vault), named.identity == own else {
+        old?.file.mark(isUnfinished: false)
+        throw .unchanged(error)
+      }
+      isNamed = false
       throw .unknown(error)
     }
-    isNamed = false
     do throws(Errno) {
-      try disk.syncFolder(of: vault)
-      return LockedLog(path: vault, disk: disk, file: file, status: try file.status())
+      let named = try disk.status(of: vault)?.identity
+      // Otherwise another maker may have the name already.
+      let left = try isExchanged ? disk.status(of: name)?.identity : nil
+      if named == own {
+        isNamed = false
+        file.mark(isUnfinished: false)
+        // Somebody gave the other name to their file at this moment. It stays, and so does this one: the old file may have
+        // had no other name.
+        guard left == nil || left == old?.status.identity else { throw .fileExists }
+        let isGone = left.map { Self.remove(name, ifIs: $0, on: disk) } ?? true
+        try disk.syncFolder(of: vault)
+        return LockedLog(
+          path: vault, disk: disk, file: file, status: try file.status(), oldFileStays: !isGone)
+      }
+      // Somebody gave the name of this file to theirs before, and it has the vault's now: both go back.
+      guard isExchanged, left == old?.status.identity, try disk.exchange(name, vault) else {
+        throw .fileExists
+      }
+      old?.file.mark(isUnfinished: false)
+      let back = try disk.status(of: vault)?.identity
+      guard back == old?.status.identity else { throw .fileExists }
     } catch { throw .unknown(error) }
+    throw .overtaken
   }
 }

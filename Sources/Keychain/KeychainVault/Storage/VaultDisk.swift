@@ -13,11 +13,17 @@ protocol VaultDisk: Sendable {
   /// Opens a file; one that is a link fails with `Errno.tooManySymbolicLinkLevels`.
   func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile
 
-  /// Opens a file for reading and writing, and makes an empty one, for the user alone, if there is none.
+  /// Opens a file for reading and writing, and makes an empty one, for the user alone and with the mark of an unfinished
+  /// one, if there is none.
   func openTemporary(_ path: String) throws(Errno) -> any DiskFile
 
-  /// Gives a file another name in its folder; `Errno.fileExists` if that is taken, and is not to be replaced.
-  func rename(_ path: String, to name: String, replacing: Bool) throws(Errno)
+  /// Gives a file another name in its folder; `Errno.fileExists` if that is taken.
+  func rename(_ path: String, to name: String) throws(Errno)
+
+  /// Gives each of two files the name of the other one in one step, so that none is lost, whatever has the names by then.
+  ///
+  /// Returns `false` where the file system can't do that, and the first file has replaced the second one.
+  func exchange(_ path: String, _ name: String) throws(Errno) -> Bool
 
   func remove(_ path: String) throws(Errno)
 
@@ -57,6 +63,9 @@ protocol DiskFile: AnyObject, Sendable {
 
   /// Takes over mode, group and label of another file, as far as possible; without one, opens it to the user alone.
   func takeAttributes(of old: (any DiskFile)?)
+
+  /// Sets or clears the mark of a file that is a vault's next or last one, as far as the file system keeps it.
+  func mark(isUnfinished: Bool)
 }
 
 extension VaultDisk {
@@ -87,6 +96,12 @@ struct DiskStatus: Hashable, Sendable {
   let owner: UInt32
   let group: UInt32
   let mode: CInterop.Mode
+
+  /// The sticky bit, which means nothing to the system where a file has it.
+  static let unfinishedMark: CInterop.Mode = 0o1000
+
+  /// Whether it has the mark of a vault's next or last file.
+  var isUnfinished: Bool { mode & Self.unfinishedMark != 0 }
 }
 
 extension KeychainError {
@@ -163,6 +178,12 @@ extension KeychainError {
         because:
           "somebody else wrote at the same time, so the locks of its file system do not work",
         underlying: .system(errno: Errno.noLocks.rawValue))
+    case .overtaken:
+      Self(
+        .busy,
+        "another program replaced the vault \(path), or the file "
+          + "\(UnfinishedVault.name(for: path)) in which it is made anew, at the same time; nothing was "
+          + "changed", recovery: .tryAgain)
     case .unknown(let error):
       outcomeUnknown(ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
     }
@@ -191,14 +212,13 @@ struct LinuxDisk: VaultDisk {
   }
 
   func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
-    LinuxFile(try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK))
+    LinuxFile(
+      try PrivateFile.open(
+        path, .readWrite, flags: O_CREAT | O_NONBLOCK,
+        permissions: 0o600 | DiskStatus.unfinishedMark))
   }
 
-  func rename(_ path: String, to name: String, replacing: Bool) throws(Errno) {
-    guard !replacing else {
-      guard unsafe Glibc.rename(path, name) == 0 else { throw .current }
-      return
-    }
+  func rename(_ path: String, to name: String) throws(Errno) {
     let noReplacing: UInt32 = 1
     if unsafe renameat2(AT_FDCWD, path, AT_FDCWD, name, noReplacing) == 0 { return }
     // Not all file systems know that.
@@ -206,6 +226,14 @@ struct LinuxDisk: VaultDisk {
     guard unsafe link(path, name) == 0 else { throw .current }
     // If this fails, the next writer removes the name.
     unsafe unlink(path)
+  }
+
+  func exchange(_ path: String, _ name: String) throws(Errno) -> Bool {
+    let exchanging: UInt32 = 2
+    if unsafe renameat2(AT_FDCWD, path, AT_FDCWD, name, exchanging) == 0 { return true }
+    guard [EINVAL, ENOSYS].contains(errno) else { throw .current }
+    guard unsafe Glibc.rename(path, name) == 0 else { throw .current }
+    return false
   }
 
   func remove(_ path: String) throws(Errno) {
@@ -319,6 +347,11 @@ final class LinuxFile: DiskFile {
     var label = [UInt8](repeating: 0, count: 1024)
     let count = unsafe fgetxattr(old.descriptor.rawValue, Self.label, &label, label.count)
     if count > 0 { unsafe _ = fsetxattr(descriptor.rawValue, Self.label, label, count, 0) }
+  }
+
+  func mark(isUnfinished: Bool) {
+    guard let mode = try? status().mode & 0o777 else { return }
+    fchmod(descriptor.rawValue, isUnfinished ? mode | DiskStatus.unfinishedMark : mode)
   }
 
   private static let label = "security.selinux"

@@ -26,7 +26,7 @@ struct LockedVault {
       return
     }
     contents = try session.file.contents(opened, keys, anew: anew)
-    let relation = try contents.relation(to: opened.seen.record, keys)
+    let relation = try contents.relation(to: opened.seen, keys)
     if let failure = relation.failure { throw failure }
     for notice in relation.notices { session.report(notice) }
     if relation.isAhead {
@@ -36,14 +36,14 @@ struct LockedVault {
         return
       }
     }
-    if var record = opened.seen.record, record.nextAdministration != nil {
+    let now = try contents.record(keys)
+    let isEnded = try opened.records.change(opened.seen) { record in
+      guard record.nextAdministration != nil else { return }
       // Keys that are not at hand prove nothing new, so what they proved stays.
       record.nextAdministration = nil
-      _ = record.raise(by: try contents.record(keys))
-      try opened.seenFile.replace(by: record, lettingGo: opened.seen.record)
-    } else {
-      session.remember(contents, keys)
+      _ = record.raise(by: now)
     }
+    if !isEnded { session.remember(contents, keys) }
   }
 
   /// Makes the last commit durable, which its writer may not have done.
@@ -135,6 +135,8 @@ struct LockedVault {
   }
 
   /// Writes a new base, and gives it the vault's name, after `beforeRename` has recorded what must be before it counts.
+  ///
+  /// The name is the commit: what fails before it has changed nothing, and nothing fails after it.
   mutating func replaceBase(
     _ new: NewBase, until deadline: Deadline? = nil,
     beforeRename: ((VaultContents) throws(KeychainError) -> Void)? = nil
@@ -152,9 +154,16 @@ struct LockedVault {
     }
     let renamed: LockedLog
     do throws(WriteFailure) {
-      renamed = try unfinished.takeName(replacing: true)
+      renamed = try unfinished.takeName(replacing: lock)
     } catch { throw .writing(session.path, error) }
     defer { renamed.unlock() }
+    if renamed.oldFileStays {
+      session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the old file of the vault could not be removed, and opens as before: "
+            + UnfinishedVault.name(for: session.path), recovery: "remove it"))
+    }
     contents = made
     session.file.keep(made, renamed.status)
     if new.keys.binding == keys.binding { session.remember(made, keys) }

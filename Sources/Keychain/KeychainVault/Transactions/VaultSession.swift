@@ -135,12 +135,10 @@ struct VaultSession: Sendable {
 
   /// Fails for a vault that is not the one seen here, before anything is asked or hashed for it.
   func requireKnownHead() throws(KeychainError) {
-    guard let record = opened.seen.record,
-      let failure = try record.failure(of: head, at: path)
-    else { return }
+    guard let failure = try opened.seen.failure(of: head, at: path) else { return }
     // Another process may have changed both in between.
-    let now = opened.seenFile.read().record
-    guard let now, try now.failure(of: head, at: path) == nil else { throw failure }
+    let now = try opened.records.read()
+    guard !now.records.isEmpty, try now.failure(of: head, at: path) == nil else { throw failure }
   }
 }
 
@@ -161,7 +159,7 @@ extension VaultSession {
     let (contents, relation): (VaultContents, SeenRelation)
     do throws(KeychainError) {
       contents = try file.contents(opened, keys, anew: anew)
-      relation = try contents.relation(to: opened.seen.record, keys)
+      relation = try contents.relation(to: opened.seen, keys)
       if let failure = relation.failure { throw failure }
     } catch {
       // A write that was under way may have looked like damage.
@@ -185,7 +183,7 @@ extension VaultSession {
     _ keys: TierKeys, anew: Bool, orUnsettled contents: VaultContents? = nil
   ) throws(KeychainError) -> VaultContents? {
     guard let lock = try readingLock() else {
-      if let contents, opened.seen.record == nil {
+      if let contents, opened.record == nil {
         try? write(SeenRecord(contents.list, proved: [nil, nil, nil]))
       }
       return nil
@@ -225,7 +223,7 @@ extension VaultSession {
     _ lock: LockedLog, _ body: (VaultSession, LockedLog) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     defer { lock.unlock() }
-    let opened = try file.read(path, opened.seenFile, opened.seenFile.read(), from: lock.file)
+    let opened = try file.read(path, opened.records, opened.records.read(), from: lock.file)
     return try body(with(opened), lock)
   }
 
@@ -234,19 +232,42 @@ extension VaultSession {
   func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
     do throws(KeychainError) {
       let record = try contents.record(keys)
-      if var known = opened.seen.record, !known.raise(by: record) { return true }
+      let isKnown = opened.seen.contents.allSatisfy { seen in
+        guard var known = seen.record else { return false }
+        return !known.raise(by: record)
+      }
+      if isKnown { return true }
       try write(record)
     } catch { report("a rollback of the vault could go unnoticed: \(error.message)") }
     return false
   }
 
+  /// Replaces the seen records after a change of the vault that has happened, so it can only report a failure.
+  func replaceRecords(by contents: VaultContents, _ keys: TierKeys, lettingGo isLetGo: Bool) {
+    do throws(KeychainError) {
+      try opened.records.replace(
+        by: contents.record(keys), lettingGo: isLetGo ? opened.records.read() : nil)
+    } catch {
+      guard isLetGo else {
+        return report("a rollback of the vault could go unnoticed: \(error.message)")
+      }
+      notice?(
+        Notice(
+          kind: .seenRecordUnavailable,
+          message: "the vault was changed, and that it was accepted could not be recorded: "
+            + error.message,
+          recovery: "if it is still refused here, run \(.acceptRestored) again"))
+    }
+  }
+
   private func write(_ record: SeenRecord) throws(KeychainError) {
     // A write settles first, and may have written it already.
-    let wasUnreadable = opened.seen == .unreadable && opened.seenFile.read() == .unreadable
-    try opened.seenFile.raise(to: record, following: opened.seen.record)
+    var wasUnreadable = opened.seen.isUnreadable
+    if wasUnreadable { wasUnreadable = try opened.records.read().isUnreadable }
+    try opened.records.raise(to: record, following: opened.seen)
     guard wasUnreadable else { return }
     report(
-      "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
+      "the seen record \(opened.records.path) was damaged and has been written again; if an older copy "
         + "of the vault was put in place before, this was not noticed")
   }
 }

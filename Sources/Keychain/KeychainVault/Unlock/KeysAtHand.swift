@@ -26,8 +26,8 @@ struct OpenedSlot: Sendable {
   /// read it.
   var pinnedFile: (path: String, name: String, policy: SecretFilePolicy)?
 
-  /// Adds a check to the identity file, durably, so that it still opens the vault, and removes the `old` one.
-  func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {
+  /// Adds a check, if one is given, to the identity file, durably, so that it still opens the vault, and removes the `old` one.
+  func pin(_ check: VaultCheck?, dropping old: VaultCheck? = nil) throws(KeychainError) {
     guard let pinnedFile else { return }
     try IdentityWriting(pinnedFile.path).pin(
       check, name: pinnedFile.name, policy: pinnedFile.policy
@@ -92,8 +92,7 @@ extension Unlocker {
 
   /// Fails if nothing here vouches for the administration key, under which the slot's secret was not presented.
   private func requireVouched(_ head: VaultHead, _ slot: SlotRow) throws(KeychainError) {
-    guard comparedCheck == nil else { return }
-    if let record = file.seenRecord, record.vouches, try record.leads(to: head) { return }
+    guard comparedCheck == nil, try !file.vouches(for: head) else { return }
     let check = try head.check()
     throw KeychainError(
       .rolledBack,

@@ -118,7 +118,7 @@ final class Unlocker: Sendable {
   /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
   private func keep(_ keys: TierKeys, _ head: VaultHead) -> TierKeys {
     do throws(KeychainError) {
-      try cache.put(keys, of: head.id, at: file.seenFile().name, fixedTime: nil)
+      try cache.put(keys, of: head.id, at: file.records().name, fixedTime: nil)
     } catch {
       // In a container this happens to each command; `unlock` and `doctor` report it.
       held.hold(keys)
@@ -292,8 +292,10 @@ extension Unlocker {
     _ presented: borrowing PresentedSecret, _ slots: [SlotRow], _ vault: VaultFile.Opened
   ) throws(KeychainError) -> OpenedSlot? {
     let head = vault.head
-    // A record of another vault, which a person is about to let go, vouches for nothing here.
-    if file.seenRecord?.id != head.id { try checkPins(of: presented, vault) }
+    let isVouchedFor = try file.vouches(for: head)
+    if isVouchedFor { try reportOldPins(of: presented, head) }
+    // A check that a person compared is asked for by every slot that opens.
+    if !isVouchedFor, comparedCheck == nil { try checkPins(of: presented, vault) }
     let identity = try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
     var opened = try open(slots, of: head) { slot throws(KeychainError) in
       try SlotSealing.open(slot, identity: identity, vault: head.id).map { ($0, nil) }
@@ -304,11 +306,28 @@ extension Unlocker {
     return opened
   }
 
-  /// Where nothing was seen, the pins decide: who can write the file can seal keys of another vault to the identity.
+  /// Reports that an identity is still pinned to an earlier check of a vault that is vouched for.
+  ///
+  /// It opens the vault; but without the record, it would open what somebody made who administered it then.
+  private func reportOldPins(
+    of presented: borrowing PresentedSecret, _ head: VaultHead
+  ) throws(KeychainError) {
+    let (check, pins) = (try head.check(), presented.pins)
+    guard !pins.isEmpty, !pins.contains(check) else { return }
+    guard try head.hadCheck(among: pins) else { return }
+    configuration.report(
+      .oldPin,
+      "the identity from \(presented.source) is pinned to an earlier check of the vault, which is "
+        + "\(check) now",
+      recovery: "pin it with \(.pinIdentity(check: "\(check)"))")
+  }
+
+  /// Where nothing vouches for the vault, the pins decide: who can write the file can seal keys of another vault to the identity.
   private func checkPins(
     of presented: borrowing PresentedSecret, _ vault: VaultFile.Opened
   ) throws(KeychainError) {
-    let (check, path) = (try vault.head.check(), vault.path)
+    let (head, path) = (vault.head, vault.path)
+    let check = try head.check()
     guard !presented.pins.isEmpty else {
       return configuration.report(
         .firstSight,
@@ -318,10 +337,12 @@ extension Unlocker {
           "compare its check, \("\(check)"), with what \(.status) shows where the vault was made")
     }
     guard !presented.pins.contains(check) else { return }
+    let reason =
+      try head.hadCheck(among: presented.pins)
+      ? "is pinned to a check that \(path) says it had before, and was not unlocked here since; "
+      : "is not pinned to \(path), which is another vault; "
     throw KeychainError(
-      .rolledBack,
-      "the identity from \(presented.source) is not pinned to \(path), which is another vault; "
-        + "its check is \(check)",
+      .rolledBack, "the identity from \(presented.source) \(reason)its check is \(check)",
       recovery: "if that is the check where the vault was made, "
         + "run \(.pinIdentity(check: "\(check)"))")
   }
@@ -454,5 +475,17 @@ extension KeychainError {
     guard code == .incorrectSecret else { return self }
     let way: Recovery = ", or type the recovery code where the passphrase is asked for"
     return Self(code, message, recovery: (recovery ?? .tryAgain) + way, underlying: underlying)
+  }
+}
+
+extension VaultHead {
+  /// Whether one of the checks was the vault's before a succession.
+  fileprivate func hadCheck(among pins: [VaultCheck]) throws(KeychainError) -> Bool {
+    for record in parts.successions {
+      let change = try Succession(record, of: id)
+      let old = try HeadIdentity(id: id, epoch: change.epoch, administration: change.oldKey)
+      if try pins.contains(old.check()) { return true }
+    }
+    return false
   }
 }

@@ -248,18 +248,22 @@ extension Vault {
     _ epoch: VaultEpoch, kind: VaultKind, _ slots: [ListedSlot], hasDeviceSlot: Bool
   ) throws(KeychainError) -> Bool {
     let path = try file.path()
-    let seenFile = try file.seenFile()
-    let seen = seenFile.read().record
+    let records = try file.records()
+    let seen = try records.read()
     try translated(PrivateFile.makeFolder(path.folder))
     let unfinished = try UnfinishedVault(
       for: path.path, on: file.disk, like: nil, until: configuration.deadlineOfCall())
     // Who makes a vault holds the lock of the unfinished one, so an empty file is nobody's.
     let found = try file.disk.status(at: path.path)
     guard found.map({ $0.size == 0 }) ?? true else { return false }
+    let empty =
+      try found == nil
+      ? nil : LockedLog.take(path.path, on: file.disk, until: configuration.deadlineOfCall())
+    defer { empty?.unlock() }
     let base = try NewBase(epoch, kind: kind, slots)
     let made = try base.write(to: unfinished.file, path: path.path)
     do throws(WriteFailure) {
-      let lock = try unfinished.takeName(replacing: found != nil)
+      let lock = try unfinished.takeName(replacing: empty)
       lock.unlock()
     } catch {
       guard error != .unchanged(.fileExists) else { return false }
@@ -267,9 +271,9 @@ extension Vault {
     }
     reportPlaceInMemory(path.path, hasDeviceSlot: hasDeviceSlot)
     // Nothing else would find the keys of the vault that was here before.
-    if let seen { unlocker.lock([seen.id], all: true) }
+    unlocker.lock(Set(seen.records.map(\.id)), all: true)
     do throws(KeychainError) {
-      try seenFile.replace(by: made.record(epoch.keys), lettingGo: seen)
+      try records.replace(by: made.record(epoch.keys), lettingGo: seen)
     } catch {
       configuration.report(
         .seenRecordUnavailable, "a rollback of the vault could go unnoticed: \(error.message)")

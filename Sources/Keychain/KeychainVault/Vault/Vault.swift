@@ -148,7 +148,7 @@ extension Vault {
     _ = try session.contents(keys)
     do throws(KeychainError) {
       try unlocker.cache.put(
-        keys, of: head.id, at: file.seenFile().name, fixedTime: timeout)
+        keys, of: head.id, at: file.records().name, fixedTime: timeout)
     } catch {
       // A vault that the device key opens is open for later commands without a cache.
       guard try unlocker.ownSlot(of: head)?.keys.readable == .unlockedNow else { throw error }
@@ -176,7 +176,7 @@ extension Vault {
   package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
     // The file may be gone, or be of another vault, and so may the record.
     let files = file.seenForLocking()
-    let records = files.map { (path: $0.path, content: $0.read()) }
+    let records = files.map { (path: $0.path, content: (try? $0.read()) ?? .unreadable) }
     let unreadable = records.first { $0.content == .unreadable }
     let known =
       [file.knownHead?.id] + records.map { $0.content.record?.id }

@@ -157,17 +157,17 @@ extension Vault {
     var relation: SeenRelation?
     if let keys = try unlocker.keysToLook(session.opened, session.deadline) {
       let contents = try session.unjudgedContents(keys)
-      let found = try contents.relation(to: seen.record, keys)
+      let found = try contents.relation(to: seen, keys)
       status.seenFailure = found.failure
       try note(contents, keys, &status)
       relation = found
     } else {
       status.slots = try describe(head, nil)
-      status.seenFailure = try seen.record?.failure(of: head, at: session.path)
+      status.seenFailure = try seen.failure(of: head, at: session.path)
     }
     // What people compare, and who is in the list, must not be taken for what was seen here.
     if status.seenFailure == nil { status.check = try head.check() }
-    if let record = seen.record {
+    if let record = session.opened.record ?? seen.records.first {
       status.seenRecord = Self.compare(record, head, relation, status.seenFailure)
     }
     return status
@@ -201,7 +201,7 @@ extension Vault {
     let list = try file.list(session.head, keys.open)
     // Of a file whose log is damaged, too, people must see what opens it.
     let relation = try? session.unjudgedContents(keys)
-      .relation(to: session.opened.seen.record, keys)
+      .relation(to: session.opened.seen, keys)
     return try describe(session.head, relation?.failure == nil ? list : nil)
   }
 
@@ -216,18 +216,19 @@ extension Vault {
   /// Returns what is known without opening the file.
   private func surroundings() throws(KeychainError) -> VaultStatus {
     let path = try file.path()
-    let seen = try file.seenFile()
+    let records = try file.records()
+    let seen = try records.read()
     let found = try translated(PrivateFile.inspect(path.path))
     let fileSystem = FileSystemKind(of: path.path)
     let devicePath = unlocker.state.pathOfSecret ?? ""
     let cacheFailure = KernelKeyring.failure()
     return VaultStatus(
-      path: path.path, exists: (found?.size ?? 0) > 0, wasSeen: seen.read() != .none,
+      path: path.path, exists: (found?.size ?? 0) > 0, wasSeen: !seen.isNone,
       isCacheAvailable: cacheFailure == nil, cacheErrorNumber: cacheFailure?.rawValue,
       emptyCredentialsFolder: configuration.emptyCredentialsFolder,
       deviceSecretPath: devicePath,
       hasDeviceSecret: try translated(PrivateFile.inspect(devicePath)) != nil,
-      seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
+      seenRecord: seen.isUnreadable ? .unreadable : .none, seenRecordPath: records.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
       isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
       hasOtherNames: (found?.linkCount ?? 0) > 1,

@@ -98,11 +98,12 @@ package enum PrivateFile {
   }
 
   package static func open(
-    _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
+    _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0,
+    permissions: CInterop.Mode = 0o600
   ) throws(Errno) -> FileDescriptor {
     let flags = mode.rawValue | flags | O_CLOEXEC | O_NOFOLLOW
     return FileDescriptor(
-      rawValue: try Interruptions.repeating { unsafe Glibc.open(path, flags, 0o600) })
+      rawValue: try Interruptions.repeating { unsafe Glibc.open(path, flags, permissions) })
   }
 
   /// Creates an empty file, open to the user alone, without opening it.

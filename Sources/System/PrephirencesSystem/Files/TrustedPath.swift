@@ -11,6 +11,10 @@ package struct TrustedPath: Hashable, Sendable {
   /// Whether others can add files next to it, although they cannot replace it, as in `/tmp`.
   package let othersCanAddFiles: Bool
 
+  /// The paths that the file would have had before each symbolic link on the way took the place of
+  /// what was there, without links before it.
+  package let beforeLinks: [String]
+
   /// The folder that holds the file.
   package var folder: String {
     let parent = FilePath(path).removingLastComponent().string
@@ -26,6 +30,7 @@ package struct TrustedPath: Hashable, Sendable {
     try walk.finish()
     self.path = walk.reached
     othersCanAddFiles = walk.openFolders.contains(walk.parents.dropLast())
+    beforeLinks = walk.beforeLinks
   }
 
   /// Returns the real path even if others could change the way to it.
@@ -123,7 +128,7 @@ private struct Walk {
       return
     }
     switch stat.type {
-    case .symbolicLink: try follow(path, stat)
+    case .symbolicLink: try follow(path, name, stat)
     case .directory:
       try checkFolder(stat, path, parents + [name])
       parents.append(name)
@@ -133,16 +138,27 @@ private struct Walk {
     }
   }
 
-  private mutating func follow(_ path: String, _ stat: Stat) throws(FileError) {
+  private mutating func follow(
+    _ path: String, _ name: String, _ stat: Stat
+  ) throws(FileError) {
     guard isTrusted(linkOf: FileOwner(stat, path)) else {
       throw FileError(.insecure(.linkOfOther), path)
     }
     links += 1
     guard links <= 40 else { throw .failed(.tooManySymbolicLinkLevels, "follow", path) }
     let target = try readLink(path)
-    beforeLinks.append(([path] + pending).joined(separator: "/"))
+    beforeLinks.append(lexical(pathOf: [name] + pending))
     if target.hasPrefix("/") { leave(to: 0) }
     pending = Self.components(target) + pending
+  }
+
+  /// Returns the path of components below what was reached, as if none of them were a link.
+  private func lexical(pathOf components: [String]) -> String {
+    var path = parents
+    for component in components where component != "." {
+      if component == ".." { _ = path.popLast() } else { path.append(component) }
+    }
+    return "/" + path.joined(separator: "/")
   }
 
   private mutating func leave(to depth: Int) {

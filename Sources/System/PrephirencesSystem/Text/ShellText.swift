@@ -1,14 +1,17 @@
 /// Words of commands that a person types.
 package enum ShellText {
-  /// Returns a word as a shell takes it, in quotes unless it is plain.
+  /// Returns a word as every POSIX shell takes it, in quotes unless it is plain.
+  package static func word(_ word: String) -> String {
+    guard word.isEmpty || !word.utf8.allSatisfy(isPlain) else { return word }
+    return "'" + word.replacing("'", with: "'\\''") + "'"
+  }
+
+  /// Returns a word as a shell takes it, in quotes unless it is plain, for a message.
   ///
   /// It has no character that messages would escape, such as a newline: these are written as octal
   /// numbers, in the quotes `$'…'` that bash, ksh and zsh know.
   package static func quoted(_ word: String) -> String {
-    guard word.isEmpty || !word.utf8.allSatisfy(isPlain) else { return word }
-    guard word.unicodeScalars.contains(where: needsNumber) else {
-      return "'" + word.replacing("'", with: "'\\''") + "'"
-    }
+    guard word.unicodeScalars.contains(where: needsNumber) else { return Self.word(word) }
     let escaped = word.unicodeScalars.map { scalar -> String in
       if scalar == "'" || scalar == "\\" { return "\\\(scalar)" }
       // A message may be broken at a space.

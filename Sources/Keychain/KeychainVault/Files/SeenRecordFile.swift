@@ -1,0 +1,268 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainVaultFormat
+internal import PrephirencesSystem
+internal import SystemPackage
+
+/// The record of what this user has seen at one path.
+struct SeenRecordFile: Sendable {
+  let path: String
+  let name: String
+  private let folder: KnownFolder
+  private let folderPath: String
+  private let last = LastRecord()
+
+  enum Content: Hashable, Sendable {
+    case none
+    case unreadable
+    case record(SeenRecord)
+
+    var record: SeenRecord? { if case .record(let record) = self { record } else { nil } }
+  }
+
+  init(stateFolder: String, vaultPath: String) throws(KeychainError) {
+    let state = try translated(TrustedPath(resolving: stateFolder)).path
+    try self.init(folder: state + "/seen", vaultPath: vaultPath)
+  }
+
+  fileprivate init(folder: String, vaultPath: String) throws(KeychainError) {
+    folderPath = folder
+    self.folder = KnownFolder(folder)
+    name = try SeenRecord.name(of: vaultPath)
+    path = folder + "/" + name
+  }
+
+  /// Reads the record; fails if it cannot be known what it holds, or whether there is one: it is not missing then.
+  func read() throws(KeychainError) -> Content {
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      // Doesn't block if there is a pipe in its place; nothing is read from that.
+      descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+    } catch {
+      switch error {
+      case .noSuchFileOrDirectory, .notDirectory: return .none
+      case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return .unreadable
+      default:
+        // Without free descriptors, a program goes on with what it has read, if that is still there.
+        if let record = last.record(of: FileStamp(path)) { return .record(record) }
+        throw .system(error, "read", path)
+      }
+    }
+    defer { try? descriptor.close() }
+    // The record has its own checksum, so the lock is needed only while it is being written.
+    if let record = try contents(descriptor) { return .record(record) }
+    // Writers hold the lock for microseconds. If it cannot be taken, the record is read without it.
+    _ = try? FileLock.lock(descriptor, .shared, Deadline(after: .milliseconds(200)))
+    guard let record = try contents(descriptor) else { return .unreadable }
+    return .record(record)
+  }
+
+  /// Raises the record to a newer one of the same vault and administration key, or of one to which
+  /// successions were followed from the record `followed`; others are left unchanged.
+  func raise(to new: SeenRecord, following followed: SeenRecord? = nil) throws(KeychainError) {
+    try change(synced: false) { old in
+      guard var old else { return new }
+      guard old.id == new.id, old.trusts(new.administration) || old == followed else { return nil }
+      return old.raise(by: new) ? old : nil
+    }
+  }
+
+  /// Replaces the record, durably; it is never lowered, except from one that a person has discarded.
+  func replace(by record: SeenRecord, lettingGo known: SeenRecord? = nil) throws(KeychainError) {
+    try change(synced: true) { old in
+      guard let old, old != known, old.id == record.id,
+        old.trusts(record.administration) || record.trusts(old.administration)
+      else { return record }
+      var record = record
+      _ = record.raise(by: old)
+      return record
+    }
+  }
+
+  /// Writes what `body` returns for the record, which is `nil` if it is missing or damaged.
+  private func change(synced: Bool, _ body: (SeenRecord?) -> SeenRecord?) throws(KeychainError) {
+    if let lock = try existing() { return try write(body, to: lock, synced: synced) }
+    guard let new = body(nil) else { return }
+    try translated(PrivateFile.makeFolder(folderPath))
+    if try translated(make(new)) { return }
+    guard let lock = try existing() else {
+      throw KeychainError(.inputOutput, "\(path) vanished while it was written")
+    }
+    try write(body, to: lock, synced: synced)
+  }
+
+  /// Opens and locks the record; `nil` if there is none.
+  private func existing() throws(KeychainError) -> FileLock? {
+    guard let descriptor = try translated(folder.open(name, .readWrite)) else { return nil }
+    return try translated(
+      FileLock(exclusive: descriptor, path, deadline: Deadline(after: .seconds(1))))
+  }
+
+  private func write(
+    _ body: (SeenRecord?) -> SeenRecord?, to lock: borrowing FileLock, synced: Bool
+  ) throws(KeychainError) {
+    let old = try contents(lock.descriptor)
+    guard let new = body(old), new != old else { return }
+    do throws(Errno) {
+      try Self.write(new, to: lock.descriptor)
+      // A damaged record may be longer, and nothing says that it lies on the disk.
+      guard old != nil || ftruncate(lock.descriptor.rawValue, off_t(SeenRecord.count)) == 0,
+        !(synced || old == nil) || fsync(lock.descriptor.rawValue) == 0
+      else { throw .current }
+    } catch { throw .system(error, "write", path) }
+  }
+
+  /// Creates the record whole or not at all; `false` if another process was faster.
+  private func make(_ record: SeenRecord) throws(FileError) -> Bool {
+    // It holds no secret.
+    try PrivateFile.createIfAbsent(path, openTo: PrivateFile.everybody) {
+      descriptor throws(Errno) in
+      try Self.write(record, to: descriptor)
+    }
+  }
+
+  /// Writes a record in place: it lies within one sector, so it is never half written.
+  private static func write(_ record: SeenRecord, to descriptor: FileDescriptor) throws(Errno) {
+    try DescriptorIO.write(record.encoded, to: descriptor, at: 0)
+  }
+
+  /// Returns `nil` if the record is damaged, or something else is in its place.
+  private func contents(_ descriptor: FileDescriptor) throws(KeychainError) -> SeenRecord? {
+    do throws(Errno) {
+      let stamp = FileStamp(try Stat(descriptor))
+      return last.record(
+        in: Data(try DescriptorIO.read(descriptor, SeenRecord.count + 1, at: 0)), stamp)
+    } catch {
+      guard error == .isDirectory || error == .illegalSeek else {
+        throw .system(error, "read", path)
+      }
+      return nil
+    }
+  }
+}
+
+/// What this user has seen at a vault's path: a record for the real path, and one for each path on the way that a
+/// symbolic link has taken.
+///
+/// What was seen counts for every name that leads to it: a link in a vault's place, or one that leads elsewhere than
+/// before, voids nothing.
+struct SeenRecords: Sendable {
+  /// That of the real path first.
+  let files: [SeenRecordFile]
+
+  init(stateFolder: String, vault: TrustedPath) throws(KeychainError) {
+    files = try ([vault.path] + vault.beforeLinks).map { path throws(KeychainError) in
+      try SeenRecordFile(stateFolder: stateFolder, vaultPath: path)
+    }
+  }
+
+  private init(files: [SeenRecordFile]) { self.files = files }
+
+  /// The records of a path, whose contents others may be able to change: by forgetting the keys that they name, at worst
+  /// another vault of the user is locked.
+  static func withoutTrust(
+    stateFolder: String, vaultPath: String
+  ) throws(KeychainError) -> SeenRecords {
+    let folder = try translated(TrustedPath.withoutTrust(stateFolder)) + "/seen"
+    let paths = try translated(TrustedPath.pastAndPresent(vaultPath))
+    return SeenRecords(
+      files: try paths.map { path throws(KeychainError) in
+        try SeenRecordFile(folder: folder, vaultPath: path)
+      })
+  }
+
+  /// The path of the record of the real path.
+  var path: String { files.first?.path ?? "" }
+
+  /// What the real path is called in the unlock cache.
+  var name: String { files.first?.name ?? "" }
+
+  func read() throws(KeychainError) -> Seen {
+    Seen(contents: try files.map { file throws(KeychainError) in try file.read() })
+  }
+
+  /// Raises each record, as ``SeenRecordFile/raise(to:following:)``, and makes those that are missing.
+  func raise(to new: SeenRecord, following seen: Seen) throws(KeychainError) {
+    for (file, old) in zip(files, seen.contents) {
+      try file.raise(to: new, following: old.record)
+    }
+  }
+
+  /// Replaces each record, durably; none is lowered, except from one of `known`, which a person has discarded.
+  func replace(by record: SeenRecord, lettingGo known: Seen? = nil) throws(KeychainError) {
+    for (index, file) in files.enumerated() {
+      try file.replace(by: record, lettingGo: known?.contents[index].record)
+    }
+  }
+
+  /// Replaces each record by what a person accepted, which changes nothing else: where it can't be made durable, it may
+  /// count all the same.
+  func replaceAlone(by record: SeenRecord, lettingGo known: Seen) throws(KeychainError) {
+    do throws(KeychainError) { try replace(by: record, lettingGo: known) } catch {
+      guard error.code == .inputOutput else { throw error }
+      throw .outcomeUnknown(
+        ofChanging: "the record of what was seen", underlying: error.underlying)
+    }
+  }
+
+  /// Replaces, durably, the records that `change` changes.
+  ///
+  /// - Returns: Whether there were any.
+  @discardableResult
+  func change(
+    _ seen: Seen, _ change: (inout SeenRecord) throws(KeychainError) -> Void
+  ) throws(KeychainError) -> Bool {
+    var isChanged = false
+    for (file, old) in zip(files, seen.contents) {
+      guard let old = old.record else { continue }
+      var new = old
+      try change(&new)
+      guard new != old else { continue }
+      try file.replace(by: new, lettingGo: old)
+      isChanged = true
+    }
+    return isChanged
+  }
+}
+
+/// What the records of a vault's path hold.
+struct Seen: Hashable, Sendable {
+  /// In the order of ``SeenRecords/files``.
+  var contents: [SeenRecordFile.Content]
+
+  /// Whether nothing was ever seen at the path.
+  var isNone: Bool { contents.allSatisfy { $0 == .none } }
+  var isUnreadable: Bool { contents.contains(.unreadable) }
+  var records: [SeenRecord] { contents.compactMap(\.record) }
+
+  /// What was seen of a vault, by all records together; `nil` if nothing was.
+  func record(of vault: VaultID) -> SeenRecord? {
+    let records = records.filter { $0.id == vault }
+    return records.dropFirst().reduce(into: records.first) { all, record in
+      _ = all?.raise(by: record)
+    }
+  }
+}
+
+/// What the file held when it was read last, so that the same bytes are decoded once.
+private final class LastRecord: Sendable {
+  private let last = PosixMutex<(bytes: Data, record: SeenRecord, stamp: FileStamp)?>(nil)
+
+  func record(in bytes: Data, _ stamp: FileStamp) -> SeenRecord? {
+    let known = last.withLock { last in
+      if last?.bytes == bytes { last?.stamp = stamp }
+      return last
+    }
+    if let known, known.bytes == bytes { return known.record }
+    guard let record = SeenRecord(encoded: bytes) else { return nil }
+    last.withLock { $0 = (bytes, record, stamp) }
+    return record
+  }
+
+  /// The record, if the file has not changed since.
+  func record(of stamp: FileStamp?) -> SeenRecord? {
+    guard let known = last.withLock({ $0 }), known.stamp == stamp else { return nil }
+    return known.record
+  }
+}
