@@ -86,7 +86,7 @@ extension CommandLineError {
     let code =
       switch error.kind {
       case .unsynced: ExitCodes.outcomeUnknown
-      case .insecure: ExitCodes.refused
+      case .insecure(.mediumWithoutModes): ExitCodes.refused
       default: ExitCodes.inputOutput
       }
     return Self(code, error.message, hint: error.advice)

@@ -192,8 +192,8 @@ struct HelperSetup {
     case .git:
       """
       git: one of these; the second also where PATH lacks the folder, as in cron
-        git config --global credential.helper \(ShellText.quoted(host))
-        git config --global credential.helper \(ShellText.quoted(Self.gitCommand(link.path)))
+        git config --global credential.helper \(ShellText.word(host))
+        git config --global credential.helper \(ShellText.word(Self.gitCommand(link.path)))
 
       """
     case .docker:
@@ -212,7 +212,7 @@ struct HelperSetup {
   /// The value by which git runs a program: a shell of its own reads it, and a path is one only if it
   /// begins with a slash.
   private static func gitCommand(_ path: String) -> String {
-    let word = ShellText.quoted(path)
+    let word = ShellText.word(path)
     return word == path ? path : "!" + word
   }
 

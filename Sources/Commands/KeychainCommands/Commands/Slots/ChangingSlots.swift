@@ -69,15 +69,21 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws {
-    let wasOpen = try session.vault.status().readable == .unlockedNow
+    let before = try session.vault.status()
     let slot = try add(in: session)
     session.interface.say(SlotText.added(slot))
+    guard let status = session.statusAfterChange() else { return }
     // The first passphrase or key file removes most of the access that the device key gives.
-    if wasOpen, try session.vault.status().readable != .unlockedNow {
+    if before.readable == .unlockedNow, status.readable != .unlockedNow {
       session.interface.hint(SlotText.lockedNow(by: slot))
     }
-    if slot.kind == .recipient, let check = try session.vault.status().check {
-      session.interface.hint(IdentityText.toPin(check))
+    guard let check = status.check else { return }
+    if slot.kind == .recipient { session.interface.hint(IdentityText.toPin(check)) }
+    guard let old = before.check, check != old else { return }
+    session.interface.say(RekeyText.newCheck(check))
+    let others = status.slots.filter { $0.number != slot.number }
+    for hint in RekeyText.hints(aboutNew: check, keeping: others, isFollowed: false) {
+      session.interface.hint(hint)
     }
   }
 

@@ -48,9 +48,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     }
     session.interface.say(SlotText.added(slot))
     if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
-    if let check = try session.vault.status().check {
-      session.interface.hint(RecoveryCodeText.writing(check))
-    }
+    session.interface.hint(RecoveryCodeText.writing(session.statusAfterChange()?.check))
     if !earlier.isEmpty { session.interface.hint(RecoveryCodeText.earlierCodes(earlier)) }
   }
 }
@@ -69,9 +67,10 @@ enum RecoveryCodeText {
   }
 
   /// What a person adds to the page with the code.
-  static func writing(_ check: VaultCheck) -> String {
-    "write the vault's check on the page with the recovery code: \(check); a machine that has not seen the "
-      + "vault may ask for it"
+  static func writing(_ check: VaultCheck?) -> String {
+    let shown = "which '\(KeychainCommandContext.current.commandPath) status' shows"
+    return "write the vault's check on the page with the recovery code: "
+      + "\(check?.description ?? shown); a machine that has not seen the vault may ask for it"
   }
 
   static func earlierCodes(_ slots: [VaultSlot]) -> String {

@@ -23,7 +23,8 @@ struct AcceptRestoredCommand: KeychainSubcommand {
       If what opens the vault is not what was seen here last, a slot that was removed may be there \
       again. Accepting then takes a secret that administers the vault, and gives it new keys. A slot stays \
       only if it opened the vault for this, is this machine's, or is agreed to: on a terminal each one is \
-      asked about; elsewhere --keep-slot names them, and the others are removed.
+      asked about; elsewhere --keep-slot names them, and the others are removed. Credentials that do not \
+      open are listed, and are lost with the old keys.
 
       Example:
         \(keychainPath) accept-restored
@@ -66,7 +67,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
       },
       confirmSlot: { slot throws(KeychainError) in try keeps(slot, in: session) })
     session.interface.say(isAccepted ? RestoredText.accepted : RestoredText.nothingToAccept)
-    if isAccepted, makesNewKeys, let check = try session.vault.status().check {
+    if isAccepted, makesNewKeys, let check = session.statusAfterChange()?.check {
       session.interface.say(RestoredText.newKeys(check))
       session.interface.hint(RekeyText.comparing(check))
     }
@@ -169,6 +170,7 @@ enum RestoredText {
           "will be deleted: \(Words.items(differences.otherDeviceItemCount)) bound to other devices"
         )
       }
+      lines += differences.lostItems.map(RekeyText.lost)
     } else if differences.isOtherList, !differences.isOtherVault {
       lines.append("its list of what opens it is another one than was seen here")
     }

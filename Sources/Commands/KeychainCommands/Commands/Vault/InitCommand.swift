@@ -74,7 +74,7 @@ struct InitCommand: KeychainSubcommand {
     let startsAnew = try startsAnew(session)
     guard !usesSourcesAtHand(session) else {
       try session.vault.create(startingAnew: startsAnew)
-      try say(in: session)
+      sayMade(in: session)
       return
     }
     let chosen = try chosenPassphrase(session)
@@ -83,7 +83,7 @@ struct InitCommand: KeychainSubcommand {
         passphrase: chosen, keyFile: path, identityFile: common.identity, device: !noDevice,
         startingAnew: startsAnew)
     }
-    try say(in: session)
+    sayMade(in: session)
   }
 
   private func createShared(in session: Session) throws {
@@ -95,17 +95,15 @@ struct InitCommand: KeychainSubcommand {
       try session.vault.createShared(
         identityFile: identity, name: name ?? "", startingAnew: startsAnew, confirmingCode: confirm)
     }
-    try say(in: session)
+    sayMade(in: session)
     if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
-    if let check = try session.vault.status().check {
-      session.interface.hint(RecoveryCodeText.writing(check))
-    }
+    session.interface.hint(RecoveryCodeText.writing(session.statusAfterChange()?.check))
     session.interface.hint(VaultText.addMembers)
     session.interface.hint(IdentityText.toPin(identity))
   }
 
-  private func say(in session: Session) throws {
-    let status = try session.vault.status()
+  private func sayMade(in session: Session) {
+    guard let status = session.statusAfterChange() else { return }
     session.interface.say(VaultText.made(status))
     if status.fullSlots.allSatisfy({ $0.kind == .device }) {
       session.interface.hint(VaultText.deviceKeyAlone)

@@ -22,7 +22,7 @@ struct RekeyCommand: KeychainSubcommand {
       The administration key, which signs the list of what opens the vault, stays as well, unless a slot that \
       administers is removed. Whoever once opened the vault with such a slot may know it: then use \
       --new-administration-key. The vault gets a new check, which pinned identities and other machines need, unless the recovery code opened the vault for \
-      this: then they follow by themselves.
+      this: then machines that have seen the vault follow by themselves, and identities are pinned again.
 
       Example:
         \(keychainPath) rekey
@@ -137,7 +137,7 @@ enum RekeyText {
       let label = SlotNames.label(of: slot, deviceKeyExists: deviceKeyExists)
       lines.append("will be removed: slot \(slot.number), \(label)")
     }
-    lines += plan.damagedItems.map { "will be lost, as it does not open: \($0)" }
+    lines += plan.damagedItems.map(lost)
     if plan.otherDeviceItemCount > 0 {
       let missing = deviceKeyExists ? "" : ", or to this one, whose device.key is missing"
       lines.append(
@@ -148,6 +148,8 @@ enum RekeyText {
     if plan.promotesDevice { lines.append(SlotText.deviceWillOpenEverything) }
     return lines
   }
+
+  static func lost(_ item: String) -> String { "will be lost, as it does not open: \(item)" }
 
   /// Returns the results of new keys, one per line.
   static func lines(of report: RekeyReport) -> [String] {
@@ -161,9 +163,11 @@ enum RekeyText {
       removed,
       "sealed \(Words.items(kept)) again\(lost); the vault is opened by "
         + plan.kept.map { "slot \($0.number) (\(SlotNames.called($0)))" }.joined(separator: ", "),
-      plan.changesAdministrationKey ? "the vault's check is now \(report.check)" : nil,
+      plan.changesAdministrationKey ? newCheck(report.check) : nil,
     ].compactMap(\.self)
   }
+
+  static func newCheck(_ check: VaultCheck) -> String { "the vault's check is now \(check)" }
 
   /// Returns what a person should do after the vault got new keys.
   static func hints(about report: RekeyReport) -> [String] {
@@ -172,12 +176,23 @@ enum RekeyText {
       + "change those that somebody may have, and make a new backup"
     let plan = report.plan
     guard plan.changesAdministrationKey else { return [copies] }
-    var hints = [copies]
-    if plan.kept.contains(where: { $0.kind == .recoveryCode }) {
-      hints.append(RecoveryCodeText.writing(report.check))
+    return [copies]
+      + hints(
+        aboutNew: report.check, keeping: plan.kept, isFollowed: plan.isSignedByRecoveryCode)
+  }
+
+  /// Returns where a new check is needed; machines that have seen the vault may follow by themselves.
+  static func hints(
+    aboutNew check: VaultCheck, keeping slots: [VaultSlot], isFollowed: Bool
+  ) -> [String] {
+    var hints: [String] = []
+    if slots.contains(where: { $0.kind == .recoveryCode }) {
+      hints.append(RecoveryCodeText.writing(check))
     }
-    if !plan.isSignedByRecoveryCode, plan.kept.contains(where: { $0.isThisDevice != true }) {
-      hints.append(comparing(report.check))
+    if !isFollowed, slots.contains(where: { $0.isThisDevice != true }) {
+      hints.append(comparing(check))
+    } else if slots.contains(where: { $0.kind == .recipient }) {
+      hints.append(IdentityText.toPin(check))
     }
     return hints
   }

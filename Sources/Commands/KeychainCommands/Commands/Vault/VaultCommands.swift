@@ -183,7 +183,8 @@ struct BackupCommand: KeychainSubcommand {
     discussion: """
       The copy is a vault, encrypted like the original and opened by the same slots; it is read again and \
       verified. With --replace, the complete new backup replaces an older one of the same vault in \
-      one step; any other file is kept. '-' writes to standard output, after the copy was verified.
+      one step; any other file is kept. It is written under the added name .new first, which must be \
+      free. '-' writes to standard output, after the copy was verified.
 
       Examples:
         \(keychainPath) backup /backup/vault.db
@@ -274,5 +275,15 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     }
     session.interface.say(VaultText.changedPassphrase(changed))
     session.interface.hint(VaultText.copiesKeepThePassphrase)
+  }
+}
+
+extension Session {
+  /// The vault's status, for what is said after a change: a failure here is none of the change, and is reported.
+  func statusAfterChange() -> VaultStatus? {
+    do throws(KeychainError) { return try vault.status() } catch {
+      interface.say(VaultText.changedButUnread(error))
+      return nil
+    }
   }
 }

@@ -99,6 +99,10 @@ enum VaultText {
       + status.slots.map { SlotNames.called($0) }.joined(separator: ", ")
   }
 
+  static func changedButUnread(_ failure: KeychainError) -> String {
+    "this is done, and the vault could not be read again to say more: \(failure.message)"
+  }
+
   static var deviceKeyAlone: String {
     "without device.key everything in the vault is lost; "
       + "'\(KeychainCommandContext.current.commandPath) recovery create' makes a code on paper "
