@@ -183,7 +183,7 @@ def test_file_of_another_user_beside_the_backup(one):
   one.run("backup", str(place / "copy.db"), "--replace")
 
 
-CALLS = "openat,write,pwrite64,pwritev,fsync,fdatasync,ftruncate,rename,unlink,flock"
+CALLS = "openat,write,pwrite64,pwritev,fsync,fdatasync,ftruncate,fchmod,renameat2,unlink,flock"
 
 
 def moments(home) -> list[tuple[str, int]]:
@@ -199,7 +199,7 @@ def moments(home) -> list[tuple[str, int]]:
       counts[match.groups()] += 1
       made.append((match[2], counts[match.groups()]))
   assert len(made) > 20
-  renaming = next(at for at, (name, _) in enumerate(made) if name == "rename")
+  renaming = next(at for at, (name, _) in enumerate(made) if name == "renameat2")
   beginning = next(at for at, (name, _) in enumerate(made) if name == "flock")
   some = range(beginning, len(made), max(1, (len(made) - beginning) // tried(300)))
   return [made[at] for at in sorted({*some, *range(renaming - 4, renaming + 4)})]

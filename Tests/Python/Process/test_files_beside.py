@@ -35,6 +35,8 @@ def test_no_file_next_to_the_vault_is_read(one, suffix):
 
 def test_what_a_killed_writer_left_is_replaced(one):
   beside(one, ".new").write_bytes(b"noise" * 100_000)
+  # The mark of a file that is not finished.
+  beside(one, ".new").chmod(0o1600)
   one.run("compact")
   assert not beside(one, ".new").exists() and one.get("alice") == b"x"
   one.run("verify")

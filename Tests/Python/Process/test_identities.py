@@ -262,3 +262,14 @@ def test_creating_identity_uses_no_temporary_file(home, tracing):
     line for line in traced.read_text().splitlines()
     if str(home.folder / "mine.") in line and "ENOENT" not in line]
   assert not made
+
+
+def test_two_pins_at_once(home):
+  home.run("identity", "create", "id")
+  checks = [f"{number:032x}" for number in range(1, 9)]
+  started = [home.start("identity", "pin", "id", "--check", check) for check in checks]
+  assert [process.wait(60) for process in started] == [0] * len(checks)
+  for process in started:
+    process.stdout.close()
+    process.stderr.close()
+  assert sorted(home.run("identity", "show", "id", "--json").json["vaults"]) == checks

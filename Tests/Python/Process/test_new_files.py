@@ -61,5 +61,7 @@ def test_deleting_does_not_wait_for_the_new_file(home):
 def test_the_next_writer_removes_what_a_killed_one_left(home):
   home.set("alice", b"x")
   new_file(home).write_bytes(b"sealed bytes")
+  # The mark of a file that is not finished.
+  new_file(home).chmod(0o1600)
   home.set("alice", b"y")
   assert not new_file(home).exists()

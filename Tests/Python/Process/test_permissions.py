@@ -207,6 +207,7 @@ def test_a_vault_that_nobody_may_write(home):
 def test_commands_in_hints_can_be_typed(home, name):
   folder = home.folder / name
   folder.mkdir(mode=0o700)
+  (folder / "below").mkdir(mode=0o700)
   vault = str(folder / "below" / "v.db")
   home.set("alice", b"x", "--vault", vault)
   home.folder.chmod(0o711)
