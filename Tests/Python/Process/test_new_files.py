@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
+
+from prefs_testing import hinted
 
 
 def new_file(home):
@@ -28,9 +31,47 @@ def test_the_vault_has_the_name_of_the_new_file_too(home):
     home.set("alice", b"x")
     home.set("bob", b"x")
     os.link(home.vault, new_file(home))
+    home.vault.chmod(0o1600)
     home.run(*command, "--deadline", "2s", input=b"x")
     assert not new_file(home).exists() and home.vault.stat().st_nlink == 1
     assert home.get("alice") == b"x"
+
+
+def test_a_link_of_a_person_stays(home):
+  home.set("alice", b"old")
+  os.link(home.vault, new_file(home))
+  for command in (["compact"], ["delete", "alice"], ["rekey", "--yes"], ["set", "alice"]):
+    assert "move it away" in hinted(home.run(*command, "--deadline", "2s", input=b"x", code=79))
+  assert new_file(home).samefile(home.vault) and home.get("alice") == b"old"
+
+
+# What is moved to the name in which a vault is made anew is a file of somebody, also if a maker was killed before.
+def test_a_killed_maker_leaves_no_mark_on_the_vault(home, tracing):
+  home.set("alice", b"old")
+  home.run("backup", "copy.db")
+  for _ in range(2):
+    home.run("compact", code=None, through=[
+      "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2",
+      "-e", "inject=renameat2:signal=KILL:when=1"])
+    assert new_file(home).exists()
+    home.set("alice", b"newer")
+    assert not new_file(home).exists() and stat.S_IMODE(home.vault.stat().st_mode) == 0o600
+  os.rename(home.vault, new_file(home))
+  os.rename(home.folder / "copy.db", home.vault)
+  assert "move it away" in hinted(home.run("accept-restored", "--yes", code=79))
+  os.rename(new_file(home), home.vault)
+  assert home.get("alice") == b"newer"
+
+
+def test_a_file_that_a_program_has_opened_becomes_no_vault(home):
+  home.set("alice", b"x")
+  with open(new_file(home), "wb") as file:
+    for command in (["compact"], ["rekey", "--yes"], ["slots", "add", "--new-key-file", "key", "--yes"]):
+      assert "move it away" in hinted(home.run(*command, code=79))
+    home.set("alice", b"y")
+    file.write(b"what the program prints")
+  assert new_file(home).read_bytes() == b"what the program prints"
+  assert home.get("alice") == b"y"
 
 
 def test_deleting_where_no_new_file_can_be_made(home):

@@ -128,6 +128,19 @@ def test_an_emptied_vault_is_no_empty_vault(home):
   assert home.vault.stat().st_size == 0
 
 
+def test_a_file_that_a_program_is_writing_is_no_vault(home):
+  home.set("alice", b"x")
+  home.run("backup", "copy.db")
+  content = (home.folder / "copy.db").read_bytes()
+  shutil.rmtree(home.state / "seen")
+  with open(home.vault, "wb") as restored:
+    for words in (["set", "bob", "--allow-empty"], ["init"], ["init", "--start-anew"]):
+      refused = home.run(*words, code=79)
+      assert "an empty file is in the place" in refused.error and "remove it" in hinted(refused)
+    restored.write(content)
+  assert home.get("alice") == b"x"
+
+
 def test_starting_again(home):
   home.set("alice", b"x")
   home.vault.unlink()

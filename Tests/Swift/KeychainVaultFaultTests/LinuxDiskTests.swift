@@ -44,7 +44,7 @@ struct LinuxDiskTests {
   // MARK: - Contents
 
   @Test func bytesAreWrittenAndReadBack() throws {
-    let file = try disk.openTemporary(place.new)
+    let file = try disk.makeTemporary(place.new)
     let all = Data((0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
     try file.write(all, at: 3)
     #expect(try file.status().size == all.count + 3)
@@ -64,7 +64,7 @@ struct LinuxDiskTests {
   @Test func limitOfFileSizeIsAnError() async {
     await #expect(processExitsWith: .success) {
       let place = Place()
-      let file = try LinuxDisk().openTemporary(place.new)
+      let file = try LinuxDisk().makeTemporary(place.new)
       try file.write(Data(count: 100), at: 0)
       var limit = rlimit(rlim_cur: 600, rlim_max: 600)
       setrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit)
@@ -123,12 +123,12 @@ struct LinuxDiskTests {
     try place.make(place.vault)
     chmod(place.vault, 0o640)
     let old = try disk.open(place.vault, writing: false)
-    let new = try disk.openTemporary(place.new)
+    let new = try disk.makeTemporary(place.new)
     new.takeAttributes(of: old)
-    #expect(try new.status().mode == 0o640)
+    #expect(try new.status().mode == 0o1640)
     #expect(try new.status().group == old.status().group)
     new.takeAttributes(of: nil)
-    #expect(try new.status().mode == 0o600)
+    #expect(try new.status().mode == 0o1600)
   }
 
   // MARK: - Locks
@@ -278,19 +278,24 @@ struct LinuxDiskTests {
   }
 
   /// What a killed maker leaves is marked, whatever it holds.
-  @Test func leftoverIsUsedAgain() throws {
+  ///
+  /// Who has it open, or another name of it, changes no vault.
+  @Test func leftoverIsReplaced() throws {
     for contents in ["", "torn", String(repeating: "huge", count: 1_000_000)] {
       try place.make(place.new, contents)
-      chmod(place.new, contents.isEmpty ? 0o644 : 0o1644)
+      chmod(place.new, 0o1644)
+      let left = try disk.open(place.new, writing: true)
       let new = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
       #expect(try new.file.status().size == 0)
       #expect(try new.file.status().mode == 0o1600)
+      #expect(try left.status().size == contents.utf8.count)
+      #expect(try left.status().links == 0)
     }
   }
 
   /// A file that somebody else made is neither emptied nor removed, also if it is a copy of the vault.
   @Test func filesOfOthersStay() throws {
-    for contents in ["n", "notes\n", "vault", String(repeating: "\0", count: 300)] {
+    for contents in ["", "n", "notes\n", "vault", String(repeating: "\0", count: 300)] {
       try place.make(place.vault, "vault")
       try place.make(place.new, contents)
       let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
@@ -310,9 +315,30 @@ struct LinuxDiskTests {
     let new = try UnfinishedVault(for: place.vault, on: disk, like: log.file, until: soon)
     #expect(try new.file.status().isUnfinished && !log.file.status().isUnfinished)
     let replaced = try new.takeName(replacing: log)
-    #expect(try !replaced.file.status().isUnfinished && log.file.status().isUnfinished)
+    #expect(try !replaced.file.status().isUnfinished)
     #expect(try disk.status(of: place.vault)?.mode == 0o600)
     #expect(try disk.status(of: place.new) == nil)
+  }
+
+  /// A copy of the old file, made by a hard link, may get any name later.
+  @Test func otherNamesOfTheOldFileHaveNoMark() throws {
+    try place.make(place.vault, "old")
+    let copy = place.folder + "/copy"
+    link(place.vault, copy)
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    let new = try UnfinishedVault(for: place.vault, on: disk, like: log.file, until: soon)
+    _ = try new.takeName(replacing: log)
+    #expect(try disk.status(of: copy)?.isUnfinished == false)
+    #expect(place.contents(copy) == "old")
+  }
+
+  /// A maker that was killed between its steps leaves marks on the vault, which may get another name later.
+  @Test func nextWriterEndsWhatAKilledMakerBegan() throws {
+    try place.make(place.vault, "old")
+    chmod(place.vault, 0o1600)
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    #expect(!log.status.isUnfinished)
+    #expect(try disk.status(of: place.vault)?.mode == 0o600)
   }
 
   /// Whoever gives one of the names to another file loses neither that nor the vault.
@@ -342,7 +368,11 @@ struct LinuxDiskTests {
     let theirs = place.folder + "/theirs"
     try place.make(theirs, "theirs")
     let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
-    let racing = RacedDisk(disk: disk) { [place] in rename(theirs, place.new) }
+    let racing = ChangedDisk(exchanging: { [place] (path, name) throws(Errno) in
+      let isExchanged = try LinuxDisk().exchange(path, name)
+      rename(theirs, place.new)
+      return isExchanged
+    })
     let failure = #expect(throws: WriteFailure.self) {
       let new = try UnfinishedVault(for: place.vault, on: racing, like: log.file, until: soon)
       try new.file.write(Data("new".utf8), at: 0)
@@ -352,17 +382,63 @@ struct LinuxDiskTests {
     #expect(place.contents(place.vault) == "new" && place.contents(place.new) == "theirs")
   }
 
-  /// Without a rename that replaces nothing, a maker that is killed leaves the vault two names.
+  /// A vault that can't get its name back stays where it is, whoever needs that name next.
+  @Test func vaultThatIsNotPutBackIsNoLeftover() throws {
+    try place.make(place.vault, "old")
+    let theirs = place.folder + "/theirs"
+    try place.make(theirs, "theirs")
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    let failing = ChangedDisk(exchanging: { [place] (path, name) throws(Errno) in
+      guard rename(theirs, place.new) == 0 else { throw .ioError }
+      return try LinuxDisk().exchange(path, name)
+    })
+    let failure = #expect(throws: WriteFailure.self) {
+      let new = try UnfinishedVault(for: place.vault, on: failing, like: log.file, until: soon)
+      _ = try new.takeName(replacing: log)
+    }
+    #expect(failure == .unknown(.ioError))
+    #expect(place.contents(place.vault) == "theirs" && place.contents(place.new) == "old")
+    log.unlock()
+    let error = #expect(throws: KeychainError.self) {
+      _ = try UnfinishedVault(for: place.vault, on: disk, like: nil, until: soon)
+    }
+    #expect(error?.code == .refused && place.contents(place.new) == "old")
+  }
+
+  /// A link is made first where no rename spares the file that has the name.
+  @Test func otherNameOfANewVaultIsRemovedUntilThatWorks() throws {
+    let failing = ChangedDisk(
+      renaming: { path, name in #expect(link(path, name) == 0) },
+      removing: { path throws(Errno) in throw .ioError })
+    let new = try UnfinishedVault(for: place.vault, on: failing, like: nil, until: soon)
+    try new.takeName(replacing: nil).unlock()
+    #expect(try disk.status(of: place.new)?.links == 2)
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    #expect(log.status.links == 1 && !log.status.isUnfinished)
+    #expect(try disk.status(of: place.new) == nil)
+  }
+
+  /// Without a rename that replaces nothing, a maker that is killed leaves the vault two names, and the mark.
   @Test func leftoverNameOfVaultIsRemoved() throws {
     try place.make(place.vault)
     link(place.vault, place.new)
-    do {
-      let old = try disk.open(place.vault, writing: true)
-      let new = try UnfinishedVault(for: place.vault, on: disk, like: old, until: hour)
-      try new.file.write(Data("new".utf8), at: 0)
-    }
+    chmod(place.vault, 0o1600)
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    #expect(log.status.links == 1 && !log.hasOtherNames)
     #expect(place.contents(place.vault) == "vault")
-    #expect(try disk.status(of: place.vault)?.links == 1)
+    #expect(try disk.status(of: place.new) == nil)
+  }
+
+  /// A person's other name of a vault is theirs, whatever it is.
+  @Test func otherNameOfVaultStays() throws {
+    try place.make(place.vault)
+    link(place.vault, place.new)
+    let log = try #require(try LockedLog.take(place.vault, on: disk, until: soon))
+    let error = #expect(throws: KeychainError.self) {
+      _ = try UnfinishedVault(for: place.vault, on: disk, like: log.file, until: hour)
+    }
+    #expect(error?.code == .refused && error?.message.contains(place.new) == true)
+    #expect(place.contents(place.new) == "vault")
   }
 
   @Test func foreignLeftoversStay() throws {
@@ -451,27 +527,31 @@ struct LinuxDiskTests {
   }
 }
 
-/// Files to which somebody else does something as soon as names are exchanged.
-private struct RacedDisk: VaultDisk {
-  let disk: LinuxDisk
-  let race: @Sendable () -> CInt
+/// Files of this machine, on which some calls do something else.
+private struct ChangedDisk: VaultDisk {
+  let disk = LinuxDisk()
+  var renaming: @Sendable (String, String) throws(Errno) -> Void = {
+    (path, name) throws(Errno) in try LinuxDisk().rename(path, to: name)
+  }
+  var exchanging: @Sendable (String, String) throws(Errno) -> Bool = {
+    (path, name) throws(Errno) in try LinuxDisk().exchange(path, name)
+  }
+  var removing: @Sendable (String) throws(Errno) -> Void = { path throws(Errno) in
+    try LinuxDisk().remove(path)
+  }
 
   func status(of path: String) throws(Errno) -> DiskStatus? { try disk.status(of: path) }
   func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile {
     try disk.open(path, writing: writing)
   }
-  func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
-    try disk.openTemporary(path)
+  func makeTemporary(_ path: String) throws(Errno) -> any DiskFile {
+    try disk.makeTemporary(path)
   }
-  func rename(_ path: String, to name: String) throws(Errno) {
-    try disk.rename(path, to: name)
-  }
+  func rename(_ path: String, to name: String) throws(Errno) { try renaming(path, name) }
   func exchange(_ path: String, _ name: String) throws(Errno) -> Bool {
-    let isExchanged = try disk.exchange(path, name)
-    #expect(race() == 0)
-    return isExchanged
+    try exchanging(path, name)
   }
-  func remove(_ path: String) throws(Errno) { try disk.remove(path) }
+  func remove(_ path: String) throws(Errno) { try removing(path) }
   func syncFolder(of path: String) throws(Errno) { try disk.syncFolder(of: path) }
   func freeBytes(at path: String) throws(Errno) -> UInt64 { try disk.freeBytes(at: path) }
   func obstacleToReplacing(_ path: String) -> Errno? { disk.obstacleToReplacing(path) }
@@ -486,8 +566,8 @@ private struct FixedStatusDisk: VaultDisk {
   func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile {
     FixedStatusFile(try disk.open(path, writing: writing), status)
   }
-  func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
-    try disk.openTemporary(path)
+  func makeTemporary(_ path: String) throws(Errno) -> any DiskFile {
+    try disk.makeTemporary(path)
   }
   func rename(_ path: String, to name: String) throws(Errno) {
     try disk.rename(path, to: name)

@@ -142,15 +142,14 @@ final class ModelDisk: VaultDisk {
     return ModelFile(self, inode)
   }
 
-  func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
-    if try look({ state in state.names[path] }) == nil {
-      try change(.create) { state, fault in
-        guard fault == nil else { return }
-        let inode = (state.files.keys.max() ?? 0) + 1
-        state.files[inode] = DiskState.File(content: [])
-        state.files[inode]?.isUnfinished = true
-        state.rename([path: inode])
-      }
+  func makeTemporary(_ path: String) throws(Errno) -> any DiskFile {
+    try change(.create) { state, fault throws(Errno) in
+      guard fault == nil else { return }
+      guard state.names[path] == nil else { throw .fileExists }
+      let inode = (state.files.keys.max() ?? 0) + 1
+      state.files[inode] = DiskState.File(content: [])
+      state.files[inode]?.isUnfinished = true
+      state.rename([path: inode])
     }
     return try open(path, writing: true)
   }

@@ -130,10 +130,9 @@ struct SampleLog {
   /// Replaces the file as somebody does who is killed before the folder is synced.
   func replaceKilled(_ mark: Int) throws {
     let content = try #require(try content())
-    let file = try disk.openTemporary(Self.path + ".new")
+    let file = try disk.makeTemporary(Self.path + ".new")
     let frame = Frame(content.frames.count + 1, 500 + mark)
     try file.write(Data((content.frames + [frame]).map(\.bytes).joined()), at: 0)
-    file.mark(isUnfinished: true)
     try file.sync()
     try disk.open(Self.path, writing: true).mark(isUnfinished: true)
     _ = try disk.exchange(Self.path + ".new", Self.path)

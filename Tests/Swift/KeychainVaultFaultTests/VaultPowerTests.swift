@@ -68,7 +68,7 @@ struct VaultPowerTests {
     let bytes = try old.read(0..<old.status().size)
     try ModelVault.put("a", "newer").run(vault, disk)
     if hasOlderList { try vault.handle(disk).addRecoveryCodeSlot { _ in true } }
-    let restored = try disk.openTemporary(vault.test.path + ".restored")
+    let restored = try disk.makeTemporary(vault.test.path + ".restored")
     try restored.write(bytes, at: 0)
     restored.mark(isUnfinished: false)
     try restored.sync()

@@ -57,7 +57,7 @@ struct FailingDiskTests {
       $0.disk = disk
       $0.notice = told.add
     }
-    disk.fail(.openTemporary, times: .max)
+    disk.fail(.makeTemporary, times: .max)
     for number in 0..<120 { try handle.put("a", "\(number)") }
     #expect(told.kinds.contains(.oldContentLeft))
     #expect(try vault.handle().text("a") == "119")
@@ -70,7 +70,7 @@ struct FailingDiskTests {
       $0.disk = disk
       $0.notice = told.add
     }
-    disk.fail(.openTemporary, times: .max)
+    disk.fail(.makeTemporary, times: .max)
     #expect(try handle.remove(.test("a")))
     #expect(try vault.handle().text("a") == nil)
     #expect(told.kinds == [.oldContentLeft])
@@ -95,7 +95,7 @@ struct FailingDiskTests {
 /// The machine's disk, on which the next calls of a kind fail.
 private final class FailingDisk: VaultDisk {
   enum Call: Hashable {
-    case syncData, syncFolder, openTemporary
+    case syncData, syncFolder, makeTemporary
   }
 
   private let disk = LinuxDisk()
@@ -118,9 +118,9 @@ private final class FailingDisk: VaultDisk {
     FailingFile(try disk.open(path, writing: writing), self)
   }
 
-  func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
-    try check(.openTemporary)
-    return FailingFile(try disk.openTemporary(path), self)
+  func makeTemporary(_ path: String) throws(Errno) -> any DiskFile {
+    try check(.makeTemporary)
+    return FailingFile(try disk.makeTemporary(path), self)
   }
 
   func rename(_ path: String, to name: String) throws(Errno) { try disk.rename(path, to: name) }

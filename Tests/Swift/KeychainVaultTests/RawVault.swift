@@ -43,7 +43,7 @@ struct RawVault {
   /// Puts a file with a new base in place of the vault.
   func replace(by base: NewBase) throws {
     let new = vault.path + ".forged"
-    let file = try LinuxDisk().openTemporary(new)
+    let file = try LinuxDisk().makeTemporary(new)
     _ = try BaseWriter.write(base, to: file, path: vault.path)
     file.mark(isUnfinished: false)
     _ = try LinuxDisk().exchange(new, vault.path)

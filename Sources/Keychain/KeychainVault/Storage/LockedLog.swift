@@ -28,7 +28,7 @@ struct LockedLog: Sendable {
         guard error != .noSuchFileOrDirectory else { return nil }
         throw .vault(path, error, doing: "open")
       }
-      let status: DiskStatus
+      var status: DiskStatus
       do throws(Errno) {
         guard try file.lock(until: deadline) else { break }
         status = try file.status()
@@ -36,6 +36,12 @@ struct LockedLog: Sendable {
         guard try disk.status(of: path)?.identity == status.identity else { continue }
       } catch { throw .vault(path, error, doing: "lock") }
       guard !writing || status.links > 0 else { throw .replacedOutside(path) }
+      if writing, status.isUnfinished {
+        UnfinishedVault.finish(file, named: path, on: disk)
+        do throws(Errno) { status = try file.status() } catch {
+          throw .vault(path, error, doing: "read")
+        }
+      }
       return LockedLog(path: path, disk: disk, file: file, status: status)
     } while !deadline.hasPassed
     throw .held(path)
@@ -93,7 +99,7 @@ enum WriteFailure: Error, Hashable {
   case overtaken
 }
 
-/// The file `<vault>.new`, in which a vault is made anew; its maker holds a lock on it, and takes it before the vault's.
+/// The file `<vault>.new`, in which a vault is made anew; its maker holds a lock on it.
 ///
 /// Its mode has a mark, the sticky bit, until it has the vault's name: a file of somebody else has none, and is neither
 /// changed nor removed.
@@ -111,9 +117,8 @@ struct UnfinishedVault: ~Copyable {
     until deadline: Deadline, openTo others: CInterop.Mode = 0
   ) throws(KeychainError) {
     let name = Self.name(for: vault)
-    let file = try Self.locked(name, on: disk, notBeing: old, deadline)
+    let file = try Self.made(name, on: disk, notBeing: old, deadline)
     file.takeAttributes(of: old)
-    file.mark(isUnfinished: true)
     do throws(KeychainError) {
       if old == nil { try Self.requireClosed(file, vault, name, openTo: others) }
     } catch {
@@ -152,12 +157,49 @@ struct UnfinishedVault: ~Copyable {
   static func removeLeftover(
     for vault: String, on disk: any VaultDisk, like old: any DiskFile
   ) {
-    guard let left = try? disk.status(of: name(for: vault)), left.isRegular else { return }
-    do throws(KeychainError) {
-      _ = try UnfinishedVault(for: vault, on: disk, like: old, until: Deadline(after: .zero))
-    } catch {
-      // It is another's, or can't be removed: who needs the name says so.
+    let name = name(for: vault)
+    guard let left = try? disk.status(of: name), left.isUnfinished else { return }
+    // One that can't be removed is told of by who needs the name.
+    try? removeLeftover(name, on: disk, notBeing: old, Deadline(after: .zero))
+  }
+
+  /// Removes a leftover that nobody has locked; `Errno.fileExists` if the file is somebody else's.
+  ///
+  /// It is never used again: a program that has it open, or another name of it, would change the vault.
+  private static func removeLeftover(
+    _ name: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?, _ deadline: Deadline
+  ) throws(Errno) {
+    // The vault itself, by another name, is locked already.
+    if let old, try disk.status(of: name)?.identity == old.status().identity { throw .fileExists }
+    let file: any DiskFile
+    do throws(Errno) { file = try disk.open(name, writing: true) } catch {
+      switch error {
+      case .noSuchFileOrDirectory: return
+      case .permissionDenied: throw .fileExists
+      default: throw error
+      }
     }
+    // Its maker may have given it the name of the vault, or removed it.
+    guard try file.lock(until: deadline), try hasName(name, file, on: disk) else { return }
+    let status = try file.status()
+    guard status.isRegular, status.owner == geteuid(), status.isUnfinished else {
+      throw .fileExists
+    }
+    try disk.remove(name)
+  }
+
+  private static func hasName(
+    _ name: String, _ file: any DiskFile, on disk: any VaultDisk
+  ) throws(Errno) -> Bool {
+    try disk.status(of: name)?.identity == file.status().identity
+  }
+
+  /// Ends what the maker of a locked vault could not, who was killed: it is no unfinished file, whatever name it gets later.
+  static func finish(_ file: any DiskFile, named vault: String, on disk: any VaultDisk) {
+    // Where no rename spares the file that has the name, it was linked first. The mark says whose the other name is.
+    guard let own = try? file.status(), remove(name(for: vault), ifIs: own.identity, on: disk)
+    else { return }
+    file.mark(isUnfinished: false)
   }
 
   static func name(for vault: String) -> String { vault + ".new" }
@@ -173,31 +215,24 @@ struct UnfinishedVault: ~Copyable {
     } catch { return false }
   }
 
-  private static func locked(
+  /// Makes an empty file and locks it, once what a killed maker left is removed.
+  private static func made(
     _ name: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?,
     _ deadline: Deadline
   ) throws(KeychainError) -> any DiskFile {
     do throws(Errno) {
-      // Another name of the vault, which is locked: its maker was killed who could not rename it.
-      if let old, try disk.status(of: name)?.identity == old.status().identity {
-        try disk.remove(name)
-      }
+      var attempts = 0
+      // The second one is after a leftover was removed.
       repeat {
-        let file = try disk.openTemporary(name)
-        guard try file.lock(until: deadline) else { break }
-        let status = try file.status()
-        // Its last maker may have given it the name of the vault, or removed it.
-        guard try disk.status(of: name)?.identity == status.identity else { continue }
-        guard status.isRegular, status.owner == geteuid(), status.size == 0 || status.isUnfinished
-        else { throw .fileExists }
-        guard status.links == 1 else {
-          // It may be the vault under its other name, here too.
-          try disk.remove(name)
-          continue
+        attempts += 1
+        do throws(Errno) {
+          let file = try disk.makeTemporary(name)
+          if try file.lock(until: deadline), try hasName(name, file, on: disk) { return file }
+        } catch {
+          guard error == .fileExists else { throw error }
+          try removeLeftover(name, on: disk, notBeing: old, deadline)
         }
-        try file.truncate(to: 0)
-        return file
-      } while !deadline.hasPassed
+      } while attempts < 2 || !deadline.hasPassed
     } catch {
       switch error {
       case .fileExists, .tooManySymbolicLinkLevels, .isDirectory, .noSuchAddressOrDevice:
@@ -237,7 +272,11 @@ struct UnfinishedVault: ~Copyable {
       }
     } catch {
       // Over a network, the answer may be lost.
-      guard let named = try? disk.status(of: vault), named.identity == own else {
+      let named: FileIdentity?
+      do throws(Errno) { named = try disk.status(of: vault)?.identity } catch {
+        throw .unknown(error)
+      }
+      guard named == own else {
         old?.file.mark(isUnfinished: false)
         throw .unchanged(error)
       }
@@ -250,20 +289,26 @@ struct UnfinishedVault: ~Copyable {
       let left = try isExchanged ? disk.status(of: name)?.identity : nil
       if named == own {
         isNamed = false
-        file.mark(isUnfinished: false)
+        Self.finish(file, named: vault, on: disk)
         // Somebody gave the other name to their file at this moment. It stays, and so does this one: the old file may have
         // had no other name.
-        guard left == nil || left == old?.status.identity else { throw .fileExists }
+        guard left == nil || left == old?.status.identity else {
+          old?.file.mark(isUnfinished: false)
+          throw .fileExists
+        }
         let isGone = left.map { Self.remove(name, ifIs: $0, on: disk) } ?? true
+        // It may have other names, which are nobody's leftovers.
+        if isGone { old?.file.mark(isUnfinished: false) }
         try disk.syncFolder(of: vault)
         return LockedLog(
           path: vault, disk: disk, file: file, status: try file.status(), oldFileStays: !isGone)
       }
-      // Somebody gave the name of this file to theirs before, and it has the vault's now: both go back.
+      // Somebody gave the name of this file to theirs before, and it has the vault's now: both go back. If they can't, the
+      // old file is nobody's leftover.
+      old?.file.mark(isUnfinished: false)
       guard isExchanged, left == old?.status.identity, try disk.exchange(name, vault) else {
         throw .fileExists
       }
-      old?.file.mark(isUnfinished: false)
       let back = try disk.status(of: vault)?.identity
       guard back == old?.status.identity else { throw .fileExists }
     } catch { throw .unknown(error) }

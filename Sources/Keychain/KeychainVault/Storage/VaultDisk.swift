@@ -13,9 +13,9 @@ protocol VaultDisk: Sendable {
   /// Opens a file; one that is a link fails with `Errno.tooManySymbolicLinkLevels`.
   func open(_ path: String, writing: Bool) throws(Errno) -> any DiskFile
 
-  /// Opens a file for reading and writing, and makes an empty one, for the user alone and with the mark of an unfinished
-  /// one, if there is none.
-  func openTemporary(_ path: String) throws(Errno) -> any DiskFile
+  /// Makes an empty file, for the user alone and with the mark of an unfinished one; `Errno.fileExists` if the name is
+  /// taken.
+  func makeTemporary(_ path: String) throws(Errno) -> any DiskFile
 
   /// Gives a file another name in its folder; `Errno.fileExists` if that is taken.
   func rename(_ path: String, to name: String) throws(Errno)
@@ -61,7 +61,8 @@ protocol DiskFile: AnyObject, Sendable {
   /// Lets the lock go. The last reference to the file does it, too.
   func unlock()
 
-  /// Takes over mode, group and label of another file, as far as possible; without one, opens it to the user alone.
+  /// Takes over mode, group and label of another file, as far as possible, but with the mark of an unfinished one; without
+  /// another file, opens it to the user alone.
   func takeAttributes(of old: (any DiskFile)?)
 
   /// Sets or clears the mark of a file that is a vault's next or last one, as far as the file system keeps it.
@@ -211,11 +212,10 @@ struct LinuxDisk: VaultDisk {
     LinuxFile(try PrivateFile.open(path, writing ? .readWrite : .readOnly, flags: O_NONBLOCK))
   }
 
-  func openTemporary(_ path: String) throws(Errno) -> any DiskFile {
+  func makeTemporary(_ path: String) throws(Errno) -> any DiskFile {
     LinuxFile(
       try PrivateFile.open(
-        path, .readWrite, flags: O_CREAT | O_NONBLOCK,
-        permissions: 0o600 | DiskStatus.unfinishedMark))
+        path, .readWrite, flags: O_CREAT | O_EXCL, permissions: 0o600 | DiskStatus.unfinishedMark))
   }
 
   func rename(_ path: String, to name: String) throws(Errno) {
@@ -224,7 +224,7 @@ struct LinuxDisk: VaultDisk {
     // Not all file systems know that.
     guard [EINVAL, ENOSYS].contains(errno) else { throw .current }
     guard unsafe link(path, name) == 0 else { throw .current }
-    // If this fails, the next writer removes the name.
+    // If this fails, the mark stays, and a writer removes the name.
     unsafe unlink(path)
   }
 
@@ -337,13 +337,14 @@ final class LinuxFile: DiskFile {
   }
 
   func takeAttributes(of old: (any DiskFile)?) {
+    let mark = DiskStatus.unfinishedMark
     guard let old = old as? LinuxFile, let status = try? old.status() else {
-      fchmod(descriptor.rawValue, 0o600)
+      fchmod(descriptor.rawValue, 0o600 | mark)
       return
     }
     let keepsGroup = fchown(descriptor.rawValue, .max, status.group) == 0
     // What the old group could do must not become possible to another one.
-    fchmod(descriptor.rawValue, status.mode & (keepsGroup ? 0o777 : 0o707))
+    fchmod(descriptor.rawValue, status.mode & (keepsGroup ? 0o777 : 0o707) | mark)
     var label = [UInt8](repeating: 0, count: 1024)
     let count = unsafe fgetxattr(old.descriptor.rawValue, Self.label, &label, label.count)
     if count > 0 { unsafe _ = fsetxattr(descriptor.rawValue, Self.label, label, count, 0) }

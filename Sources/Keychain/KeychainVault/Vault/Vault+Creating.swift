@@ -19,8 +19,9 @@ extension Vault {
   ///   - startingAnew: Whether an empty vault may replace one that was seen here and is gone.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a vault,
   ///   ``KeychainError/Code/noStore`` if there was one and `startingAnew` is `false`,
-  ///   ``KeychainError/Code/refused`` for an empty passphrase or an identity that is pinned to
-  ///   other vaults, or ``KeychainError/Code/invalidArgument`` if no way to open it is given.
+  ///   ``KeychainError/Code/refused`` for an empty passphrase, an identity that is pinned to other
+  ///   vaults, or an empty file in the place of the vault, or
+  ///   ``KeychainError/Code/invalidArgument`` if no way to open it is given.
   public func create(
     passphrase: borrowing SecretBytes?, keyFile: String?, identityFile: String? = nil,
     device: Bool, startingAnew: Bool = false
@@ -105,6 +106,7 @@ extension Vault {
 
   func createForFirstWrite() throws(KeychainError) {
     try requireNamedFolder()
+    try requireNoEmptyFile()
     let slots = try slotsOfSourcesAtHand()
     guard try create(slots) else { return }
     reportCreation(of: try path(), hasDailyKey: slots.hasDailyKey)
@@ -218,6 +220,19 @@ extension Vault {
           .alreadyExists, "there is a vault at \(try path())", recovery: .showOrAddSlot)
       }
     } catch { guard error.code == .noStore, startingAnew else { throw error } }
+    try requireNoEmptyFile()
+  }
+
+  /// Fails if an empty file is in the vault's place: a shell may have made it, to restore a copy.
+  private func requireNoEmptyFile() throws(KeychainError) {
+    let path = try file.path().path
+    guard let found = try file.disk.status(at: path), found.isRegular, found.size == 0 else {
+      return
+    }
+    throw KeychainError(
+      .refused,
+      "an empty file is in the place of the vault \(path); another program may be writing it",
+      recovery: "wait until it is whole, or remove it")
   }
 
   /// Creates the vault with its slots; returns `false` if another process was faster.
@@ -253,18 +268,12 @@ extension Vault {
     try translated(PrivateFile.makeFolder(path.folder))
     let unfinished = try UnfinishedVault(
       for: path.path, on: file.disk, like: nil, until: configuration.deadlineOfCall())
-    // Who makes a vault holds the lock of the unfinished one, so an empty file is nobody's.
-    let found = try file.disk.status(at: path.path)
-    guard found.map({ $0.size == 0 }) ?? true else { return false }
-    let empty =
-      try found == nil
-      ? nil : LockedLog.take(path.path, on: file.disk, until: configuration.deadlineOfCall())
-    defer { empty?.unlock() }
+    try requireNoEmptyFile()
+    guard try file.disk.status(at: path.path) == nil else { return false }
     let base = try NewBase(epoch, kind: kind, slots)
     let made = try base.write(to: unfinished.file, path: path.path)
     do throws(WriteFailure) {
-      let lock = try unfinished.takeName(replacing: empty)
-      lock.unlock()
+      try unfinished.takeName(replacing: nil).unlock()
     } catch {
       guard error != .unchanged(.fileExists) else { return false }
       throw .writing(path.path, error)
