@@ -212,15 +212,94 @@ def test_keys_that_may_stay_are_an_error(locked):
   locked.run("lock", "--all")
 
 
-def test_a_key_that_the_kernel_does_not_remove_is_an_error(locked, tracing):
+# It finds which vault was unlocked here, and its key; or nothing.
+@pytest.mark.parametrize("failing", ["error=EACCES:when=4+", "error=ENOMEM"])
+def test_a_key_that_the_kernel_does_not_remove_is_an_error(locked, tracing, failing):
   locked.run("unlock", *locked.passphrase())
-  refused = locked.run("lock", code=74, through=[
-    "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl", "-e",
-    # It finds which vault was unlocked here, and its key.
-    "inject=keyctl:error=EACCES:when=4+"])
+  refused = locked.run("lock", code=74, through=through_keyctl(failing))
   assert "does not remove a key" in refused.error
   assert "whenUnlocked" in readable(locked)
   locked.run("lock", "--all")
+
+
+def test_keys_of_an_unknown_vault_are_an_error(locked, tracing):
+  locked.run("unlock", *locked.passphrase())
+  # Which vault was unlocked here is found, but not read.
+  assert "does not remove a key" in locked.run("lock", code=74, through=through_keyctl("error=EACCES:when=2")).error
+
+
+# Whichever call of the kernel fails, the vault that was unlocked here before another one is found.
+def test_lock_finds_the_vault_that_was_there_before(home, make_home, tracing):
+  other = make_home()
+  vaults = []
+  for one in (home, other):
+    one.run("init", "--new-key-file", "key")
+    one.set("alice", b"x", "--accessibility", "whenUnlocked", "--key-file", "key")
+    vaults.append((one.vault.read_bytes(), ["--key-file", one.folder / "key"]))
+
+  def put(vault: bytes) -> None:
+    shutil.rmtree(home.state / "seen", ignore_errors=True)
+    home.vault.write_bytes(vault)
+
+  for number in range(1, 50):
+    put(vaults[0][0])
+    home.run("unlock", *vaults[0][1])
+    put(vaults[1][0])
+    outcome = home.run("unlock", *vaults[1][1], code=None, through=through_keyctl(f"error=EACCES:when={number}"))
+    put(vaults[1][0])
+    home.run("lock", "--all")
+    home.run("get", "alice", code=77)
+    put(vaults[0][0])
+    assert home.run("get", "alice", code=None).code == 77, (number, outcome)
+  assert outcome.code == 0, outcome
+
+
+# Room for some of the keys is not enough: what was there before stays, and nothing else.
+@pytest.mark.parametrize("first", ["nothing", "afterFirstUnlock"])
+def test_unlocking_that_fails_unlocks_nothing(home, tracing, first):
+  key = ["--key-file", "key"]
+  home.run("init", "--new-key-file", "key")
+  for name in LOCKED_ITEMS:
+    home.set(name, name.encode(), "--accessibility", name, *key)
+  if first != "nothing":
+    home.run("unlock", *key)
+    home.run("lock")
+  before = readable(home)
+  codes = set()
+  for number in range(1, 30):
+    outcome = home.run("unlock", *key, code=None, through=through_keyctl(f"error=ENOMEM:when={number}"))
+    codes.add(outcome.code)
+    if outcome.code == 79:
+      assert readable(home) == before, (number, outcome)
+    else:
+      assert outcome.code == 0, (number, outcome)
+      home.run("lock", *["--all"] * (first == "nothing"))
+  assert codes == {0, 79}
+
+
+def test_lock_finds_what_was_unlocked_behind_a_link(locked):
+  folder, there = locked.vault.parent, locked.folder / "there"
+  folder.rename(there)
+  folder.symlink_to(there)
+  locked.run("unlock", *locked.passphrase())
+  folder.unlink()
+  folder.mkdir(mode=0o700)
+  shutil.rmtree(locked.state / "seen")
+  locked.run("lock", "--all")
+  folder.rmdir()
+  folder.symlink_to(there)
+  assert readable(locked) == ["always"]
+
+
+# The kernel counts the time of a key in whole seconds, so that one second may end at once.
+def test_a_slow_kernel_is_no_missing_keyring(locked, tracing):
+  refused = locked.run(
+    "get", "whenUnlocked", "--no-prompt", code=77, through=through_keyctl("delay_exit=250000"))
+  assert "prefs keychain unlock" in hinted(refused)
+
+
+def through_keyctl(fault: str) -> list[str]:
+  return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl", "-e", f"inject=keyctl:{fault}"]
 
 
 def test_lock_forgets_keys_despite_writable_folder(locked):

@@ -47,3 +47,38 @@ def test_a_record_that_can_never_be_read(home, tracing):
   away.rename(home.vault)
   home.run("get", "api", code=74, through=through)
   assert home.get("api") == b"secret"
+
+
+def test_errors_name_the_link_that_was_seen(home):
+  folders = [home.folder / name for name in ("one", "two")]
+  for folder in folders:
+    folder.mkdir(mode=0o700)
+  link = home.folder / "current"
+
+  def lead(folder) -> None:
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder)
+
+  lead(folders[0])
+  vault = ["--vault", link / "v"]
+  home.set("api", b"1", *vault)
+  lead(folders[1])
+  gone = home.run("set", "api", *vault, input=b"2", code=69)
+  assert f"the vault {link / 'v'} was seen here before, and is gone" in gone.error
+  home.set("api", b"2", "--vault", folders[1] / "v")
+  refused = home.run("get", "api", *vault, code=65)
+  assert f"another vault is at {link / 'v'} than the one seen here before" in refused.error
+  assert home.get("api", "--vault", folders[1] / "v") == b"2"
+  lead(folders[0])
+  assert home.get("api", *vault) == b"1"
+
+
+# They lead elsewhere in each process.
+def test_links_of_processes_are_no_names(home):
+  vault = ["--vault", "/proc/self/cwd/v"]
+  folders = [home.folder / name for name in ("one", "two")]
+  for number, folder in enumerate(folders):
+    folder.mkdir(mode=0o700)
+    home.set("api", b"%d" % number, *vault, through=["env", "-C", folder])
+  for number, folder in enumerate(folders):
+    assert home.get("api", *vault, through=["env", "-C", folder]) == b"%d" % number

@@ -44,7 +44,7 @@ struct LockingTests {
     let admin = try other.handle().administration()
     let seen = admin.head
     try cache.put(
-      admin.keys, of: seen.id, at: seen.id.bytes.hexadecimal, fixedTime: nil)
+      admin.keys, of: seen.id, at: [seen.id.bytes.hexadecimal], fixedTime: nil)
     let path = try vault.handle().path()
     let file = try SeenRecordFile(
       stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)

@@ -87,7 +87,7 @@ struct RekeyTests {
     try vault.handle(passphrase: "one").rekey(confirm: Self.losingNothing)
     #expect(code { _ = try cached.text("a") } == .locked)
     try UnlockCache(idleTime: .seconds(60)).put(
-      admin.keys, of: id, at: id.bytes.hexadecimal, fixedTime: nil)
+      admin.keys, of: id, at: [id.bytes.hexadecimal], fixedTime: nil)
     #expect(code { _ = try cached.text("a") } == .locked)
     #expect(code { _ = try cached.put("a", "new") } == .locked)
     for tier in Tier.allCases { UnlockCache(idleTime: .seconds(60)).forget(tier, of: id) }

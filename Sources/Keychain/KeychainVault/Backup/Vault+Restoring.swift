@@ -214,7 +214,8 @@ struct RestoredVault: Sendable {
     {
       (record.administration, record.nextAdministration) = (opened.head.administration, nil)
       let failure = relation.failure
-      relation = try contents.relation(to: Seen(contents: [.record(record)]), keys)
+      relation = try contents.relation(
+        to: Seen(contents: [.record(record)], paths: [opened.path]), keys)
       if relation.failure == nil, list.serial > record.serial, list.epoch > record.epoch {
         followed = record
       }

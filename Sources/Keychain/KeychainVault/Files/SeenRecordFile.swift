@@ -9,6 +9,7 @@ internal import SystemPackage
 struct SeenRecordFile: Sendable {
   let path: String
   let name: String
+  let vaultPath: String
   private let folder: KnownFolder
   private let folderPath: String
   private let last = LastRecord()
@@ -29,6 +30,7 @@ struct SeenRecordFile: Sendable {
   fileprivate init(folder: String, vaultPath: String) throws(KeychainError) {
     folderPath = folder
     self.folder = KnownFolder(folder)
+    self.vaultPath = vaultPath
     name = try SeenRecord.name(of: vaultPath)
     path = folder + "/" + name
   }
@@ -175,11 +177,13 @@ struct SeenRecords: Sendable {
   /// The path of the record of the real path.
   var path: String { files.first?.path ?? "" }
 
-  /// What the real path is called in the unlock cache.
-  var name: String { files.first?.name ?? "" }
+  /// What the paths are called in the unlock cache.
+  var names: [String] { files.map(\.name) }
 
   func read() throws(KeychainError) -> Seen {
-    Seen(contents: try files.map { file throws(KeychainError) in try file.read() })
+    Seen(
+      contents: try files.map { file throws(KeychainError) in try file.read() },
+      paths: files.map(\.vaultPath))
   }
 
   /// Raises each record, as ``SeenRecordFile/raise(to:following:)``, and makes those that are missing.
@@ -231,8 +235,12 @@ struct Seen: Hashable, Sendable {
   /// In the order of ``SeenRecords/files``.
   var contents: [SeenRecordFile.Content]
 
-  /// Whether nothing was ever seen at the path.
-  var isNone: Bool { contents.allSatisfy { $0 == .none } }
+  /// The path of the vault whose record each is: errors name the one that was seen.
+  let paths: [String]
+
+  /// The path at which something was seen; `nil` if nothing ever was.
+  var pathWithRecord: String? { zip(paths, contents).first { $0.1 != .none }?.0 }
+  var isNone: Bool { pathWithRecord == nil }
   var isUnreadable: Bool { contents.contains(.unreadable) }
   var records: [SeenRecord] { contents.compactMap(\.record) }
 

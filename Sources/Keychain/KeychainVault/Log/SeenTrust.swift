@@ -22,8 +22,8 @@ extension SeenRecord {
 
 extension Seen {
   /// Why a head is refused by who saw this; `nil` if nothing speaks against it before it is unlocked.
-  func failure(of head: VaultHead, at path: String) throws(KeychainError) -> KeychainError? {
-    for record in judging {
+  func failure(of head: VaultHead) throws(KeychainError) -> KeychainError? {
+    for (path, record) in judging {
       if let failure = try record.failure(of: head, at: path) { return failure }
     }
     return nil
@@ -33,17 +33,18 @@ extension Seen {
   ///
   /// That the administration key changed may have been seen under one name alone: an older record of the same vault
   /// learns it from the newest one that vouches. What it has seen of the vault's history counts all the same.
-  var judging: [SeenRecord] {
-    records.map { old in
+  var judging: [(path: String, record: SeenRecord)] {
+    zip(paths, contents).compactMap { path, content in
+      guard let old = content.record else { return nil }
       let newer = records.filter {
         $0.id == old.id && $0.proved[.unlocked] != nil && old.isOlder(than: $0)
       }
-      guard let newest = newer.max(by: { $0.isOlder(than: $1) }) else { return old }
+      guard let newest = newer.max(by: { $0.isOlder(than: $1) }) else { return (path, old) }
       var record = old
       record.administration = newest.administration
       record.nextAdministration = newest.nextAdministration
       record.recoveryKey = newest.recoveryKey
-      return record
+      return (path, record)
     }
   }
 
@@ -79,8 +80,8 @@ extension VaultContents {
   /// Compares the file with what this user has seen, by "What a reader has seen" in VaultReaders: no record may refuse it.
   func relation(to seen: Seen, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
     var all = SeenRelation()
-    for record in seen.judging where all.failure == nil {
-      let relation = try relation(to: record, keys)
+    for (path, record) in seen.judging where all.failure == nil {
+      let relation = try relation(to: record, at: path, keys)
       all.failure = relation.failure
       for notice in relation.notices { all.note(notice) }
       all.isAhead = all.isAhead || relation.isAhead
@@ -92,7 +93,7 @@ extension VaultContents {
   }
 
   private func relation(
-    to record: SeenRecord, _ keys: TierKeys
+    to record: SeenRecord, at path: String, _ keys: TierKeys
   ) throws(KeychainError) -> SeenRelation {
     if let failure = try record.failure(of: head, at: path) {
       return SeenRelation(failure: failure)
@@ -108,7 +109,7 @@ extension VaultContents {
     var relation = SeenRelation()
     relation.isAhead = record.proved[0].map { $0.isOlder(than: newest) } ?? true
     for case let seen? in record.proved where relation.failure == nil {
-      try compare(seen, keys, &relation)
+      try compare(seen, at: path, keys, &relation)
     }
     if record.nextAdministration != nil, head.administration == record.administration,
       relation.failure == nil, isOtherList || relation.isAhead
@@ -119,7 +120,7 @@ extension VaultContents {
   }
 
   private func compare(
-    _ seen: SeenCommit, _ keys: TierKeys, _ relation: inout SeenRelation
+    _ seen: SeenCommit, at path: String, _ keys: TierKeys, _ relation: inout SeenRelation
   ) throws(KeychainError) {
     guard seen.serial != list.serial || seen.n <= newest.n else {
       relation.isOlder = true

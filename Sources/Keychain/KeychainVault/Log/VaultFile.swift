@@ -131,7 +131,7 @@ final class VaultFile: Sendable {
     guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0,
       let status = try disk.status(at: path.path)
     else {
-      guard seen.isNone else { throw Self.missing(path.path) }
+      if let seenPath = seen.pathWithRecord { throw Self.missing(seenPath) }
       try Self.refuseHidden(path.path)
       return nil
     }

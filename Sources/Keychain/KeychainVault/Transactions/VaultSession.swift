@@ -135,10 +135,10 @@ struct VaultSession: Sendable {
 
   /// Fails for a vault that is not the one seen here, before anything is asked or hashed for it.
   func requireKnownHead() throws(KeychainError) {
-    guard let failure = try opened.seen.failure(of: head, at: path) else { return }
+    guard let failure = try opened.seen.failure(of: head) else { return }
     // Another process may have changed both in between.
     let now = try opened.records.read()
-    guard !now.records.isEmpty, try now.failure(of: head, at: path) == nil else { throw failure }
+    guard !now.records.isEmpty, try now.failure(of: head) == nil else { throw failure }
   }
 }
 

@@ -15,7 +15,7 @@ struct UnlockCache: Sendable {
 
   /// Returns a cached key; `nil` if it is missing, expired, or of an older epoch of the vault.
   func key(_ tier: Tier, of head: VaultHead) throws(KeychainError) -> SharedSecret? {
-    guard let entry = Entry(tier, head), let key = try? entry.cached.key(),
+    guard let entry = Entry(tier, of: head.id, head.binding), let key = try? entry.cached.key(),
       try head.owns(key, tier)
     else { return nil }
     return SharedSecret(key)
@@ -23,26 +23,33 @@ struct UnlockCache: Sendable {
 
   /// Extends the time of tier T2 by the idle time, up to its limit.
   func touch(_ head: VaultHead) {
-    guard let entry = Entry(.unlocked, head), !entry.cached.isFixed else { return }
+    guard let entry = Entry(.unlocked, of: head.id, head.binding), !entry.cached.isFixed else {
+      return
+    }
     _ = ckernelkeys_set_timeout(entry.serial, Self.seconds(min(idleTime, entry.untilLimit)))
   }
 
   /// Caches all tiers of a vault: for a `fixedTime`, used or not, or as long as the vault is used
   /// within each idle time, and never longer than the maximum.
   ///
-  /// The place has the name of its seen record.
+  /// The places have the names of their seen records.
   func put(
-    _ keys: TierKeys, of vault: VaultID, at place: String, fixedTime: Duration?
+    _ keys: TierKeys, of vault: VaultID, at places: [String], fixedTime: Duration?
   ) throws(KeychainError) {
     let longest = min(fixedTime ?? Self.maximumTime, Self.maximumTime)
     let end = BootClock.now + UInt64(max(0, longest.wholeNanoseconds))
-    if let before = self.vault(unlockedAt: place), before != vault {
-      // Locking the place would not find them any more.
-      for tier in Tier.allCases { forget(tier, of: before) }
-    }
+    var made: [Tier] = []
     do {
-      try KernelKeyring.put(
-        CachedKey.name(ofVaultAt: place), SecretBytes(copying: vault.bytes.bytes), timeout: nil)
+      for place in places {
+        guard let before = try self.vault(unlockedAt: place), before != vault else { continue }
+        // Locking the place would not find them any more.
+        let gone = Tier.allCases.map { forget($0, of: before) }
+        guard gone.allSatisfy(\.self) else { throw KeychainError.keyStays }
+      }
+      for place in places {
+        try KernelKeyring.put(
+          CachedKey.name(ofVaultAt: place), SecretBytes(copying: vault.bytes.bytes), timeout: nil)
+      }
       for tier in Tier.allCases {
         guard let key = keys.key(tier) else { continue }
         var (limit, timeout) = (UInt64.max, UInt32?.none)
@@ -51,22 +58,33 @@ struct UnlockCache: Sendable {
           timeout = Self.seconds(min(fixedTime ?? idleTime, longest))
         }
         let payload = try CachedKey.payload(limit: limit, binding: keys.binding, key: key.bytes)
-        try KernelKeyring.put(CachedKey.name(tier, of: vault), payload, timeout: timeout)
+        let name = CachedKey.name(tier, of: vault)
+        let isNew = Entry(tier, of: vault, keys.binding) == nil
+        try KernelKeyring.put(name, payload, timeout: timeout)
+        if isNew { made.append(tier) }
       }
-    } catch { throw .noCache(error as? Errno ?? .noMemory) }
+    } catch {
+      // What failed has unlocked nothing.
+      for tier in made { forget(tier, of: vault) }
+      throw error as? KeychainError ?? .noCache(error as? Errno ?? .noMemory)
+    }
   }
 
   /// Removes a cached tier of a vault, and returns whether it is gone, or was missing.
   @discardableResult
   func forget(_ tier: Tier, of vault: VaultID) -> Bool {
-    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)) else { return true }
-    return KernelKeyring.remove(serial)
+    do throws(Errno) {
+      return try KernelKeyring.search(CachedKey.name(tier, of: vault)).map(KernelKeyring.remove)
+        ?? true
+    } catch { return false }
   }
 
   /// Returns the vault whose keys were cached last at a place, whatever has become of its file and record.
-  func vault(unlockedAt place: String) -> VaultID? {
-    guard let serial = KernelKeyring.find(CachedKey.name(ofVaultAt: place)),
-      let id = KernelKeyring.read(serial, count: VaultID.count)
+  ///
+  /// - Throws: The kernel's error if it does not tell.
+  func vault(unlockedAt place: String) throws(Errno) -> VaultID? {
+    guard let serial = try KernelKeyring.search(CachedKey.name(ofVaultAt: place)),
+      let id = try KernelKeyring.read(serial, count: VaultID.count)
     else { return nil }
     return VaultID(bytes: Data(copying: id.withBytes { $0.array }))
   }
@@ -80,7 +98,7 @@ struct UnlockCache: Sendable {
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.
   func remainingTime(of head: VaultHead) -> Duration? {
-    guard let entry = Entry(.unlocked, head) else { return nil }
+    guard let entry = Entry(.unlocked, of: head.id, head.binding) else { return nil }
     return min(KernelKeyring.remainingTime(entry.serial) ?? entry.untilLimit, entry.untilLimit)
   }
 
@@ -90,16 +108,16 @@ struct UnlockCache: Sendable {
   }
 }
 
-/// A cached key of a head that is still valid.
+/// A cached key that is still valid for a binding.
 private struct Entry: ~Copyable {
   let serial: Int32
   let untilLimit: Duration
   let cached: CachedKey
 
-  init?(_ tier: Tier, _ head: VaultHead) {
-    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: head.id)),
-      let payload = KernelKeyring.read(serial, count: CachedKey.count),
-      let cached = CachedKey(payload: payload), cached.binding == head.binding
+  init?(_ tier: Tier, of vault: VaultID, _ binding: Data) {
+    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)),
+      let payload = try? KernelKeyring.read(serial, count: CachedKey.count),
+      let cached = CachedKey(payload: payload), cached.binding == binding
     else { return nil }
     let now = BootClock.now
     guard cached.limit > now else { return nil }
@@ -182,21 +200,38 @@ enum KernelKeyring {
     _ = try checked(ckernelkeys_link_to_user_keyring(key))
   }
 
-  /// Finds a key; `nil` if no valid one exists.
-  static func find(_ name: String) -> Int32? {
+  /// Finds a key; `nil` if no valid one is known.
+  static func find(_ name: String) -> Int32? { try? search(name) }
+
+  /// Finds a key; `nil` if no valid one exists, or there can be none here.
+  ///
+  /// - Throws: The kernel's error if there may be one.
+  static func search(_ name: String) throws(Errno) -> Int32? {
     let key = unsafe ckernelkeys_search_user_keyring(name)
-    return key > 0 ? key : nil
+    // No keyring here, or none of the user's, and no room to make it.
+    let isNone = [ENOSYS, EPERM, EDQUOT].contains(-key)
+    return isGone(Int64(key)) || isNone ? nil : try checked(key)
   }
 
-  /// Reads a key of a known length; `nil` if it cannot be read, or has another length.
-  static func read(_ key: Int32, count: Int) -> SecretBytes? {
-    var length: Int64 = -1
+  /// Reads a key of a known length; `nil` if it is gone, or has another length.
+  ///
+  /// - Throws: The kernel's error if it cannot be read.
+  static func read(_ key: Int32, count: Int) throws(Errno) -> SecretBytes? {
+    var length: Int64 = 0
     let payload = try? SecretBytes(count: count) { bytes in
       unsafe bytes.withUnsafeMutableBytes {
         length = unsafe ckernelkeys_read(key, $0.baseAddress, count)
       }
     }
-    return length == Int64(count) ? payload : nil
+    guard let payload else { throw .noMemory }
+    guard length >= 0 || isGone(length) else { throw Errno(rawValue: Int32(clamping: -length)) }
+    guard length == Int64(count) else { return nil }
+    return payload
+  }
+
+  /// Whether a result says that a key is not valid any more, or was never there.
+  private static func isGone(_ result: Int64) -> Bool {
+    [ENOKEY, EKEYREVOKED, EKEYEXPIRED].contains(Int32(clamping: -result))
   }
 
   /// Revokes a key wherever it is linked, and returns whether it is revoked, or was gone already.
@@ -204,19 +239,22 @@ enum KernelKeyring {
   static func remove(_ key: Int32) -> Bool {
     let result = ckernelkeys_revoke(key)
     _ = ckernelkeys_unlink_from_user_keyring(key)
-    return result >= 0 || [ENOKEY, EKEYREVOKED, EKEYEXPIRED].contains(CInt(-result))
+    return result >= 0 || isGone(Int64(result))
   }
 
-  /// Returns why no keys can be stored, tested with one that expires at once; `nil` if they can.
+  /// Returns why no keys can be stored, tested with one that expires soon; `nil` if they can.
   static func failure() -> Errno? {
     guard let payload = try? SecretBytes.random(count: 16) else { return .noMemory }
     let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
     do throws(Errno) {
-      try put(name, payload, timeout: 1)
+      // It is removed below. The kernel counts whole seconds: one of them may end at once.
+      try put(name, payload, timeout: 60)
     } catch { return error }
     guard let key = find(name) else { return Errno(rawValue: ENOKEY) }
     defer { remove(key) }
-    return read(key, count: 16) == nil ? Errno(rawValue: ENOKEY) : nil
+    do throws(Errno) {
+      return try read(key, count: 16) == nil ? Errno(rawValue: ENOKEY) : nil
+    } catch { return error }
   }
 
   /// Returns how long a key stays valid, as precisely as the kernel shows it; see proc_keys(5).

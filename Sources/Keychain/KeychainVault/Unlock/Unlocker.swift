@@ -118,7 +118,7 @@ final class Unlocker: Sendable {
   /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
   private func keep(_ keys: TierKeys, _ head: VaultHead) -> TierKeys {
     do throws(KeychainError) {
-      try cache.put(keys, of: head.id, at: file.records().name, fixedTime: nil)
+      try cache.put(keys, of: head.id, at: file.records().names, fixedTime: nil)
     } catch {
       // In a container this happens to each command; `unlock` and `doctor` report it.
       held.hold(keys)

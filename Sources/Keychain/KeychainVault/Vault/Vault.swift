@@ -148,7 +148,7 @@ extension Vault {
     _ = try session.contents(keys)
     do throws(KeychainError) {
       try unlocker.cache.put(
-        keys, of: head.id, at: file.records().name, fixedTime: timeout)
+        keys, of: head.id, at: file.records().names, fixedTime: timeout)
     } catch {
       // A vault that the device key opens is open for later commands without a cache.
       guard try unlocker.ownSlot(of: head)?.keys.readable == .unlockedNow else { throw error }
@@ -178,12 +178,14 @@ extension Vault {
     let files = file.seenForLocking()
     let records = files.map { (path: $0.path, content: (try? $0.read()) ?? .unreadable) }
     let unreadable = records.first { $0.content == .unreadable }
-    let known =
-      [file.knownHead?.id] + records.map { $0.content.record?.id }
-      + files.map { unlocker.cache.vault(unlockedAt: $0.name) }
-    let seen = Set(known.compactMap(\.self))
+    var known = [file.knownHead?.id] + records.map { $0.content.record?.id }
     // Every key goes before the first failure is reported.
-    var isOpen = !unlocker.lock(seen, all: all)
+    var isOpen = false
+    for file in files {
+      do { known.append(try unlocker.cache.vault(unlockedAt: file.name)) } catch { isOpen = true }
+    }
+    let seen = Set(known.compactMap(\.self))
+    isOpen = !unlocker.lock(seen, all: all) || isOpen
     var isThere = false
     do throws(KeychainError) {
       if let session = try session() {

@@ -163,7 +163,7 @@ extension Vault {
       relation = found
     } else {
       status.slots = try describe(head, nil)
-      status.seenFailure = try seen.failure(of: head, at: session.path)
+      status.seenFailure = try seen.failure(of: head)
     }
     // What people compare, and who is in the list, must not be taken for what was seen here.
     if status.seenFailure == nil { status.check = try head.check() }

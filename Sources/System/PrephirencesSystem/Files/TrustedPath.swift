@@ -147,7 +147,10 @@ private struct Walk {
     links += 1
     guard links <= 40 else { throw .failed(.tooManySymbolicLinkLevels, "follow", path) }
     let target = try readLink(path)
-    beforeLinks.append(lexical(pathOf: [name] + pending))
+    // Links of and to /proc lead elsewhere in each process.
+    if !path.hasPrefix("/proc/"), !target.hasPrefix("/proc/") {
+      beforeLinks.append(lexical(pathOf: [name] + pending))
+    }
     if target.hasPrefix("/") { leave(to: 0) }
     pending = Self.components(target) + pending
   }
