@@ -24,8 +24,8 @@ package protocol PackageCommand: DocumentedCommand {
   /// Returns what standard output must say to the program that called the command with a wrong line.
   static func reply(toWrongUsage arguments: [String]) -> String?
 
-  /// Whether an argument too many is repeated in the error.
-  static var showsExtraArguments: Bool { get }
+  /// Whether errors about the line repeat values and arguments too many, which may be secrets by mistake.
+  static var showsValues: Bool { get }
 
   /// Returns whether a message reports an argument too many, which may be the value of an unknown
   /// option.
@@ -41,7 +41,7 @@ extension PackageCommand {
   package static func usageHint(for message: String, hasUnknownDash: Bool) -> String? { nil }
   package static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? { nil }
   package static func reply(toWrongUsage arguments: [String]) -> String? { nil }
-  package static var showsExtraArguments: Bool { true }
+  package static var showsValues: Bool { true }
   package static func isAboutExtraArgument(_ message: String) -> Bool { false }
 }
 

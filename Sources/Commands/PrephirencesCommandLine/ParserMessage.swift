@@ -17,12 +17,25 @@ enum ParserMessage {
     {
       return noOption(option, path)
     }
-    if !isOfHost, let command = path.command as? any PackageCommand.Type,
-      !command.showsExtraArguments, message.lowercased().contains("unexpected argument")
-    {
+    guard !isOfHost else { return message }
+    guard let command = path.command as? any PackageCommand.Type, !command.showsValues else {
+      return Words.inOurStyle(onOneLine(message))
+    }
+    if message.lowercased().contains("unexpected argument") {
       return "there is an argument too many; it is not shown, as it may be a secret"
     }
-    return isOfHost ? message : Words.inOurStyle(onOneLine(message))
+    return Words.inOurStyle(onOneLine(withoutValue(message)))
+  }
+
+  /// Returns a message of the parser without the value that it repeats.
+  private static func withoutValue(_ message: String) -> String {
+    if message.hasPrefix("The value '"), let end = message.ranges(of: "' is invalid").last {
+      return "The value is invalid" + message[end.upperBound...]
+    }
+    if message.hasPrefix("The option '"), let value = message.firstRange(of: ", but '") {
+      return String(message[..<value.lowerBound])
+    }
+    return message
   }
 
   /// Returns a message of the parser on one line; some have several.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -33,6 +34,28 @@ def test_an_argument_too_many_is_not_repeated(home, command):
   for words in (["hunter2"], ["hunter2", "hunter3"]):
     refused = home.run(*command, *words, code=64)
     assert "hunter" not in refused.error and "an argument too many" in refused.error
+
+
+def test_a_secret_in_a_wrong_place_is_not_repeated(home):
+  home.set("alice", b"x")
+  home.run("identity", "create", "identity")
+  [identity] = re.findall("^pksec2-.*$", (home.folder / "identity").read_text(), re.MULTILINE)
+  home.run("recovery", "create", "--code-file", "code")
+  [code] = re.findall("(?:[0-9A-Z]{4}-){7}[0-9A-Z]{4}", (home.folder / "code").read_text())
+  for words in (
+      ["slots", "add", "--recipient", identity], ["identity", "pin", identity], ["identity", "show", identity],
+      ["identity", "create", identity], ["get", "alice", "--identity", (home.folder / "identity").read_text()],
+      ["get", "alice", "--recovery-code-file", (home.folder / "code").read_text()], ["get", "alice", "--identity", identity], ["slots", "remove", code],
+      ["get", "alice", "--recovery-code-file", code], ["get", "alice", "--recovery-code-file", code.lower()],
+      ["get", "alice", "--recovery-code-fd", code], ["unlock", "--check", code], ["unlock", "--for", code],
+      ["slots", "add", f"--passphrase={code}"], ["set", "b", "--accessibility", code], ["get", "alice", f"--json={code}"]):
+    refused = home.run(*words, code=64)
+    assert all(secret.lower() not in refused.error.lower() for secret in (identity, code)), words
+  for variable, secret in (("KEYCHAIN_IDENTITY_FILE", identity), ("KEYCHAIN_KEY_FILE", code)):
+    refused = home.run("slots", "list", environment={variable: secret}, code=None)
+    assert secret not in refused.error
+  # Other values help to see what is wrong.
+  assert "--expires" in home.run("set", "b", "--expires", "90x", input=b"", code=64).error
 
 
 def test_a_command_of_two_groups(home):

@@ -45,7 +45,7 @@ extension KeychainSubcommand {
     isNamed ? OtherToolsUsage.ofArguments(arguments, of: _commandName) : nil
   }
 
-  static var showsExtraArguments: Bool { false }
+  static var showsValues: Bool { false }
 
   static func isAboutExtraArgument(_ message: String) -> Bool {
     message == UsageText.secretFromArgument

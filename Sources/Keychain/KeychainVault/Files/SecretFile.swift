@@ -33,6 +33,7 @@ enum SecretFile {
   static func named(
     _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {
+    try requireNoSecret(asNameOf: path, given: name)
     let described = describe(path, name)
     if let number = DescriptorPath.number(path),
       let contents = try InheritedSecrets.contents(of: number, described, within: policy.timeout)
@@ -50,6 +51,29 @@ enum SecretFile {
     let contents = try contents(of: resolved.path, limit: passphraseLimit, within: policy.timeout)
     guard let contents else { throw tooLarge(described) }
     return contents
+  }
+
+  /// Refuses the text of an identity or a recovery code in the place of its file's path, which errors show.
+  fileprivate static func requireNoSecret(
+    asNameOf path: String, given name: String
+  ) throws(KeychainError) {
+    // The whole text of a file may be there.
+    let words = path.split(whereSeparator: \.isWhitespace)
+    guard
+      isRecoveryCode(path[...])
+        || words.contains(where: { $0.hasPrefix(VaultIdentity.prefix) || isRecoveryCode($0) })
+    else { return }
+    let place = name == path ? "" : " of \(name)"
+    throw KeychainError(
+      .invalidArgument, "the path of the file\(place) is a secret itself, and is not shown",
+      recovery: "write the secret to a file that is closed to others, and name that")
+  }
+
+  private static func isRecoveryCode(_ text: Substring) -> Bool {
+    guard text.utf8.count < 100, !text.contains("/"),
+      let bytes = try? SecretBytes(copying: String(text))
+    else { return false }
+    return (try? RecoveryCode(text: bytes)) != nil
   }
 
   fileprivate static func tooLarge(_ described: String) -> KeychainError {
@@ -170,6 +194,7 @@ struct IdentityWriting {
   var path: String { file.path }
 
   init(_ path: String) throws(KeychainError) {
+    try SecretFile.requireNoSecret(asNameOf: path, given: path)
     file = try translated(TrustedPath(resolving: path))
   }
 
