@@ -13,6 +13,7 @@ import pytest
 
 from desktop_session import desktop, secret_tool
 from prefs_testing import Home, ended, hinted
+from test_unknown_outcomes import failing
 
 TEXT = b"""# mine
 machine Git.Example login alice password "p w#1" # note
@@ -238,6 +239,15 @@ def test_passwords_of_a_session_are_not_removed_from_the_file(home):
     code, said = ended(home.terminal("import", "--format", "netrc", "--session-only"))
   assert code == 0 and "stored now stay" in said and "remove the" not in said
   assert rest(path) == TEXT
+
+
+def test_removal_that_fails_says_what_is_stored(home, tracing):
+  path = netrc(home)
+  failed = importing(home, "--remove", code=74, through=failing(home, "rename", "1+", f"{path}.unfinished-file"))
+  assert "imported 2 items" in failed.error and f"may still be in '{path}'" in failed.error
+  assert rest(path) == TEXT
+  importing(home, "--remove")
+  assert rest(path) == REST
 
 
 def test_cancelling_at_the_question_says_what_is_stored(home):

@@ -69,6 +69,11 @@ enum NetrcImportText {
 
   static let removeThem = "--remove removes them from the file"
 
+  /// What comes before the error if a removal has failed.
+  static func mayStay(_ path: String) -> String {
+    "the passwords are stored, and may still be in '\(path)'"
+  }
+
   static func removed(_ count: Int, _ path: String, isFileRemoved: Bool) -> String {
     let entries = Words.counted(count, "entr", "y", "ies")
     return isFileRemoved

@@ -34,8 +34,11 @@ extension ImportCommand {
     let removedCount: Int
     do {
       removedCount = try removeStored(report, from: source, in: session)
-    } catch let error as KeychainError {
+    } catch {
       // What was stored is stored.
+      if (error as? KeychainError)?.code != .cancelled {
+        session.interface.say(NetrcImportText.mayStay(path))
+      }
       try write(report, removedCount: 0)
       throw error
     }
