@@ -177,12 +177,33 @@ def test_question_says_if_it_cannot_wait_for_others(asking):
   terminal.close(force=True)
 
 
-def test_job_that_was_stopped_asks_again(asking):
+@pytest.fixture
+def shell(asking):
   environment = asking.environment | {
     "PS1": "<ready> ", "TERM": "xterm", "ENV": "", "prefs": asking.program}
   shell = pexpect.spawn(
     "dash", ["-i"], cwd=asking.folder, env=environment, timeout=LIMIT, dimensions=(24, 1000))
   shell.expect_exact("<ready> ")
+  yield shell
+  shell.close(force=True)
+
+
+def test_job_that_was_stopped_asks_nobody_if_the_vault_was_unlocked(shell):
+  shell.sendline("\"$prefs\" keychain get alice")
+  shell.expect_exact(QUESTION)
+  shell.send("half\x1a")
+  shell.expect_exact("<ready> ")
+  shell.sendline("\"$prefs\" keychain unlock")
+  shell.expect_exact(QUESTION)
+  shell.send(TYPED + "\r")
+  shell.expect_exact("<ready> ")
+  shell.sendline("fg")
+  shell.expect_exact("<ready> ")
+  assert "the secret" in shell.before.decode() and QUESTION not in shell.before.decode()
+  assert settings(shell) == untouched_settings()
+
+
+def test_job_that_was_stopped_asks_again(shell):
   get = "\"$prefs\" keychain get alice & "
   shell.sendline(f"sh -c '{get * 3} wait; echo done'")
   shell.expect_exact("wait; echo done")
@@ -209,4 +230,3 @@ def test_job_that_was_stopped_asks_again(asking):
   assert shown.count("the secret") == 3 and TYPED not in shown and QUESTION not in shown
   shell.expect_exact("<ready> ")
   assert settings(shell) == untouched_settings()
-  shell.close(force=True)

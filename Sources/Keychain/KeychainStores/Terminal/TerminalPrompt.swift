@@ -236,7 +236,7 @@ struct TerminalQuestions: ~Copyable {
     repeat { try takeTurn() } while try !terminal.showInput(shows, dropsTyped: dropsTyped)
   }
 
-  /// Asks and reads a line; asks again after the process was stopped.
+  /// Asks and reads a line; after the process was stopped, asks again, or ends with `otherAsked` if it yields.
   ///
   /// Returns the answer. Throws the reason why there is no answer.
   borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
@@ -246,6 +246,8 @@ struct TerminalQuestions: ~Copyable {
         let answer = try answerUnlessStopped(
           to: question, isShown: isShown, by: deadline.map(own.limited) ?? own)
         if let answer { return answer }
+        // Meanwhile, another process may have asked, and the answer may be enough.
+        if yields { throw End.otherAsked }
       } catch {
         guard case .notTaken(let key) = error else { throw error }
         // The rest of the sequence that an arrow sends.
