@@ -25,6 +25,8 @@ final class SyncReports: Sendable {
   private let replica: SharedReplica
   private let didRecord: (@Sendable (SharingReport, _ unrecorded: PreferencesError?) -> Void)?
   private let state = PosixMutex(State())
+  /// Held while a report is made and recorded, so that the newest one is the last.
+  private let recording = PosixMutex(())
 
   init(
     _ replica: SharedReplica,
@@ -63,7 +65,18 @@ final class SyncReports: Sendable {
   }
 
   private func record(_ change: (inout State) -> Void) {
-    let report: SharingReport? = state.withLock { state in
+    let (report, failure) = recording.withLock { _ -> (SharingReport?, PreferencesError?) in
+      guard let report = nextReport(after: change) else { return (nil, nil) }
+      return (report, write(report))
+    }
+    // What says that the file is not shared any more is no failure to record.
+    guard let report, failure?.code != .notFound else { return }
+    didRecord?(report, failure)
+  }
+
+  /// Returns what is to be recorded after a change; `nil` if that is nothing new.
+  private func nextReport(after change: (inout State) -> Void) -> SharingReport? {
+    state.withLock { state in
       change(&state)
       let problem = Place.allCases.compactMap { state.problems[$0] }.first
       // The message can be another one with each attempt.
@@ -78,15 +91,16 @@ final class SyncReports: Sendable {
         date: Date(), lastContact: state.lastContact, code: problem?.code.rawValue,
         message: problem?.message, process: getpid())
     }
-    guard let report else { return }
+  }
+
+  /// Records a report, and returns why that has failed.
+  private func write(_ report: SharingReport) -> PreferencesError? {
     var failure: PreferencesError?
     do throws(PreferencesError) { try replica.record(report) } catch { failure = error }
     // It is tried again with the next report.
     if failure != nil { state.withLock { $0.hasRecorded = false } }
-    // What says that the file is not shared any more is no failure to record.
-    guard failure?.code != .notFound else { return }
-    state.withLock { $0.keepFailure }?(failure)
-    didRecord?(report, failure)
+    if failure?.code != .notFound { state.withLock { $0.keepFailure }?(failure) }
+    return failure
   }
 }
 

@@ -131,6 +131,20 @@ struct SyncRightsTests {
     try other.waitFor(code: nil)
   }
 
+  /// Threads report at the same time, and what is recorded last holds for a minute.
+  @Test func newestReportIsRecordedLast() throws {
+    let machine = try SyncMachine(EtcdServer.any, prefix, starts: false)
+    let reports = SyncReports(machine.replica, didRecord: nil)
+    for _ in 0..<100 {
+      reports.report(SyncProblem(.noSpace, "full"), of: .sender)
+      DispatchQueue.concurrentPerform(iterations: 4) { number in
+        reports.expire()
+        reports.contact(of: number == 3 ? .sender : .receiver)
+      }
+      try #require(try machine.replica.state().report?.code == nil)
+    }
+  }
+
   @Test func fullEngineIsToldAndTriedAgain() throws {
     let cluster = try EtcdServer(arguments: ["--quota-backend-bytes", "1000000"])
     let one = try SyncMachine(cluster, prefix)
