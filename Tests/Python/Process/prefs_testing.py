@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -171,14 +173,26 @@ class Home:
     return copy
 
   def forget_keys(self) -> None:
-    """Removes the vault's keys from the kernel's keyring."""
-    try:
-      vault = self.head().vault
-    except (OSError, VaultError):
-      return
-    for name in (cache_name(tier, vault) for tier in range(3)):
-      subprocess.run(
-        ["keyctl", "purge", "user", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    """Removes the keys of all vaults that were unlocked here from the kernel's keyring."""
+    there = re.findall(rb"^(\w+) .* user +(prefs:\S+): ", Path("/proc/keys").read_bytes(), re.MULTILINE)
+    keys = {name: number for number, name in there}
+    names = []
+    for record in (self.state / "seen").glob("*"):
+      place = f"prefs:{record.name}:at".encode()
+      if place in keys:
+        names.append(place)
+        pipe = ["keyctl", "pipe", str(int(keys[place], 16))]
+        names += cache_names(subprocess.run(pipe, capture_output=True).stdout)
+    with suppress(OSError, VaultError):
+      names += cache_names(self.head().vault)
+    for name in names:
+      if name in keys:
+        # Another test's end may have revoked it, if both had the vault.
+        subprocess.run(["keyctl", "purge", "user", name], capture_output=True)
+
+
+def cache_names(vault: bytes) -> list[bytes]:
+  return [cache_name(tier, vault) for tier in range(3)]
 
 
 def ended(terminal: pexpect.spawn) -> tuple[int | None, str]:

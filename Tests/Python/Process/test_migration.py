@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import random
 import signal
 import subprocess
@@ -90,7 +89,8 @@ def kill_at(home: Home, done: int, *arguments: str) -> None:
         time.sleep(random.uniform(0, 0.05))
         break
   finally:
-    os.kill(terminal.pid, signal.SIGKILL)
+    # One that has ended may be gone already.
+    terminal.kill(signal.SIGKILL)
     wait_for_end(terminal)
 
 

@@ -54,40 +54,55 @@ struct TierTests {
   }
 
   /// Whoever writes has T0: a commit without its proof, or with a wrong one, is no good frame.
-  @Test(arguments: [nil, Data(count: 32)])
-  func commitsNeedTheProofOfTheOpenTier(_ mac: Data?) throws {
+  @Test(arguments: Proof.allCases)
+  func commitsNeedTheProofOfTheOpenTier(_ proof: Proof) throws {
     let raw = try RawVault(vault, handle)
     var writer = VaultWriter(raw.contents, ItemSealing(keys: raw.keys, device: nil))
-    let planted = Credential(.test("planted"), accessibility: .always)
-    try writer.put(planted, secret: SecretBytes(copying: "x"))
+    try writer.put(new("planted"), secret: SecretBytes(copying: "x"))
     let (commit, header, frame) = try writer.sealed()
     let content = try #require(commit.changes)
-    let proofs = Commit.Proofs(
-      macs: [mac, commit.proofs.macs[1], commit.proofs.macs[2]], list: nil, writer: nil)
+    var macs = commit.proofs.macs
+    switch proof {
+    case .right: break
+    case .wrong: macs[0] = Data(count: 32)
+    case .missing: macs[0] = nil
+    }
     let body = Commit.body(n: commit.n, time: commit.time, writer: 0, content: .changes(content))
     let box = try Sealing.seal(
       fields: Sealing.padded(
-        fields: Commit.plaintext(previous: commit.previous, body: body, proofs: proofs)),
+        fields: Commit.plaintext(
+          previous: commit.previous, body: body,
+          proofs: Commit.Proofs(macs: macs, list: nil, writer: nil))),
       with: raw.keys.boxKey("pk3/commit").bytes)
-    let new = FrameHeader(n: commit.n, boxCount: box.count, boxesCount: header.boxesCount)
-    let boxes = frame.suffix(header.boxesCount)
+    let newHeader = FrameHeader(n: commit.n, boxCount: box.count, boxesCount: header.boxesCount)
     let bytes =
-      try new.encoded(epoch: raw.contents.head.epoch, open: raw.keys.open) + box + boxes
-    try append(bytes, to: vault)
+      try newHeader.encoded(epoch: raw.contents.head.epoch, open: raw.keys.open) + box
+      + frame.suffix(header.boxesCount)
+    try write(bytes, at: raw.contents.end)
     // As the last one, it is an unfinished write.
-    #expect(try vault.handle().text("planted") == nil)
-    #expect(try vault.handle().verify().hasUnfinishedWrite)
+    #expect(try vault.handle().text("planted") == (proof == .right ? "x" : nil))
+    #expect(try vault.handle().verify().hasUnfinishedWrite == (proof != .right))
     // In front of another one, it is damage.
     var next = VaultWriter(
-      try raw.contents.continuing(commit, new, bytes), ItemSealing(keys: raw.keys, device: nil))
-    try next.put(Credential(.test("b"), accessibility: .always), secret: SecretBytes(copying: "y"))
-    try append(try next.sealed().2, to: vault)
-    #expect(failure { _ = try vault.handle().text("planted") }?.code == .damaged)
+      try raw.contents.continuing(commit, newHeader, bytes),
+      ItemSealing(keys: raw.keys, device: nil))
+    try next.put(new("b"), secret: SecretBytes(copying: "y"))
+    try write(next.sealed().2, at: raw.contents.end + bytes.count)
+    let code = failure { _ = try vault.handle().text("planted") }?.code
+    #expect(code == (proof == .right ? nil : .damaged))
   }
 
-  private func append(_ bytes: Data, to vault: TestVault) throws {
+  enum Proof: CaseIterable { case right, wrong, missing }
+
+  private func new(_ account: String) -> Credential {
+    var credential = Credential(.test(account), accessibility: .always)
+    credential.version = ItemEntry.newVersion()
+    return credential
+  }
+
+  private func write(_ bytes: Data, at place: Int) throws {
     let file = try FileHandle(forUpdating: URL(filePath: vault.path))
-    try file.seekToEnd()
+    try file.seek(toOffset: UInt64(place))
     try file.write(contentsOf: bytes)
     try file.close()
   }
@@ -119,9 +134,7 @@ struct TierTests {
     let raw = try RawVault(vault, handle)
     let planted = try SecretBytes(copying: "planted")
     try raw.append(raw.openTier) { writer throws(KeychainError) in
-      var credential = Credential(.test("a"), accessibility: .always)
-      credential.version = ItemEntry.newVersion()
-      try writer.put(credential, secret: planted)
+      try writer.put(new("a"), secret: planted)
     }
     #expect(try RawVault(vault, handle).tiers(of: "a") == [.open, .unlocked])
     #expect(try handle.text("a") == "secret")
