@@ -117,7 +117,7 @@ struct UnfinishedVault: ~Copyable {
     until deadline: Deadline, openTo others: CInterop.Mode = 0
   ) throws(KeychainError) {
     let name = Self.name(for: vault)
-    let file = try Self.made(name, on: disk, notBeing: old, deadline)
+    let file = try Self.made(for: vault, on: disk, notBeing: old, deadline)
     file.takeAttributes(of: old)
     do throws(KeychainError) {
       if old == nil { try Self.requireClosed(file, vault, name, openTo: others) }
@@ -217,9 +217,9 @@ struct UnfinishedVault: ~Copyable {
 
   /// Makes an empty file and locks it, once what a killed maker left is removed.
   private static func made(
-    _ name: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?,
-    _ deadline: Deadline
+    for vault: String, on disk: any VaultDisk, notBeing old: (any DiskFile)?, _ deadline: Deadline
   ) throws(KeychainError) -> any DiskFile {
+    let name = name(for: vault)
     do throws(Errno) {
       var attempts = 0
       // The second one is after a leftover was removed.
@@ -238,8 +238,7 @@ struct UnfinishedVault: ~Copyable {
       case .fileExists, .tooManySymbolicLinkLevels, .isDirectory, .noSuchAddressOrDevice:
         throw KeychainError(
           .refused,
-          "\(name) is there and is another file; what is to replace the file without .new is written "
-            + "under that name first, and replaces no file of yours",
+          "the new version of \(vault) is written to \(name) first, and another file is there",
           recovery: "move it away")
       default: throw .replacing(name, error)
       }
