@@ -101,8 +101,9 @@ extension CommandLineError {
       hint: "add --overwrite to replace it")
   }
 
-  static func malformed(_ file: String, _ reason: String) -> Self {
-    Self(ExitCodes.badData, "\(file) cannot be imported: \(reason); nothing was changed")
+  static func malformed(_ file: String, _ reason: String, hint: String?) -> Self {
+    Self(
+      ExitCodes.badData, "\(file) cannot be imported: \(reason); nothing was changed", hint: hint)
   }
 
   /// What `list` needs to list domains instead of the host's own.

@@ -154,10 +154,12 @@ struct ImportCommand: RehearsableSubcommand {
 
   private func read() throws -> (values: [ImportPlan.Entry], omitted: String?) {
     let data = try InputFile.read(file, within: deadline)
+    let format = format.chosen ?? FileFormat(of: data)
     do throws(PreferencesError) {
-      return try (format.chosen ?? FileFormat(of: data)).values(of: data)
+      return try format.values(of: data)
     } catch {
-      throw CommandLineError.malformed(file == "-" ? "standard input" : "'\(file)'", error.message)
+      throw CommandLineError.malformed(
+        file == "-" ? "standard input" : "'\(file)'", error.message, hint: format.advice(on: data))
     }
   }
 

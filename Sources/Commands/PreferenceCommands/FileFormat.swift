@@ -8,8 +8,8 @@ enum FileFormat {
 
   /// Returns the format of a file from its first characters.
   ///
-  /// Both JSON and the form in which `defaults read` prints a property list begin with a brace; then
-  /// JSON has a name in quotes, followed by a colon, or nothing. Only JSON begins with a bracket.
+  /// JSON begins with a brace or a bracket. A brace followed by `name =` begins what `defaults read`
+  /// prints, which is refused as a property list.
   init(of data: Data) {
     if Self.isJSONInUTF16(data) {
       self = .json
@@ -20,7 +20,7 @@ enum FileFormat {
       decoding: data.starts(with: Self.byteOrderMark) ? beginning.dropFirst(3) : beginning,
       as: UTF8.self)
     let isList =
-      text.prefixMatch(of: /\s*(?:[^{\[\s]|\{\s*(?:[^"}\s]|"(?:[^"\\]|\\.)*"\s*[=;]))/)
+      text.prefixMatch(of: /\s*(?:[^{\[\s]|\{\s*(?:[^"'}\s=:]+|"(?:[^"\\]|\\.)*"|'[^']*')\s*=)/)
       != nil
     self = isList ? .propertyList : .json
   }
@@ -48,6 +48,14 @@ enum FileFormat {
     case .propertyList:
       return try PropertyListText.data(of: values)
     }
+  }
+
+  /// What to do about a file that cannot be read; `nil` if its error says all.
+  func advice(on data: Data) -> String? {
+    guard self == .propertyList, data.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
+      return nil
+    }
+    return "use the file of 'defaults export'; what 'defaults read' prints lacks the types of values"
   }
 
   /// Reads the values of a file.

@@ -59,14 +59,16 @@ extension CGFloat: PlainPreferenceValue {
 }
 
 extension PropertyListReader.Format {
-  /// Takes Foundation's name of a format.
-  package init(_ format: PropertyListSerialization.PropertyListFormat) {
-    self =
-      switch format {
-      case .xml: .xml
-      case .binary: .binary
-      default: .openStep
-      }
+  /// Takes Foundation's name of a format; only XML and binary are written.
+  package init(
+    _ format: PropertyListSerialization.PropertyListFormat
+  ) throws(PreferencesError) {
+    switch format {
+    case .xml: self = .xml
+    case .binary: self = .binary
+    default:
+      throw PreferencesError(.unstorable, "a property list is written in XML or in binary only")
+    }
   }
 
   /// Foundation's name of the format.
@@ -74,7 +76,6 @@ extension PropertyListReader.Format {
     switch self {
     case .xml: .xml
     case .binary: .binary
-    case .openStep: .openStep
     }
   }
 }

@@ -34,7 +34,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
     format: PropertyListSerialization.PropertyListFormat = .xml
   ) {
     self.filePath = filePath
-    state = PosixMutex(PlistState(format: PropertyListReader.Format(format)))
+    state = PosixMutex(PlistState(format: format))
     super.init(dictionary: values)
   }
 
@@ -46,7 +46,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
   public override init?(filePath: String) {
     guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
     self.filePath = filePath
-    state = PosixMutex(PlistState(format: file.format))
+    state = PosixMutex(PlistState(format: file.format.foundationFormat))
     super.init(dictionary: file.values)
   }
 
@@ -174,7 +174,7 @@ extension Plist: SynchronizingPreferences {
 
 /// The state of a ``Plist``'s file.
 struct PlistState {
-  var format: PropertyListFile.Format
+  var format: PropertyListSerialization.PropertyListFormat
   var writesImmediately = false
   var lastError: PreferencesError?
   var isDamaged = false
@@ -230,7 +230,8 @@ extension Plist {
       throw PreferencesError(
         .damaged, "the file '\(file.path)' is damaged; it is not overwritten until it is removed")
     }
-    try file.write(storage.all, format: format, atomically: atomically)
+    try file.write(
+      storage.all, format: PropertyListReader.Format(format), atomically: atomically)
     state.withLock { $0.isDamaged = false }
   }
 
@@ -247,7 +248,7 @@ extension Plist {
     do throws(PreferencesError) {
       let content = try file.read()
       state.withLock {
-        $0.format = content.format
+        $0.format = content.format.foundationFormat
         $0.isDamaged = false
       }
       storage.replaceAll(with: content.values)

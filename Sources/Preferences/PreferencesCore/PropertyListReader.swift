@@ -4,7 +4,8 @@ package import FoundationEssentials
 ///
 /// The readers are our own: Foundation reads an invalid `<data>` as empty, and never ends with a
 /// binary list of a few hundred bytes whose arrays refer to one another. Here, reading ends, and
-/// takes time and memory in proportion to the data.
+/// takes time and memory in proportion to the data. Text such as `{ port = 9090; }` is refused: it
+/// does not say which values are numbers.
 ///
 /// | in the list | value |
 /// | --- | --- |
@@ -16,8 +17,6 @@ package enum PropertyListReader {
   package enum Format {
     case xml
     case binary
-    /// The form that `defaults read` prints.
-    case openStep
   }
 
   /// The maximum nesting depth: that of a value, in a dictionary.
@@ -32,8 +31,8 @@ package enum PropertyListReader {
       return (try BinaryPropertyList(reading: bytes).value(), .binary)
     }
     let text = try PropertyListBytes(decoding: bytes)
-    if text.beginsWithElement { return (try XMLPropertyListReader.read(text), .xml) }
-    return (try TextPropertyListReader.read(text), .openStep)
+    guard text.next == UInt8(ascii: "<") else { throw .notTyped }
+    return (try XMLPropertyListReader.read(text), .xml)
   }
 
   /// Returns the dictionary of a property list and its format.
@@ -58,6 +57,7 @@ package struct PropertyListDamage: Error {
   init(_ reason: String) { self.reason = reason }
 
   static let tooDeep = PropertyListDamage("it is nested too deeply")
+  static let notTyped = PropertyListDamage("it is neither XML nor binary")
 }
 
 extension PreferencesDictionary {
@@ -114,15 +114,6 @@ struct PropertyListBytes {
       throw PropertyListDamage("it is not valid UTF-16")
     }
     return Array(text.utf8)
-  }
-
-  /// Whether an element of XML is next, rather than data of the text form, which has hexadecimal digits.
-  var beginsWithElement: Bool {
-    [
-      "<?", "<!", "<plist", "<dict", "<array", "<string", "<data", "<date", "<integer", "<real",
-      "<true",
-      "<false",
-    ].contains { isNext($0) }
   }
 
   /// Returns the bytes from the place of this reader to that of a later one.

@@ -53,7 +53,7 @@ package enum PropertyListWriter {
   package static func data(
     of root: Any, format: PropertyListReader.Format
   ) throws(PreferencesError) -> Data {
-    if format != .openStep, let node = PropertyListNode(root) {
+    if let node = PropertyListNode(root) {
       if format == .binary { return data(of: node) }
       if let text = XMLPropertyListWriter.text(of: node) { return Data(text) }
     }

@@ -121,6 +121,9 @@ struct JSONTests {
   func otherFiles() throws {
     let files: [(Data?, String)] = [
       (Data("[1]".utf8), "the root is an array, not an object"), (Data(count: 9), "zero bytes"),
+      (Data("{ port = 9090; on = 1; }".utf8), "neither XML nor binary"),
+      (Data(#"{ "a b" = {length = 4, bytes = 0x7b226361}; }"#.utf8), "neither XML nor binary"),
+      (Data("{port: 1}".utf8), "not JSON"),
       (#"{"a": 1}"#.data(using: .utf16), "UTF-16"),
       (#"{"a": 1}"#.data(using: .utf16BigEndian), "UTF-16"),
       (#"{"a": 1}"#.data(using: .utf16LittleEndian), "UTF-16"),

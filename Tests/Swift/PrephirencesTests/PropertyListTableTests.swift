@@ -147,14 +147,4 @@ struct PropertyListTableTests {
       #expect(time < .seconds(2), "\(name)")
     }
   }
-
-  @Test func charactersOfNeXTSTEPAreThoseOfFoundation() {
-    for byte in UInt8.min...UInt8.max {
-      let text =
-        "\"\\" + String(repeating: "0", count: byte < 8 ? 2 : byte < 64 ? 1 : 0)
-        + String(byte, radix: 8) + "\""
-      let read = try? PropertyListReader.read(Data(text.utf8)).root as? String
-      #expect(read == String(bytes: [byte], encoding: .nextstep), "\(byte)")
-    }
-  }
 }

@@ -103,8 +103,6 @@ struct PropertyListWriterTests {
         try PropertyListWriter.data(of: root, format: .xml)
       }
     }
-    #expect(throws: PreferencesError.self) {
-      try PropertyListWriter.data(of: [1], format: .openStep)
-    }
+    #expect(throws: PreferencesError.self) { try PropertyListReader.Format(.openStep) }
   }
 }
