@@ -362,7 +362,7 @@ final class SharedCopy {
     }
     throw CommandLineError(
       ExitCodes.tryAgain,
-      "another machine changed \(LostChanges.names(lost)) at the same time: what was written here was "
+      "another machine changed \(Words.names(lost)) at the same time: what was written here was "
         + "given up", hint: "read what is there now, and try again")
   }
 

@@ -15,7 +15,8 @@ struct ExportCommand: PreferenceSubcommand {
       The name of the file chooses the format: JSON if it ends in .json, otherwise a property list. \
       Both keep dates and data. In JSON, types that it lacks are objects such as \
       {"$date": "2027-01-31T12:00:00Z"}, so every type is kept; property lists have one type for \
-      numbers with a fraction. The file is readable by you alone. Without a file, or with -, standard \
+      numbers with a fraction, and whole seconds. Fractions of seconds are named on standard error; \
+      --exact keeps them, by keys that only 'import' and Prephirences know. The file is readable by you alone. Without a file, or with -, standard \
       output is written.
 
       Example:
@@ -27,6 +28,9 @@ struct ExportCommand: PreferenceSubcommand {
   var file = "-"
 
   @OptionGroup var format: FileFormatOptions
+
+  @Flag(help: "In a property list, add keys with the fractions of dates")
+  var exact = false
 
   @Flag(help: "Replace the file if it exists")
   var overwrite = false
@@ -45,7 +49,7 @@ struct ExportCommand: PreferenceSubcommand {
     let contents = try domain.contents()
     let values = contents.values
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
-    let data = try format.data(of: values)
+    let data = try format.data(of: values, exact: exact)
     // As a file, the link itself would be replaced, which root can do.
     if file != "-", DescriptorPath.number(file) != STDOUT_FILENO {
       try write(data)
@@ -55,6 +59,11 @@ struct ExportCommand: PreferenceSubcommand {
       try ValueOutput.write(file: data)
     } else {
       try ValueOutput.write(data)
+    }
+    let rounded = format.roundedKeys(values, exact: exact)
+    if !rounded.isEmpty {
+      session.interface.say(
+        "rounded down to seconds: \(Words.names(rounded)); --exact or --json keeps the fractions")
     }
     try session.require(contents)
   }

@@ -38,16 +38,28 @@ enum FileFormat {
 
   /// Returns the bytes of a file.
   ///
+  /// - Parameter exact: Whether a property list gets a key of our own next to each whose dates have
+  ///   fractions.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the format cannot
   ///   hold a value.
-  func data(of values: [(key: String, value: StoredValue)]) throws(PreferencesError) -> Data {
+  func data(
+    of values: [(key: String, value: StoredValue)], exact: Bool
+  ) throws(PreferencesError) -> Data {
     switch self {
     case .json:
       let members = values.map { JSONValue.Member(name: $0.key, value: $0.value.exactJSON) }
       return Data((JSONValue.object(members).lines + "\n").utf8)
     case .propertyList:
-      return try PropertyListText.data(of: values)
+      return try PropertyListText.data(of: values, exact: exact)
     }
+  }
+
+  /// Returns the keys whose dates lose the fractions of their seconds in a file.
+  func roundedKeys(_ values: [(key: String, value: StoredValue)], exact: Bool) -> [String] {
+    guard self == .propertyList, !exact else { return [] }
+    return values.filter { key, value in
+      (try? PropertyListForm.encode(value.object, forKey: key)).flatMap(ExactDates.list) != nil
+    }.map(\.key)
   }
 
   /// What to do about a file that cannot be read; `nil` if its error says all.
@@ -127,28 +139,30 @@ enum PropertyListText {
     throw PreferencesError(.damaged, "the property list has an unknown type")
   }
 
-  /// Returns an XML property list of preferences, next to whose dates are their fractions.
+  /// Returns an XML property list of preferences; if `exact`, the fractions of dates are next to them.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
   ///   cannot hold a key or value.
-  static func data(of values: [String: StoredValue]) throws(PreferencesError) -> Data {
+  static func data(
+    of values: [String: StoredValue], exact: Bool = false
+  ) throws(PreferencesError) -> Data {
     var root: PreferencesDictionary = [:]
     for (key, value) in values {
       let form = try PropertyListForm.encode(value.object, forKey: key)
       try check(key)
       try checkKeys(of: form, in: key)
       root[key] = XMLPropertyList.form(form)
-      root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
+      if exact { root[ExactDates.key(beside: key)] = ExactDates.list(of: form) }
     }
     return try PropertyListWriter.data(of: root, format: .xml)
   }
 
-  /// Returns an XML property list of preferences.
+  /// Returns an XML property list of preferences; if `exact`, the fractions of dates are next to them.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys differ
   ///   in their bytes alone, such as an accent of its own: a dictionary would lose one of them.
   static func data(
-    of values: [(key: String, value: StoredValue)]
+    of values: [(key: String, value: StoredValue)], exact: Bool = false
   ) throws(PreferencesError) -> Data {
     var unique: [String: StoredValue] = [:]
     for (key, value) in values {
@@ -159,7 +173,7 @@ enum PropertyListText {
         )
       }
     }
-    return try data(of: unique)
+    return try data(of: unique, exact: exact)
   }
 
   /// Returns an XML property list of one value.

@@ -218,10 +218,4 @@ struct LostChanges {
       known.insert(Array($0.utf8)).inserted
     }
   }
-
-  /// Returns keys in quotation marks; of many, the first.
-  static func names(_ keys: [PreferenceKey]) -> String {
-    let names = keys.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
-    return keys.count > 5 ? "\(names) and \(keys.count - 5) more" : names
-  }
 }

@@ -125,7 +125,7 @@ struct SyncNowCommand: SyncSubcommand {
       if !keys.isEmpty {
         session.interface.say(
           "'\(suite.name)': changes of this machine were given up for those of others: "
-            + LostChanges.names(keys))
+            + Words.names(keys))
       }
     }
     try session.interface.fail(with: failures)

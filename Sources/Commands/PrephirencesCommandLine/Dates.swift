@@ -4,8 +4,8 @@ internal import Glibc
 internal import PrephirencesSystem
 
 package enum DateText {
-  /// Before the seconds of a date that has no text in ISO 8601.
-  private static let origin = "2001-01-01T00:00:00Z + "
+  /// Behind the seconds of a date that is too far away for a calendar.
+  private static let origin = " s after 2001-01-01T00:00:00Z"
 
   /// Reads `2027-01-31`, which means its first moment, or `2027-01-31T12:00:00Z`.
   ///
@@ -19,10 +19,10 @@ package enum DateText {
   /// `local` returns the moment at which local clocks show what clocks in UTC show at a date, or `nil`
   /// if a date needs an offset.
   package static func parseExact(_ text: String, local: (Date) -> Date?) -> Date? {
-    guard text.hasPrefix(origin), text.hasSuffix(" s") else {
+    guard text.hasSuffix(origin) else {
       return parse(text, allowsSpaceBeforeOffset: true, local: local)
     }
-    return Double(text.dropFirst(origin.count).dropLast(2))
+    return Double(text.dropLast(origin.count))
       .map(Date.init(timeIntervalSinceReferenceDate:))
   }
 
@@ -48,17 +48,17 @@ package enum DateText {
 
   /// Returns a date in UTC, with as many digits of a second as read back to the same date.
   ///
-  /// A date outside the years 1 to 9999 is written as seconds from the first moment of 2001, such as
-  /// `2001-01-01T00:00:00Z + 1e+300 s`.
+  /// Years outside 0 to 9999 have a sign, such as `+12345-01-31T12:00:00Z`. A date of which no calendar
+  /// knows, 2^62 seconds away or more, is `1e+300 s after 2001-01-01T00:00:00Z`.
   package static func exactText(_ date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
-    return ISO8601.text(seconds) ?? "\(origin)\(seconds) s"
+    return ISO8601.text(seconds) ?? "\(seconds)\(origin)"
   }
 
   /// Returns the local day of a date in text, such as `2027-01-31`; other text stays unchanged.
   package static func day(ofMoment text: String, local: LocalTime = .current) -> String {
     guard let date = parse(text, local: local) else { return text }
-    return String(Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix(10))
+    return String(Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix { $0 != "T" })
   }
 }
 

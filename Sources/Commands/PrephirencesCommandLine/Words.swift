@@ -13,6 +13,12 @@ package enum Words {
     "\(count) \(noun)\(count == 1 ? "" : "s")"
   }
 
+  /// Returns names in quotation marks; of many, the first.
+  package static func names(_ names: [String]) -> String {
+    let shown = names.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+    return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+  }
+
   /// Returns what follows the name of something in the question whether it was meant.
   package static func lookAlike(_ name: String, _ word: String) -> String {
     name == word ? ", which looks the same and has other bytes, so complete or copy it" : ""

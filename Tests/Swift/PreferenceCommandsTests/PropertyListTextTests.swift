@@ -24,9 +24,26 @@ struct PropertyListTextTests {
     let value = try #require(difficultValues[key].flatMap(StoredValue.init))
     // XML lacks zero, which one of the keys has.
     let key = key.replacing("\0", with: "")
-    let data = try PropertyListText.data(of: [key: value])
+    let data = try PropertyListText.data(of: [key: value], exact: true)
     let read = try PropertyListText.values(of: data)
     #expect(read.mapValues(\.fingerprint) == [key: kept(value).fingerprint])
+  }
+
+  @Test("Fractions of dates are kept by keys of our own only if that is asked for")
+  func fractions() throws {
+    let dates = [0, 0.25].map { StoredValue.date(Date(timeIntervalSinceReferenceDate: $0)) }
+    let values = [("a", dates[0]), ("b", dates[1]), ("c", .array(dates)), ("d", .double(0.25))]
+      .map { (key: $0, value: $1) }
+    for (format, exact, keys) in [
+      (FileFormat.propertyList, false, ["b", "c"]), (.propertyList, true, []), (.json, false, []),
+    ] {
+      let data = try format.data(of: values, exact: exact)
+      #expect(format.roundedKeys(values, exact: exact) == keys)
+      #expect(String(decoding: data, as: UTF8.self).contains("Prephirences") == exact)
+      let read = try format.values(of: data).values
+      #expect(read.map(\.key) == ["a", "b", "c", "d"])
+      #expect(read[1].value.isSame(as: keys.isEmpty ? dates[1] : dates[0]))
+    }
   }
 
   @Test("Binary property lists are read")

@@ -101,7 +101,29 @@ struct ValueTextTests {
     #expect(text(-31_622_400) == "2000-01-01T00:00:00Z")
     #expect(text(-63_113_904_000) == "0001-01-01T00:00:00Z")
     #expect(text(252_423_993_599) == "9999-12-31T23:59:59Z")
-    #expect(text(252_423_993_600) == "2001-01-01T00:00:00Z + 252423993600.0 s")
+    #expect(text(252_423_993_600) == "+10000-01-01T00:00:00Z")
+    #expect(text(Date.distantPast.timeIntervalSinceReferenceDate) == "0000-12-30T00:00:00Z")
+    #expect(text(-63_145_526_400.5) == "-0001-12-31T23:59:59.5Z")
+    #expect(text(1e18) == "+31688740507-10-25T01:46:40Z")
+    #expect(text(0x1p62) == "4.611686018427388e+18 s after 2001-01-01T00:00:00Z")
+    #expect(text(-.infinity) == "-inf s after 2001-01-01T00:00:00Z")
+  }
+
+  @Test("Dates of all sizes read back with the same bits")
+  func datesReadBack() {
+    var numbers: [Double] = [
+      0x1p62, 0x1p62.nextDown, 1e300, .infinity, .leastNonzeroMagnitude, 252_423_993_600, 0x1p53,
+    ]
+    for exponent in -20..<63 {
+      numbers += (0..<20).map { _ in
+        Double(sign: .plus, exponent: exponent, significand: .random(in: 1..<2))
+      }
+    }
+    for number in numbers + numbers.map({ -$0 }) {
+      let text = DateText.exactText(Date(timeIntervalSinceReferenceDate: number))
+      let read = DateText.parseExact(text) { _ in nil }?.timeIntervalSinceReferenceDate
+      #expect(read?.bitPattern == number.bitPattern, "\(text)")
+    }
   }
 
   @Test("Dates agree with Foundation's calendar")
@@ -125,8 +147,13 @@ struct ValueTextTests {
     #expect(seconds("2001-01-02") == 82_800)
     #expect(seconds("2001-01-02 00:00:00.25") == 82_800.25)
     #expect(seconds("2001-01-01 00:00:00.25") == -3599.75)
-    #expect(seconds("2001-1-1") == nil)
-    #expect(seconds("0000-01-01") == nil)
+    #expect(seconds("0000-01-01") == seconds("0001-01-01").map { $0 - 366 * 86_400 })
+    #expect(seconds("-0001-12-31") == seconds("0000-01-01").map { $0 - 86_400 })
+    #expect(seconds("+010000-01-01T00:00:00Z") == 252_423_993_600)
+    for text in [
+      "2001-1-1", "-0000-01-01", "+2001-01-01", "-001-01-01", "+200000000001-01-01",
+      "+99999999999999999999-01-01",
+    ] { #expect(seconds(text) == nil, "\(text)") }
     #expect(seconds("2001-01-01T00:00:00+24:00") == nil)
   }
 }

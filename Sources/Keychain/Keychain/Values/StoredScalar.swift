@@ -116,7 +116,7 @@ extension Date: StoredScalar {
     }
   }
 
-  /// The date in ISO 8601, without loss; `nil` outside the years 1 to 9999, and within 0.1 ms of the
+  /// The date in ISO 8601, without loss; `nil` millions of years away, and within 0.1 ms of the
   /// beginning of 2001, which would need hundreds of digits.
   var iso8601: String? {
     let interval = timeIntervalSinceReferenceDate

@@ -1,8 +1,9 @@
 /// A date in ISO 8601, such as `2027-01-31T12:00:00.5+01:00`, read without loss.
 ///
-/// The calendar is Gregorian throughout. Moments are seconds from the first of 2001 in UTC, as
-/// Foundation's reference date. The arithmetic on fractions is decimal, because sums of `Double`
-/// would round.
+/// The calendar is Gregorian throughout. Years have four digits; others have a sign and more digits if
+/// needed, as the expanded form has it: `-0043`, `+12345`. The year `0000` is that before the year 1.
+/// Moments are seconds from the first of 2001 in UTC, as Foundation's reference date. The arithmetic on
+/// fractions is decimal, because sums of `Double` would round.
 package struct ISO8601: Equatable, Sendable {
   /// The seconds from the first of 2001 until a clock at the place of the date shows it.
   package let seconds: Int
@@ -13,7 +14,7 @@ package struct ISO8601: Equatable, Sendable {
   /// How many seconds the place is ahead of UTC; `nil` if the text does not say.
   package let offset: Int?
 
-  /// Reads a day, or a date with hours and minutes at least, in the years 1 to 9999.
+  /// Reads a day, or a date with hours and minutes at least.
   ///
   /// Between day and time may be a space, and an offset may lack its colon. A leap second is the first
   /// second of the next minute.
@@ -35,7 +36,17 @@ package struct ISO8601: Equatable, Sendable {
       rest.removeFirst(width)
       return Int(String(decoding: digits, as: UTF8.self))
     }
-    guard let year = number(4), take("-"), let month = number(2), take("-"),
+    func year() -> Int? {
+      guard isNext("+-") else { return number(4) }
+      let sign = take("-") ? -1 : 1
+      _ = take("+")
+      let width = rest.prefix(while: Self.isDigit).count
+      guard width >= (sign < 0 ? 4 : 5), let year = number(width), 1...Self.lastYear ~= year else {
+        return nil
+      }
+      return sign * year
+    }
+    guard let year = year(), take("-"), let month = number(2), take("-"),
       let day = number(2), let days = Self.days(year: year, month: month, day: day)
     else { return nil }
     var (hour, minute, second, digits) = (0, 0, 0, "")
@@ -84,17 +95,16 @@ package struct ISO8601: Equatable, Sendable {
   }
 
   /// Returns the text of a moment in UTC with as many digits of a second as read back to the same
-  /// number; `nil` outside the years 1 to 9999.
+  /// number; `nil` if whole seconds until then have more than 62 bits.
   package static func text(_ interval: Double) -> String? {
-    guard interval.isFinite, years.contains(interval) else { return nil }
+    guard interval.magnitude < limit else { return nil }
     let (whole, digits) = split(interval)
     return text(seconds: whole, fraction: digits)
   }
 
-  /// Returns the text of a moment in UTC, rounded down to a second; `nil` outside the years 1 to
-  /// 9999.
+  /// Returns the text of a moment in UTC, rounded down to a second; `nil` as ``text(_:)``.
   package static func textInSeconds(_ interval: Double) -> String? {
-    guard interval.isFinite, years.contains(interval) else { return nil }
+    guard interval.magnitude < limit else { return nil }
     return text(seconds: Int(interval.rounded(.down)), fraction: "")
   }
 
@@ -103,14 +113,18 @@ package struct ISO8601: Equatable, Sendable {
     let second = seconds - day * secondsOfDay
     let (year, month, dayOfMonth) = GregorianDay.date(day)
     let time = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }
-    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))"
+    let sign = year < 0 ? "-" : year > 9999 ? "+" : ""
+    return "\(sign)\(padded(abs(year), 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))"
       + "T\(time.joined(separator: ":"))\(fraction.isEmpty ? "" : ".")\(fraction)Z"
   }
 
   private static let secondsOfDay = 86_400
 
-  /// From the first moment of the year 1 to the last of 9999.
-  private static let years: Range<Double> = -63_113_904_000..<252_423_993_600
+  /// The seconds of 146 thousand million years, with which the arithmetic has room in 64 bits.
+  private static let limit = 0x1p62
+
+  /// A year whose seconds have fewer than 63 bits.
+  private static let lastYear = 200_000_000_000
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
@@ -158,7 +172,7 @@ package struct ISO8601: Equatable, Sendable {
 
   /// Returns the number of a day; `nil` if there is no such day.
   private static func days(year: Int, month: Int, day: Int) -> Int? {
-    guard year > 0, 1...12 ~= month, 1...GregorianDay.count(inMonth: month, year) ~= day else {
+    guard 1...12 ~= month, 1...GregorianDay.count(inMonth: month, year) ~= day else {
       return nil
     }
     return GregorianDay.number(year, month, day)
