@@ -190,6 +190,6 @@ extension BackedUserDefaults {
 
   /// Returns a Foundation object as the Swift value that a Swift program would have set.
   private static func withoutObject(_ value: Any) -> Any {
-    type(of: value) is AnyClass ? PropertyListForm.value(bridging: value) ?? value : value
+    type(of: value) is AnyClass ? PropertyListForm.value(standingFor: value) ?? value : value
   }
 }

@@ -9,18 +9,12 @@ extension NSNumber: BridgedValue {
     return switch unsafe String(cString: objCType) {
     case "d": doubleValue
     case "f": floatValue
-    case "Q": uint64Value
+    case "Q": Int(exactly: uint64Value) ?? uint64Value as Any
     default: intValue
     }
   }
 
-  package var exactValue: Any? {
-    unsafe String(cString: objCType) == "f" ? floatValue : swiftValue
-  }
-
   package var numberText: String? { stringValue }
-
-  package var isSinglePrecision: Bool { unsafe String(cString: objCType) == "f" }
 }
 
 extension NSNull: BridgedNull {}

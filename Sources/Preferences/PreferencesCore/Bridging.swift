@@ -4,24 +4,12 @@ package import FoundationEssentials
 ///
 /// The core knows no such object. `Prephirences` declares the conformances for Foundation's.
 package protocol BridgedValue {
-  /// `Bool`, `Int`, `UInt64`, `Double`, `Decimal`, `String`, `Data`, `Date`, `URL`, `UUID`, an array or
-  /// a dictionary of these or of other objects; `nil` if the object stands for no value.
+  /// `Bool`, `Int`, `UInt64` above its range, `Float`, `Double` or `Decimal`; `nil` if the object stands
+  /// for no value.
   var swiftValue: Any? { get }
-
-  /// The same, but a number object of a `Float` stays one.
-  var exactValue: Any? { get }
 
   /// The text of a number; `nil` if the object is none.
   var numberText: String? { get }
-
-  /// Whether the object is a number of single precision, which its value as a `Double` does not say.
-  var isSinglePrecision: Bool { get }
-}
-
-extension BridgedValue {
-  package var isSinglePrecision: Bool { false }
-
-  package var exactValue: Any? { swiftValue }
 }
 
 /// An object that stands for nothing, as `NSNull` does in an array that was JSON.

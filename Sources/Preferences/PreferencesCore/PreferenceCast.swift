@@ -39,6 +39,13 @@ extension PlainPreferenceValue {
 }
 
 extension String: PlainPreferenceValue {}
+
+extension Substring: PlainPreferenceValue {
+  package static func converted(from value: Any) -> Substring? {
+    (value as? String).map { Substring($0) }
+  }
+}
+
 extension Date: PlainPreferenceValue {}
 extension Data: PlainPreferenceValue {}
 extension UUID: PlainPreferenceValue {}
@@ -66,13 +73,14 @@ extension Array: PlainPreferenceValue where Element: PlainPreferenceValue {
   }
 }
 
-extension Dictionary: PlainPreferenceValue where Key == String, Value: PlainPreferenceValue {
-  package static func converted(from value: Any) -> [String: Value]? {
+extension Dictionary: PlainPreferenceValue
+where Key: StringProtocol, Value: PlainPreferenceValue {
+  package static func converted(from value: Any) -> [Key: Value]? {
     guard let elements = value as? [String: Any] else { return nil }
-    var converted: [String: Value] = [:]
+    var converted: [Key: Value] = [:]
     for (key, element) in elements {
       guard let element = PreferenceCast.cast(element, to: Value.self) else { return nil }
-      converted[key] = element
+      converted[Key(decoding: key.utf8, as: UTF8.self)] = element
     }
     return converted
   }
@@ -159,7 +167,7 @@ private enum PlainNumber {
     switch value {
     case let number as any BinaryInteger: self = .integer(number)
     case let number as any BinaryFloatingPoint: self = .real(double(number))
-    case let text as String: self = .text(text)
+    case let text as any StringProtocol: self = .text(String(text))
     case let number as Decimal: self = .text(number.description)
     case let truth as Bool: self = .integer(truth ? 1 : 0)
     case let object as any BridgedValue:
@@ -194,6 +202,7 @@ package struct PreferenceConversion {
     {
       return value
     }
+    if let text = value as? any StringProtocol { return String(text) }
     return (value as? any RawRepresentable)?.rawValue ?? value
   }
 

@@ -5,12 +5,13 @@ internal import PrephirencesSystem
 ///
 /// | value | in the property list | read again |
 /// | --- | --- | --- |
-/// | `String`, `Bool`, `Data`, `Date` | the same | the same |
+/// | `String` and other text, `Bool`, `Data`, `Date` | the same, text as `String` | the same |
 /// | `String` that begins with a byte order mark | data: a ``MarkedArchive`` | the same |
-/// | number of any width | integer or real | `NSNumber`, which casts to each type that holds it |
+/// | number that `Int`, `UInt64` or `Double` holds exactly | integer or real | `NSNumber`, which casts to each type that holds it |
 /// | `URL`, `UUID`, `Decimal`, dates outside the calendar | data: a ``MarkedArchive`` | the same |
 /// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
 ///
+/// An object of Foundation has the form of the value for which it stands; see ``value(standingFor:)``.
 /// Other values have no form.
 package enum PropertyListForm {
   /// Reports a type that has no form.
@@ -28,7 +29,7 @@ package enum PropertyListForm {
     }
     let type = type(of: value)
     if type == Int.self || type == Bool.self || type == Double.self { return value }
-    if type is AnyClass { return try encode(bridging: value, depth: depth) }
+    if type is AnyClass { return try encode(other: value, depth: depth) }
     switch value {
     case let text as String where !beginsWithByteOrderMark(text): return value
     case let date as Date where GregorianDay.contains(date): return value
@@ -45,7 +46,12 @@ package enum PropertyListForm {
       }
       if isReference(form) { throw Unstorable(type: type) }
       return form
-    default: return try encode(scalar: value)
+    case let url as URL: return MarkedArchive(url).data
+    case let uuid as UUID: return MarkedArchive(uuid).data
+    case let decimal as Decimal: return MarkedArchive(decimal).data
+    case let text as String: return MarkedArchive(text).data
+    case let date as Date: return MarkedArchive(date).data
+    default: return try encode(other: value, depth: depth)
     }
   }
 
@@ -63,40 +69,49 @@ package enum PropertyListForm {
     text.utf8.first == 0xEF && text.unicodeScalars.first == "\u{FEFF}"
   }
 
-  private static func encode(scalar value: Any) throws(Unstorable) -> Any {
-    let form: Any? =
-      switch value {
-      case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
-      case let object as any BridgedValue: object.swiftValue as? Double
-      case let number as any BinaryFloatingPoint: exactDouble(number)
-      case let url as URL: MarkedArchive(url).data
-      case let uuid as UUID: MarkedArchive(uuid).data
-      case let decimal as Decimal: MarkedArchive(decimal).data
-      case let text as String: MarkedArchive(text).data
-      case let date as Date: MarkedArchive(date).data
-      default: nil
-      }
-    guard let form else { throw Unstorable(type: type(of: value)) }
-    return form
+  private static func encode(other value: Any, depth: Int) throws(Unstorable) -> Any {
+    guard let standing = self.value(standingFor: value) else {
+      throw Unstorable(type: type(of: value))
+    }
+    return standing is UInt64 ? standing : try encode(standing, depth: depth)
   }
 
-  /// Returns the form of an object.
-  private static func encode(bridging object: Any, depth: Int) throws(Unstorable) -> Any {
-    guard let value = value(bridging: object) else { throw Unstorable(type: type(of: object)) }
-    return try encode(value, depth: depth)
-  }
-
-  /// Returns an object as a Swift value; `nil` if it has no form.
-  package static func value(bridging object: Any) -> Any? {
-    switch object {
+  /// Returns the value that stores keep for a value of another type; `nil` if there is none.
+  ///
+  /// Text is a `String`, also as a dictionary's key. A number is an `Int`, a `UInt64` above its range, or
+  /// a `Double`, and never rounded: wider numbers have no such value. An object of Foundation is the
+  /// value of Swift for which it stands.
+  package static func value(standingFor value: Any) -> Any? {
+    switch value {
+    // First, since the generic initializers of `CGFloat` stop the process.
     case let bridged as any BridgedValue: bridged.swiftValue
+    case let text as any StringProtocol: String(text)
+    case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
+    case let number as any BinaryFloatingPoint: exactDouble(number)
+    case let dictionary as [AnyHashable: Any]: textKeyed(dictionary)
+    default: type(of: value) is AnyClass ? self.value(bridging: value) : nil
+    }
+  }
+
+  /// Returns a dictionary with its keys as `String`; `nil` if one is no text, or two are the same.
+  private static func textKeyed(_ dictionary: [AnyHashable: Any]) -> PreferencesDictionary? {
+    var values: PreferencesDictionary = [:]
+    for (key, value) in dictionary {
+      guard let text = self.value(standingFor: key.base) as? String,
+        values.updateValue(value, forKey: text) == nil
+      else { return nil }
+    }
+    return values
+  }
+
+  private static func value(bridging object: Any) -> Any? {
+    switch object {
     case let text as String: text
     case let data as Data: data
     case let date as Date: date
     case let url as URL: url
     case let uuid as UUID: uuid
     case let array as [Any]: array
-    case let dictionary as PreferencesDictionary: dictionary
     default: nil
     }
   }

@@ -42,8 +42,8 @@ enum StoredNode {
       self = .scalar(float)
     } else if type(of: value) is AnyClass, value is any BridgedNull {
       self = .null
-    } else if type(of: value) is AnyClass, let scalar = Self.scalar(bridging: value) {
-      self = .scalar(scalar)
+    } else if type(of: value) is AnyClass, let value = PropertyListForm.value(standingFor: value) {
+      self = try StoredNode(value, depth: depth)
     } else if let text = value as? String {
       self = .string(text)
     } else if let array = value as? [Any] {
@@ -57,27 +57,10 @@ enum StoredNode {
       self = .dictionary(nodes)
     } else if let value = value as? any Encodable {
       self = .codable(value)
+    } else if let value = PropertyListForm.value(standingFor: value) {
+      self = try StoredNode(value, depth: depth)
     } else {
       throw .unstorable(type(of: value))
-    }
-  }
-
-  /// Returns the scalar for which an object of Foundation stands.
-  ///
-  /// Casting an array here would first convert it, with all its elements, to an object.
-  private static func scalar(bridging object: Any) -> (any StoredScalar)? {
-    switch object {
-    case let object as any BridgedValue:
-      switch object.swiftValue {
-      case let number as UInt64: Int(exactly: number) ?? number
-      case let number as Double where object.isSinglePrecision: Float(number)
-      case let value: value as? any StoredScalar
-      }
-    case let date as Date: date
-    case let url as URL: url
-    case let uuid as UUID: uuid
-    case let data as Data: data
-    default: nil
     }
   }
 

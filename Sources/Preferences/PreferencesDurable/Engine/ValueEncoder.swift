@@ -43,7 +43,7 @@ struct ValueEncoder {
     guard depth < Self.maximumDepth, let value = unwrapped(value) else {
       throw Unstorable(type: type)
     }
-    if type is AnyClass { return try append(bridging: value, depth: depth) }
+    if type is AnyClass { return try append(other: value, depth: depth) }
     switch value {
     case let text as String: return append(text)
     case let truth as Bool: return append(truth)
@@ -53,12 +53,6 @@ struct ValueEncoder {
     case let date as Date: return append(date)
     case let array as [Any]: return try append(array, depth: depth)
     case let dictionary as PreferencesDictionary: return try append(dictionary, depth: depth)
-    default: return try append(scalar: value)
-    }
-  }
-
-  private mutating func append(scalar value: Any) throws(Unstorable) -> ValueKind {
-    switch value {
     case let url as URL: return append(url)
     case let uuid as UUID:
       unsafe withUnsafeBytes(of: uuid.uuid) { unsafe bytes.append(contentsOf: $0) }
@@ -69,39 +63,18 @@ struct ValueEncoder {
     case let number as Float:
       appendFixed(number.bitPattern)
       return .float
-    // Foundation's `CGFloat`, whose generic initializers stop the process.
-    case let bridged as any BridgedValue:
-      if let number = bridged.exactValue as? Double { return append(number) }
-    case let number as any BinaryInteger:
-      if let number = Int64(exactly: number) { return append(number) }
-      guard let number = UInt64(exactly: number) else { break }
-      appendFixed(number)
-      return .unsignedInteger
-    case let number as any BinaryFloatingPoint:
-      guard let number = Self.exactDouble(number) else { break }
-      return append(number)
-    default: break
+    default: return try append(other: value, depth: depth)
     }
-    throw Unstorable(type: type(of: value))
   }
 
-  /// Appends the value for which an object of Foundation stands.
-  private mutating func append(bridging object: Any, depth: Int) throws(Unstorable) -> ValueKind {
-    let value: Any? =
-      if let object = object as? any BridgedValue {
-        object.exactValue
-      } else {
-        PropertyListForm.value(bridging: object)
-      }
-    guard let value, !(type(of: value) is AnyClass) else {
-      throw Unstorable(type: type(of: object))
+  /// Appends the value for which one of another type stands.
+  private mutating func append(other value: Any, depth: Int) throws(Unstorable) -> ValueKind {
+    guard let standing = PropertyListForm.value(standingFor: value) else {
+      throw Unstorable(type: type(of: value))
     }
-    return try append(value, depth: depth)
-  }
-
-  private static func exactDouble(_ number: some BinaryFloatingPoint) -> Double? {
-    let double = Double(number)
-    return number.isNaN || type(of: number).init(double) == number ? double : nil
+    guard let number = standing as? UInt64 else { return try append(standing, depth: depth) }
+    appendFixed(number)
+    return .unsignedInteger
   }
 
   // MARK: - Kinds
