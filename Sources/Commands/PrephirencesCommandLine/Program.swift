@@ -74,6 +74,19 @@ extension ProgramArguments {
   }
 }
 
+/// The memory that a command needs.
+package enum ProgramMemory {
+  /// What a command takes that neither reads large files nor hashes a passphrase, and more.
+  private static let least = 1 << 20
+
+  /// Ends the process with 71 if there is less memory than any command takes.
+  ///
+  /// Later, Swift would end it by a signal, in place of an error that can be caught.
+  package static func require() {
+    if !ccommandline_finds_memory(least) { exit(ExitCodes.insufficientMemory) }
+  }
+}
+
 /// Replaces this process by another program.
 package enum ProgramReplacement {
   /// Becomes a program, in the state in which this process began: ignored and blocked signals, the

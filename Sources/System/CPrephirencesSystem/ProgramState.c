@@ -6,7 +6,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // What the process got from its parent, and passes on to a program that takes its place.
@@ -68,4 +71,18 @@ int32_t ccommandline_become_program(
   int failure = errno;
   set_core_limit(0);
   return failure;
+}
+
+bool ccommandline_finds_memory(size_t count) {
+  void *memory = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) {
+    munmap(memory, count);
+    return true;
+  }
+  char *name = program_invocation_short_name;
+  char message[] = ": error: there is not enough memory to start\n";
+  struct iovec parts[] = {{name, strlen(name)}, {message, strlen(message)}};
+  ssize_t written = writev(STDERR_FILENO, parts, 2);
+  (void)written;
+  return false;
 }

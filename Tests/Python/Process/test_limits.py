@@ -72,6 +72,24 @@ def test_a_limit_of_address_space(locked):
   assert "not enough memory" in refused.error and "256 MiB" in refused.error
 
 
+def test_the_least_address_space(home):
+  """With less than a command takes, Swift would end it by a signal."""
+  home.set("alice", b"x")
+
+  def get(limit: int):
+    return home.run("get", "alice", code=None, preexec_fn=address_space(limit))
+
+  # The linker fails with the one, and the command needs less than the other.
+  few, enough = 16 * MEBIBYTE, 256 * MEBIBYTE
+  while enough - few > 16 << 10:
+    middle = (few + enough) // 2
+    few, enough = (few, middle) if get(middle).code == 0 else (middle, enough)
+  for less in range(64, 577, 64):
+    refused = get(enough - (less << 10))
+    assert (refused.code, refused.out) == (71, b""), (less, refused)
+    assert refused.error.endswith(": error: there is not enough memory to start\n")
+
+
 def test_a_limit_of_file_size(home):
   home.set("alice", b"old")
   size = home.vault.stat().st_size

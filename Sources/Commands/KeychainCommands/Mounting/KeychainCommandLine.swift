@@ -57,6 +57,7 @@ public enum KeychainCommandLine {
     _ root: any ParsableCommand.Type, _ context: KeychainCommandContext?
   ) -> KeychainCommandContext {
     StandardDescriptors.prepare()
+    ProgramMemory.require()
     ProcessProtection.hideMemory()
     leaveCrashesToTheSystem()
     _ = MountedCommands.list([KeychainCommand.self], of: KeychainCommand.name)

@@ -1,6 +1,8 @@
 #ifndef CCOMMANDLINE_H
 #define CCOMMANDLINE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // What a command-line program gets in C alone: its arguments wherever it runs, and the state in which
@@ -20,6 +22,12 @@ const char *_Nullable ccommandline_argument(int32_t index);
 int32_t ccommandline_become_program(
     const char *_Nullable const *_Nonnull arguments,
     const char *_Nullable const *_Nonnull environment);
+
+// Returns whether so many bytes of memory can be had; if not, says so on standard error.
+//
+// Swift ends the process by a signal if it gets no memory, so a program looks before. What is said
+// takes none.
+bool ccommandline_finds_memory(size_t count);
 
 #pragma clang assume_nonnull end
 
