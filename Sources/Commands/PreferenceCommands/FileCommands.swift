@@ -15,9 +15,9 @@ struct ExportCommand: PreferenceSubcommand {
       The name of the file chooses the format: JSON if it ends in .json, otherwise a property list. \
       Both keep dates and data. In JSON, types that it lacks are objects such as \
       {"$date": "2027-01-31T12:00:00Z"}, so every type is kept; property lists have one type for \
-      numbers with a fraction, and whole seconds. Fractions of seconds are named on standard error; \
-      --exact keeps them, by keys that only 'import' and Prephirences know. The file is readable by you alone. Without a file, or with -, standard \
-      output is written.
+      numbers with a fraction, and whole seconds. What is rounded is named on standard error; \
+      --exact adds keys with the fractions, which only 'import' and Prephirences know. The file is \
+      readable by you alone. Without a file, or with -, standard output is written.
 
       Example:
         \(preferencesPath) export settings.json\(domainExample)

@@ -8,8 +8,8 @@ enum FileFormat {
 
   /// Returns the format of a file from its first characters.
   ///
-  /// JSON begins with a brace or a bracket. A brace followed by `name =` begins what `defaults read`
-  /// prints, which is refused as a property list.
+  /// JSON begins with a brace or a bracket. A brace followed by `name =` begins what
+  /// `defaults read` prints, which is refused as a property list.
   init(of data: Data) {
     if Self.isJSONInUTF16(data) {
       self = .json
@@ -67,7 +67,8 @@ enum FileFormat {
     guard self == .propertyList, data.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
       return nil
     }
-    return "use the file of 'defaults export'; what 'defaults read' prints lacks the types of values"
+    return
+      "use the file of 'defaults export'; what 'defaults read' prints lacks the types of values"
   }
 
   /// Reads the values of a file.
@@ -139,7 +140,7 @@ enum PropertyListText {
     throw PreferencesError(.damaged, "the property list has an unknown type")
   }
 
-  /// Returns an XML property list of preferences; if `exact`, the fractions of dates are next to them.
+  /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
   ///   cannot hold a key or value.
@@ -157,7 +158,7 @@ enum PropertyListText {
     return try PropertyListWriter.data(of: root, format: .xml)
   }
 
-  /// Returns an XML property list of preferences; if `exact`, the fractions of dates are next to them.
+  /// Returns an XML property list of preferences, with the fractions of dates if `exact`.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys differ
   ///   in their bytes alone, such as an accent of its own: a dictionary would lose one of them.

@@ -48,8 +48,8 @@ package enum DateText {
 
   /// Returns a date in UTC, with as many digits of a second as read back to the same date.
   ///
-  /// Years outside 0 to 9999 have a sign, such as `+12345-01-31T12:00:00Z`. A date of which no calendar
-  /// knows, 2^62 seconds away or more, is `1e+300 s after 2001-01-01T00:00:00Z`.
+  /// Years outside 0 to 9999 have a sign, such as `+12345-01-31T12:00:00Z`. A date that is 2^62
+  /// seconds away or more is `1e+300 s after 2001-01-01T00:00:00Z`.
   package static func exactText(_ date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     return ISO8601.text(seconds) ?? "\(seconds)\(origin)"
@@ -58,7 +58,8 @@ package enum DateText {
   /// Returns the local day of a date in text, such as `2027-01-31`; other text stays unchanged.
   package static func day(ofMoment text: String, local: LocalTime = .current) -> String {
     guard let date = parse(text, local: local) else { return text }
-    return String(Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix { $0 != "T" })
+    return String(
+      Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix { $0 != "T" })
   }
 }
 

@@ -4,8 +4,8 @@ package import FoundationEssentials
 ///
 /// The core knows no such object. `Prephirences` declares the conformances for Foundation's.
 package protocol BridgedValue {
-  /// `Bool`, `Int`, `UInt64` above its range, `Float`, `Double` or `Decimal`; `nil` if the object stands
-  /// for no value.
+  /// `Bool`, `Int`, `UInt64` above its range, `Float`, `Double` or `Decimal`; `nil` if the object
+  /// stands for no value.
   var swiftValue: Any? { get }
 
   /// The text of a number; `nil` if the object is none.

@@ -7,12 +7,12 @@ internal import PrephirencesSystem
 /// | --- | --- | --- |
 /// | `String` and other text, `Bool`, `Data`, `Date` | the same, text as `String` | the same |
 /// | `String` that begins with a byte order mark | data: a ``MarkedArchive`` | the same |
-/// | number that `Int`, `UInt64` or `Double` holds exactly | integer or real | `NSNumber`, which casts to each type that holds it |
+/// | number that is an `Int`, `UInt64` or `Double` | integer or real | `NSNumber`, which casts to each type that holds it |
 /// | `URL`, `UUID`, `Decimal`, dates outside the calendar | data: a ``MarkedArchive`` | the same |
 /// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
 ///
-/// An object of Foundation has the form of the value for which it stands; see ``value(standingFor:)``.
-/// Other values have no form.
+/// Values of some other types have the form of what they stand for, see ``value(standingFor:)``; the
+/// rest has none.
 package enum PropertyListForm {
   /// Reports a type that has no form.
   package struct Unstorable: Error {
@@ -78,9 +78,9 @@ package enum PropertyListForm {
 
   /// Returns the value that stores keep for a value of another type; `nil` if there is none.
   ///
-  /// Text is a `String`, also as a dictionary's key. A number is an `Int`, a `UInt64` above its range, or
-  /// a `Double`, and never rounded: wider numbers have no such value. An object of Foundation is the
-  /// value of Swift for which it stands.
+  /// Text is a `String`, also as a dictionary's key. A number is an `Int`, a `UInt64` above its
+  /// range, or a `Double`, and never rounded: wider numbers have no such value. An object of
+  /// Foundation is the value of Swift for which it stands.
   package static func value(standingFor value: Any) -> Any? {
     switch value {
     // First, since the generic initializers of `CGFloat` stop the process.

@@ -139,6 +139,9 @@ struct RoundTripTests {
       (NSArray(array: [1, "a"]), { ($0 as? [Any])?.count == 2 }),
       (NSDictionary(dictionary: ["a": 1]), { $0 as? [String: Int] == ["a": 1] }),
       (NSDecimalNumber(string: "1.10"), { $0 as? Decimal == Decimal(string: "1.10") }),
+      (NSNumber(value: Float(0.1)), { $0 as? Float == 0.1 }),
+      ("text".dropFirst(), { $0 as? String == "ext" }),
+      ([["ext".dropFirst(): "text".dropFirst()]], { $0 as? [[String: String]] == [["xt": "ext"]] }),
     ]
     for (value, isSame) in cases {
       keychain["k"] = value
@@ -158,7 +161,7 @@ struct RoundTripTests {
     for _ in 0..<10_000 { deep = [deep] }
     let values: [Any] = [
       Plain(), [Plain()], ["a": Plain()], (1, 2), { 1 }, NSObject(), NSNull(), deep,
-      [1: Plain()], Int.self,
+      [1: Plain()], Int.self, "a" as StaticString,
     ]
     let keychain = preferences()
     for (number, value) in values.enumerated() {

@@ -86,12 +86,47 @@ import Testing
     }
   }
 
+  /// Foundation keeps a part of a text, too; a program may not notice that it has one.
+  @Test func valuesOfOtherTypesAreKeptAsWhatTheyStandFor() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    let text = "host=a.b".split(separator: "=")[1]
+    let object = NSMutableDictionary(dictionary: ["n": NSNumber(value: Float(0.1))])
+    store.set(dictionary: [
+      "text": text, "list": [text], "value": ["k": text], "key": [text: [text: 1]],
+      "half": Float16(1.5), "wide": Int128(7), "object": object,
+    ])
+    #expect(store.lastError == nil)
+    MutablePreference<[Substring: [Substring]]>(preferences: store, key: "typed").value = [
+      text: [text]
+    ]
+    let read = folder.otherStore()
+    #expect(read["text"] as? String == "a.b" && read["list"] as? [String] == ["a.b"])
+    #expect(read["value"] as? [String: String] == ["k": "a.b"])
+    #expect(read["key"] as? [String: [String: Int]] == ["a.b": ["a.b": 1]])
+    #expect(read["half"] as? Double == 1.5 && read["wide"] as? Int == 7)
+    #expect((read["object"] as? [String: Any])?["n"] as? Float == 0.1)
+    #expect(Preference<Substring>(preferences: read, key: "text").value == text)
+    let typed = Preference<[Substring: [Substring]]>(preferences: read, key: "typed")
+    #expect(typed.value == [text: [text]])
+    #if arch(x86_64)
+    store["long"] = Float80(0.5)
+    #expect(read["long"] as? Double == 0.5)
+    store["long"] = Float80(1) / 3
+    #expect(store.lastError?.code == .unstorable && read["long"] as? Double == 0.5)
+    #endif
+  }
+
   @Test func refusedValuesChangeNothing() throws {
     let folder = try TestFolder()
     let store = folder.store()
     store["key"] = 1
     struct Other {}
-    for value in [Other(), NSObject(), [Other()], ["a": Other()], [1: 2]] as [Any] {
+    let values: [Any] = [
+      Other(), NSObject(), [Other()], ["a": Other()], [1: 2], Character("a"), "a" as StaticString,
+      [1, 2][...], Set([1]), Int128.max,
+    ]
+    for value in values {
       store["key"] = value
       #expect(store.lastError?.code == .unstorable)
       #expect(store["key"] as? Int == 1)

@@ -57,6 +57,18 @@ struct StoreTests {
     #expect(throws: PreferencesError.self) { try store.save(Unstorable()) }
   }
 
+  @Test func partOfATextIsStoredAsText() throws {
+    let defaults = try #require(UserDefaults(suiteName: "stores-\(UUID().uuidString)"))
+    defer { defaults.clearAll() }
+    let stores: [any DefaultStoreType<Host>] = [
+      InMemoryStore<Host>(), PersistentStore<Host>(preferences: defaults),
+    ]
+    for store in stores {
+      store.set(Host(name: "a.b"))
+      #expect(store.lastError == nil && store.get() == Host(name: "a.b"))
+    }
+  }
+
   @Test(arguments: Kind.allCases)
   func encodingFailureIsReported(_ kind: Kind) {
     let store: any DefaultStoreType<Unencodable> = store(kind)

@@ -61,6 +61,20 @@ struct Unstorable: DefaultConvertible {
   func serialize() -> Any { ["object": NSObject()] }
 }
 
+/// Is stored as parts of a text.
+struct Host: DefaultConvertible, Equatable {
+  static let key = "host"
+
+  var name: String
+
+  init(name: String) { self.name = name }
+  init?(_ object: Any) {
+    guard let name = (object as? [String: String])?["name"] else { return nil }
+    self.name = name
+  }
+  func serialize() -> Any { ["name".prefix(4): name[...]] }
+}
+
 /// Cannot be encoded.
 struct Unencodable: Codable, DefaultConvertible {
   static let key = "unencodable"

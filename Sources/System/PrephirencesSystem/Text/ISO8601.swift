@@ -1,9 +1,9 @@
 /// A date in ISO 8601, such as `2027-01-31T12:00:00.5+01:00`, read without loss.
 ///
-/// The calendar is Gregorian throughout. Years have four digits; others have a sign and more digits if
-/// needed, as the expanded form has it: `-0043`, `+12345`. The year `0000` is that before the year 1.
-/// Moments are seconds from the first of 2001 in UTC, as Foundation's reference date. The arithmetic on
-/// fractions is decimal, because sums of `Double` would round.
+/// The calendar is Gregorian throughout. Years outside 0 to 9999 have a sign and at least four
+/// digits: `-0043`, `+12345`. The year `0000` is the one before the year 1. Moments are seconds from
+/// the first of 2001 in UTC, as Foundation's reference date. The arithmetic on fractions is decimal,
+/// because sums of `Double` would round.
 package struct ISO8601: Equatable, Sendable {
   /// The seconds from the first of 2001 until a clock at the place of the date shows it.
   package let seconds: Int
