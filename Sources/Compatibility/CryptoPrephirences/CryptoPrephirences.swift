@@ -65,6 +65,12 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
   /// Why the last decryption or encryption failed; `nil` if none has failed.
   public var lastError: (any Error)? { state.withLock(\.lastError) }
 
+  /// The same as an error of preferences, or else the failure of ``preferences``.
+  public var lastPreferencesError: PreferencesError? {
+    lastError.map { .converting($0, "a value could not be encrypted or decrypted") }
+      ?? preferences.lastPreferencesError
+  }
+
   /// Returns the decrypted value of a key.
   open func object(forKey key: PreferenceKey) -> PreferenceObject? {
     object(forKey: key, withCipher: cipher)

@@ -1,4 +1,5 @@
 public import Foundation
+public import Prephirences
 
 /// A failure to encrypt, decrypt or store preferences.
 ///
@@ -75,6 +76,23 @@ extension CryptoPrephirencesError: LocalizedError, CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+}
+
+extension CryptoPrephirencesError: PreferencesErrorConvertible {
+  /// The failure as an error of preferences, with the same message.
+  public var preferencesError: PreferencesError {
+    let code: PreferencesError.Code =
+      switch self.code {
+      case .wrongKey: .locked
+      case .damaged, .notEncrypted: .damaged
+      case .unsupported: .unsupportedFormat
+      case .unstorable: .unstorable
+      case .undecodable: .typeMismatch
+      case .notFound: .notFound
+      default: .inputOutput
+      }
+    return PreferencesError(code, message)
+  }
 }
 
 extension CryptoPrephirencesError {

@@ -188,33 +188,32 @@ open class BackedUserDefaults: UserDefaults {
 
   /// Returns the values of a domain; those of ``preferences`` for their own name.
   open override func persistentDomain(forName domainName: String) -> [String: Any]? {
-    guard let backed = backedDomain(domainName) else {
+    guard let preferences = domainPreferences(domainName) else {
       return super.persistentDomain(forName: domainName)
     }
-    return backed.ownDomain()
+    let values = preferences.dictionary()
+    return values.isEmpty ? nil : values
   }
 
   /// Replaces the values of a domain; those of ``preferences`` for their own name.
   open override func setPersistentDomain(_ values: [String: Any], forName domainName: String) {
-    guard let backed = backedDomain(domainName) else {
+    guard let preferences = domainPreferences(domainName) else {
       return super.setPersistentDomain(supportedForms(of: values), forName: domainName)
     }
-    reportingChange { backed.replaceOwnDomain(with: values) }
-    if backed !== self { record(backed.failure) }
+    replaceDomain(preferences, with: values)
   }
 
   /// Removes all values of a domain; those of ``preferences`` for their own name.
   open override func removePersistentDomain(forName domainName: String) {
-    guard let backed = backedDomain(domainName) else {
+    guard let preferences = domainPreferences(domainName) else {
       return super.removePersistentDomain(forName: domainName)
     }
-    reportingChange { backed.clear() }
-    if backed !== self { record(backed.failure) }
+    removeDomain(preferences)
   }
 
-  /// Returns the user defaults of a domain; `nil` if it is one of `UserDefaults`.
-  private func backedDomain(_ name: String) -> BackedUserDefaults? {
-    name == domain.name ? self : domain.backedNeighbour(name)
+  /// Returns the preferences of a domain; `nil` if it is one of `UserDefaults`.
+  private func domainPreferences(_ name: String) -> (any MutablePreferencesType)? {
+    name == domain.name ? preferences : domain.neighbour(name)
   }
 
   final func fallback(_ key: PreferenceKey) -> Any? { super.object(forKey: key) }
@@ -253,24 +252,23 @@ struct BackedState {
 /// The persistent domain that the preferences of a ``BackedUserDefaults`` are, and its neighbours.
 package struct BackedDomain {
   let name: String?
-  private let neighbour: ((String) -> any MutablePreferencesType)?
+  private let named: ((String) -> any MutablePreferencesType)?
 
   /// Describes a domain.
   package init(
     name: String? = nil, neighbour: ((String) -> any MutablePreferencesType)? = nil
   ) {
     self.name = name
-    self.neighbour = neighbour
+    named = neighbour
   }
 
   func suite(_ name: String) -> any PreferencesType {
-    neighbour?(name) ?? UserDefaults(suiteName: name) ?? UserDefaults.standard
+    named?(name) ?? UserDefaults(suiteName: name) ?? UserDefaults.standard
   }
 
   /// Returns another domain; `nil` if it is one of `UserDefaults`.
-  func backedNeighbour(_ name: String) -> BackedUserDefaults? {
-    guard name != UserDefaults.globalDomain else { return nil }
-    return neighbour.map { BackedUserDefaults(preferences: $0(name)) }
+  func neighbour(_ name: String) -> (any MutablePreferencesType)? {
+    name == UserDefaults.globalDomain ? nil : named?(name)
   }
 }
 
@@ -323,14 +321,6 @@ extension BackedUserDefaults {
   func postChange() {
     postCount.add(1, ordering: .relaxed)
     NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: self)
-  }
-
-  /// Makes a change of a whole domain, which is reported once also if nothing differs, as `UserDefaults`
-  /// does.
-  func reportingChange(_ change: () -> Void) {
-    let count = postCount.load(ordering: .relaxed)
-    change()
-    if postCount.load(ordering: .relaxed) == count { postChange() }
   }
 
   /// Makes a change without a notification for what the preferences report meanwhile.

@@ -82,11 +82,6 @@ extension BackedUserDefaults {
     }
     return values.merging(arguments) { $1 }
   }
-
-  func ownDomain() -> [String: Any]? {
-    let own = preferences.dictionary()
-    return own.isEmpty ? nil : own
-  }
 }
 
 extension BackedUserDefaults {
@@ -97,19 +92,26 @@ extension BackedUserDefaults {
 
   /// Sets or removes the values of several keys.
   func storeAll(_ values: [(key: PreferenceKey, value: Any?)]) throws(PreferencesError) {
-    let values = values.map { ($0.key, unwrapped($0.value).map(Self.withoutObject)) }
-    try changing(values.map(\.0)) {
-      guard let fallible else { return try storeAccepted(values) }
-      if values.count == 1, let (key, value) = values.first {
-        try fallible.storeObject(value, forKey: key)
-      } else {
-        try fallible.storeObjects(values)
-      }
+    try changing(values.map(\.key)) { try Self.store(values, in: preferences, fallible) }
+  }
+
+  private static func store(
+    _ values: [(key: PreferenceKey, value: Any?)], in preferences: any MutablePreferencesType,
+    _ fallible: (any FalliblePreferencesType)?
+  ) throws {
+    let values = values.map { ($0.key, unwrapped($0.value).map(withoutObject)) }
+    guard let fallible else { return try storeAccepted(values, in: preferences) }
+    if values.count == 1, let (key, value) = values.first {
+      try fallible.storeObject(value, forKey: key)
+    } else {
+      try fallible.storeObjects(values)
     }
   }
 
   /// Sets values in preferences that cannot report which values they refuse.
-  private func storeAccepted(_ values: [(PreferenceKey, Any?)]) throws(PreferencesError) {
+  private static func storeAccepted(
+    _ values: [(PreferenceKey, Any?)], in preferences: any MutablePreferencesType
+  ) throws(PreferencesError) {
     for (key, value) in values {
       if let value { _ = try PropertyListForm.encode(value, forKey: key) }
     }
@@ -123,17 +125,43 @@ extension BackedUserDefaults {
 
   func clear() {
     recording { () throws(PreferencesError) in
-      try changing(nil) {
-        if let fallible { try fallible.removeAllObjects() } else { preferences.clearAll() }
-      }
+      try changing(nil) { try Self.removeAll(from: preferences) }
     }
   }
 
-  func replaceOwnDomain(with values: [String: Any]) {
-    recording { () throws(PreferencesError) in
-      let removed = preferences.dictionary().keys.filter { values[$0] == nil }
-      try storeAll(removed.map { ($0, nil) } + values.map { ($0.key, $0.value) })
+  private static func removeAll(from preferences: any MutablePreferencesType) throws {
+    if let fallible = preferences as? any FalliblePreferencesType {
+      try fallible.removeAllObjects()
+    } else {
+      preferences.clearAll()
     }
+  }
+
+  func replaceDomain(_ domain: any MutablePreferencesType, with values: [String: Any]) {
+    let removed = domain.dictionary().keys.filter { values[$0] == nil }
+    let changes = removed.map { ($0, nil) } + values.map { ($0.key, Optional($0.value)) }
+    changingDomain(changes.map(\.0)) {
+      try Self.store(changes, in: domain, domain as? any FalliblePreferencesType)
+    }
+  }
+
+  func removeDomain(_ domain: any MutablePreferencesType) {
+    changingDomain(nil) { try Self.removeAll(from: domain) }
+  }
+
+  /// Makes a change of a whole domain, which is reported once, also if nothing differs, as
+  /// `UserDefaults` does.
+  private func changingDomain(_ keys: [PreferenceKey]?, _ change: () throws -> Void) {
+    beginNotifying()
+    let count = postCount.load(ordering: .relaxed)
+    recording { () throws(PreferencesError) in
+      do {
+        try withoutEcho(keys, change)
+      } catch {
+        throw .converting(error, "the domain could not be changed")
+      }
+    }
+    if postCount.load(ordering: .relaxed) == count { postChange() }
   }
 
   /// Returns the forms of values for `UserDefaults` itself, which stops the program if it gets others;

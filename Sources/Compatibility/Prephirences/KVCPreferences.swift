@@ -52,6 +52,9 @@ open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
     self.init(object, table: PropertyTable(named: keyPaths, of: object))
   }
 
+  /// No failure: properties that can only be read don't fail.
+  open var lastPreferencesError: PreferencesError? { nil }
+
   /// The listed key paths whose names could not be derived.
   public final var namelessKeyPaths: [AnyKeyPath] { table.nameless }
 
@@ -103,12 +106,12 @@ extension PropertyTable {
 /// Listed properties with a writable key path can be set; ``readOnlyKeys`` are the others. A number
 /// is converted to any type that holds it, text to the number or truth value that it contains, and
 /// a raw value to its enumeration value; `nil` is accepted only by optional properties. A refused
-/// value changes nothing, and ``lastError`` has the reason.
+/// value changes nothing, and ``lastPreferencesError`` has the reason.
 open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unchecked Sendable {
   private var failure: PreferencesError?
 
   /// Why the last setter changed nothing, or not everything; `nil` if it succeeded.
-  public final var lastError: PreferencesError? { lock.withLock { failure } }
+  public final override var lastPreferencesError: PreferencesError? { lock.withLock { failure } }
 
   /// The keys that are read-only: those of constants, and of properties without a visible setter;
   /// all keys without a list.
@@ -181,7 +184,7 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
     }
   }
 
-  /// Sets several properties; ``lastError`` has the first failure.
+  /// Sets several properties; ``lastPreferencesError`` has the first failure.
   open func set(dictionary: PreferencesDictionary) {
     var first: PreferencesError?
     for (key, value) in withoutNulls(dictionary).sorted(by: { $0.key < $1.key }) {
@@ -194,7 +197,7 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
     lock.withLock { failure = first }
   }
 
-  /// Records a value that a transformation refused, as ``lastError``.
+  /// Records a value that a transformation refused, as ``lastPreferencesError``.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     lock.withLock { failure = error }
   }

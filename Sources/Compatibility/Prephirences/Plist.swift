@@ -14,7 +14,8 @@ internal import PrephirencesSystem
 /// threads.
 ///
 /// Values are read back as they were set, numbers as `NSNumber`. Setting a value that a property
-/// list cannot hold changes nothing, and ``lastError`` has the reason until the next write or read.
+/// list cannot hold changes nothing, and ``lastPreferencesError`` has the reason until the next write
+/// or read.
 open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Sendable {
   /// The path of the file; `nil` for preferences from a dictionary literal, which have no file.
   public let filePath: String?
@@ -84,7 +85,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
   /// Writes all values to the file, in the format in which it was read.
   ///
   /// - Parameter atomically: Whether the old file stays until the new one is complete.
-  /// - Returns: `false` on failure; ``lastError`` has the reason.
+  /// - Returns: `false` on failure; ``lastPreferencesError`` has the reason.
   @discardableResult
   open func write(_ atomically: Bool = true) -> Bool {
     record { () throws(PreferencesError) in try writeFile(atomically: atomically) }
@@ -92,24 +93,30 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
 
   /// Replaces all values by those of the file.
   ///
-  /// - Returns: `false` if the file is missing or damaged; ``lastError`` has the reason. The values
-  ///   then stay, and a damaged file is not overwritten until it was removed or can be read again.
+  /// - Returns: `false` if the file is missing or damaged; ``lastPreferencesError`` has the reason.
+  ///   The values then stay, and a damaged file is not overwritten until it was removed or can be read
+  ///   again.
   @discardableResult
   open func read() -> Bool {
     record { () throws(PreferencesError) in try readFile() }
   }
 
+  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or of a value refused since;
+  /// `nil` if there was none.
+  public override var lastPreferencesError: PreferencesError? { state.withLock(\.lastError) }
+
   /// Sets the value of a key; `nil` removes the key.
   ///
   /// - Parameter value: The value; if a property list cannot hold it, nothing changes, and
-  ///   ``lastError`` has the reason.
+  ///   ``lastPreferencesError`` has the reason.
   open override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     if accepts(value, forKey: key) { super.set(value, forKey: key) }
   }
 
   /// Sets the values of several keys in one step; other keys keep theirs.
   ///
-  /// If a property list cannot hold one of the values, nothing changes, and ``lastError`` names it.
+  /// If a property list cannot hold one of the values, nothing changes, and ``lastPreferencesError``
+  /// names it.
   open override func set(dictionary: PreferencesDictionary) {
     let dictionary = withoutNulls(dictionary)
     if dictionary.allSatisfy({ accepts($0.value, forKey: $0.key) }) {
@@ -117,7 +124,7 @@ open class Plist: MutableDictionaryPreferences, ChangeRecording, @unchecked Send
     }
   }
 
-  /// Records a refused value as ``lastError``.
+  /// Records a refused value as ``lastPreferencesError``.
   open override func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     state.withLock { $0.lastError = error }
   }
@@ -210,10 +217,6 @@ extension Plist {
     }
     self.init(filePath: path)
   }
-
-  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or of a value refused since;
-  /// `nil` if there was none.
-  public var lastError: PreferencesError? { state.withLock(\.lastError) }
 
   /// Writes all values to the file, in the format in which it was read.
   ///

@@ -15,7 +15,7 @@ internal import PrephirencesSystem
 /// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it except `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>` |
 /// | date | the same, without the fraction of its second, which is stored under a separate key with the prefix `PrephirencesExactDates.` |
 /// | URL | data: its archive, which `url(forKey:)` reads |
-/// | UUID, `Decimal` | data: the archive of its text |
+/// | UUID, `Decimal` | data: the archive of its text; a `Decimal` is read as one, so `as? Double` is `nil`, and `double(forKey:)` converts it |
 /// | array, dictionary | the same, of these |
 ///
 /// Keys are compared as `UserDefaults` does, but in dictionaries canonically equivalent keys are
@@ -92,28 +92,28 @@ extension UserDefaults: PreferencesType {
   @_disfavoredOverload
   @_implements(PreferencesType,integer(forKey:))
   public func preferenceInteger(forKey key: PreferenceKey) -> Int {
-    PreferenceConversion(object(forKey: key)).integer
+    PreferenceConversion(preferenceObject(forKey: key)).integer
   }
 
   /// Returns the number of a key, in single precision.
   @_disfavoredOverload
   @_implements(PreferencesType,float(forKey:))
   public func preferenceFloat(forKey key: PreferenceKey) -> Float {
-    PreferenceConversion(object(forKey: key)).float
+    PreferenceConversion(preferenceObject(forKey: key)).float
   }
 
   /// Returns the number of a key.
   @_disfavoredOverload
   @_implements(PreferencesType,double(forKey:))
   public func preferenceDouble(forKey key: PreferenceKey) -> Double {
-    PreferenceConversion(object(forKey: key)).double
+    PreferenceConversion(preferenceObject(forKey: key)).double
   }
 
   /// Returns the truth value of a key.
   @_disfavoredOverload
   @_implements(PreferencesType,bool(forKey:))
   public func preferenceBool(forKey key: PreferenceKey) -> Bool {
-    PreferenceConversion(object(forKey: key)).bool
+    PreferenceConversion(preferenceObject(forKey: key)).bool
   }
 
   /// Returns the bytes of a key.

@@ -39,6 +39,11 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
   /// The last failure; `nil` if there was none.
   public var lastError: (any Error)? { failure.withLock(\.self) }
 
+  /// The same as an error of preferences.
+  public var lastPreferencesError: PreferencesError? {
+    lastError.map { .converting($0, "the row could not be read or changed") }
+  }
+
   /// Returns the value of a column.
   ///
   /// - Parameter key: The name of the column.

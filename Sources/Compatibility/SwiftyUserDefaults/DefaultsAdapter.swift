@@ -93,6 +93,9 @@ extension DefaultsAdapter {
   /// It belongs to ``defaults``, on all threads.
   public var lastPreferencesError: PreferencesError? { defaults.lastPreferencesError }
 
+  /// Another name for ``lastPreferencesError``.
+  public var lastError: PreferencesError? { lastPreferencesError }
+
   /// Returns whether a key has a value, apart from its default.
   ///
   /// - Returns: `true` if a value is stored, registered or given as an argument.

@@ -79,6 +79,11 @@ open class CompositePreferences: ForwardingPreferences, ExpressibleByArrayLitera
     return array[last].object(forKey: key)
   }
 
+  /// The failure of the first preferences that have one.
+  open override var lastPreferencesError: PreferencesError? {
+    array.lazy.compactMap(\.lastPreferencesError).first
+  }
+
   /// Returns all preferences; a key's value is from the first preferences that have it.
   open override func dictionary() -> PreferencesDictionary {
     array.reversed().reduce(into: [:]) { all, preferences in

@@ -28,6 +28,9 @@ open class ForwardingPreferences: PreferencesType, @unchecked Sendable {
     resolve(key).flatMap { $0.object(forKey: $1) }
   }
 
+  /// No failure: these preferences record none.
+  open var lastPreferencesError: PreferencesError? { nil }
+
   /// Returns all preferences.
   open func dictionary() -> PreferencesDictionary { [:] }
 

@@ -44,6 +44,13 @@ public protocol PreferencesType {
   /// Returns all preferences.
   func dictionary() -> PreferencesDictionary
 
+  /// Why a call that does not throw changed or read nothing; `nil` if nothing failed.
+  ///
+  /// It belongs to the object, on all threads. Preferences that combine others have the failure of
+  /// the first member with one. The article on `Prephirences` lists when each store forgets its
+  /// failure. The default is `nil`, for a store that records none.
+  var lastPreferencesError: PreferencesError? { get }
+
   /// The value of a key.
   subscript(key: PreferenceKey) -> PreferenceObject? { get }
 
@@ -125,6 +132,12 @@ public protocol PreferencesType {
 }
 
 extension PreferencesType {
+  /// No failure: this store records none.
+  public var lastPreferencesError: PreferencesError? { nil }
+
+  /// Another name for ``lastPreferencesError``.
+  public var lastError: PreferencesError? { lastPreferencesError }
+
   /// The value of a key.
   public subscript(key: PreferenceKey) -> PreferenceObject? { object(forKey: key) }
 

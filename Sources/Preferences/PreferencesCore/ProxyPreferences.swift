@@ -59,6 +59,9 @@ open class ProxyPreferences: ForwardingPreferences, @unchecked Sendable {
     (preferences, full(key))
   }
 
+  /// The failure of the other preferences.
+  open override var lastPreferencesError: PreferencesError? { preferences.lastPreferencesError }
+
   /// Returns all preferences below the prefix.
   open override func dictionary() -> PreferencesDictionary {
     if preferences is any PreferencesAdapter {

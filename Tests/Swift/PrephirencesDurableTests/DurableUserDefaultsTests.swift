@@ -47,6 +47,7 @@ internal import Testing
     defaults.set(url, forKey: "url")
     defaults.set(date, forKey: "date")
     defaults.set(UInt64.max as Any, forKey: "largest")
+    defaults.set("text".dropFirst(), forKey: "part")
     defaults.set(["a": [1, 2.5, Data([1]), date]] as [String: Any], forKey: "nested")
     #expect(durable["integer"] as? Int == .max)
     #expect(defaults.integer(forKey: "integer") == .max)
@@ -56,6 +57,7 @@ internal import Testing
     #expect(defaults.url(forKey: "url") == url)
     #expect(defaults.object(forKey: "date") as? Date == date)
     #expect(defaults.object(forKey: "largest") as? UInt64 == .max)
+    #expect(defaults.string(forKey: "part") == "ext")
     let nested = defaults.dictionary(forKey: "nested")?["a"] as? [Any]
     #expect(nested?.first as? UInt8 == 1)
     #expect(nested?.last as? Date == date)
@@ -99,6 +101,32 @@ internal import Testing
     defaults.removePersistentDomain(forName: "test")
     #expect(durable.dictionary().isEmpty)
     #expect(defaults.persistentDomain(forName: "test") == nil)
+  }
+
+  /// As Foundation does, whatever object is asked for.
+  @Test func aChangeOfAnotherDomainIsPostedOnceByTheObjectThatWasAsked() {
+    let other = DurablePreferences(suiteName: "other", folder: folder.path)
+    defaults.back(with: durable, domain: BackedDomain(name: "test") { _ in other })
+    let thread = pthread_self()
+    let posts = Mutex<[ObjectIdentifier?]>([])
+    let observer = NotificationCenter.default.addObserver(
+      forName: UserDefaults.didChangeNotification, object: nil, queue: nil
+    ) { post in
+      // Other tests post on other threads.
+      guard pthread_equal(pthread_self(), thread) != 0 else { return }
+      posts.withLock { $0.append((post.object as? DurableUserDefaults).map(ObjectIdentifier.init)) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    defaults.setPersistentDomain(["a": 1, "b": "text".dropFirst()], forName: "other")
+    #expect(other["a"] as? Int == 1 && other["b"] as? String == "ext")
+    defaults.setPersistentDomain(["a": 1], forName: "other")
+    #expect(defaults.persistentDomain(forName: "other")?.keys.sorted() == ["a"])
+    defaults.removePersistentDomain(forName: "other")
+    defaults.removePersistentDomain(forName: "other")
+    #expect(defaults.persistentDomain(forName: "other") == nil && durable.dictionary().isEmpty)
+    #expect(posts.withLock(\.self) == Array(repeating: ObjectIdentifier(defaults), count: 4))
+    defaults.setPersistentDomain(["a": NSObject()], forName: "other")
+    #expect(defaults.lastError?.code == .unstorable)
   }
 
   /// As Foundation does.

@@ -73,6 +73,66 @@ struct RefusalTests {
     defaults.clearAll()
   }
 
+  @Test func everyStoreHasBothNamesAndCombinationsPassThemOn() throws {
+    let folder = try TemporaryFolder()
+    let plist = try Plist(openingFile: folder("a.plist"))
+    let composite: MutableCompositePreferences = [DictionaryPreferences([:]), plist]
+    let proxy = MutableProxyPreferences(preferences: composite, key: "a.")
+    let defaults = try #require(UserDefaults(suiteName: "refusals-\(UUID().uuidString)"))
+    let backed = BackedUserDefaults(preferences: plist)
+    let object = MutableKVCPreferences(Settings(), [\Settings.age])
+    let stores: [any MutablePreferencesType] = [plist, composite, proxy, defaults, backed, object]
+    for store in stores { store["k"] = NSObject() }
+    for store in stores + [MutableProxyPreferences(preferences: object, key: "")] {
+      #expect(store.lastError != nil && store.lastPreferencesError == store.lastError)
+    }
+    // Members of these names are no keys.
+    let errors = [
+      plist.lastPreferencesError, composite.lastError, composite.lastPreferencesError,
+      proxy.lastError, defaults.lastError, object.lastPreferencesError,
+    ]
+    #expect(!errors.contains(nil))
+    #expect(MutableDictionaryPreferences(["lastError": 1]).lastError == nil)
+  }
+
+  private final class Settings { var age = 1 }
+
+  /// Foundation keeps a part of a text, too.
+  @Test func aPartOfATextIsAText() throws {
+    let text = "host=a.b".split(separator: "=")[1]
+    let defaults = try #require(UserDefaults(suiteName: "refusals-\(UUID().uuidString)"))
+    defer { defaults.clearAll() }
+    let folder = try TemporaryFolder()
+    let plist = try Plist(openingFile: folder("a.plist"))
+    let stores: [any MutablePreferencesType] = [
+      plist, defaults, BackedUserDefaults(preferences: MutableDictionaryPreferences()),
+    ]
+    for store in stores {
+      store["k"] = text
+      store.set(dictionary: ["d": [text: [text]], "n": "8=80".dropFirst(2)])
+      #expect(store.string(forKey: "k") == "a.b" && store.lastError == nil)
+      #expect(store.integer(forKey: "n") == 80)
+    }
+    #expect(defaults["d"] as? [String: [String]] == ["a.b": ["a.b"]])
+    #expect(defaults.string(forKey: "k") == "a.b")
+    try plist.writeFile()
+    try plist.readFile()
+    #expect(plist["d"] as? [String: [String]] == ["a.b": ["a.b"]])
+    for value in [Character("a"), "a" as StaticString, [1][...], Set([1])] as [Any] {
+      defaults["k"] = value
+      #expect(defaults.lastError?.code == .unstorable && defaults["k"] as? String == "a.b")
+    }
+  }
+
+  @Test func gettersOfUserDefaultsConvertADecimal() throws {
+    let defaults = try #require(UserDefaults(suiteName: "refusals-\(UUID().uuidString)"))
+    defer { defaults.clearAll() }
+    defaults["k"] = Decimal(string: "1.1")
+    let preferences: any PreferencesType = defaults
+    #expect(preferences.double(forKey: "k") == 1.1 && preferences.float(forKey: "k") == 1.1)
+    #expect(preferences.integer(forKey: "k") == 1 && preferences.bool(forKey: "k"))
+  }
+
   @Test func whatToDoIsSaid() throws {
     let plist: Plist = [:]
     let said: [(Any, String?)] = [

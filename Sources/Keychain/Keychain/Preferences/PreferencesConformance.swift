@@ -14,6 +14,9 @@ extension KeychainPreferences {
   /// throwing methods.
   public var lastError: KeychainError? { state.withLock(\.lastError) }
 
+  /// The same as an error of preferences.
+  public var lastPreferencesError: PreferencesError? { lastError?.preferencesError }
+
   /// The status of the last non-throwing call, on any thread, as a number of Apple's keychain;
   /// `nil` before the first.
   ///

@@ -83,6 +83,11 @@ public final class ReferencePreferences: @unchecked Sendable {
   /// It is a ``KeychainError`` for a reference, and the error of the preferences for these.
   public var lastError: (any Error)? { failure.withLock(\.self) }
 
+  /// The same as an error of preferences.
+  public var lastPreferencesError: PreferencesError? {
+    lastError.map { .converting($0, "a value could not be read or stored") }
+  }
+
   func record(_ error: (any Error)?) { failure.withLock { $0 = error } }
 
   /// Performs a call that does not throw, and records its failure.

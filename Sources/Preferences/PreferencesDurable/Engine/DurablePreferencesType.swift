@@ -8,9 +8,15 @@ public import PreferencesCore
 public protocol DurablePreferencesType: FalliblePreferencesType, SynchronizingPreferences {
   /// The preferences that have the values.
   var durable: DurablePreferences { get }
+
+  /// The failure of the last call that does not throw; `nil` if there was none.
+  var lastError: PreferencesError? { get }
 }
 
 extension DurablePreferencesType {
+  /// Another name for ``lastError``.
+  public var lastPreferencesError: PreferencesError? { lastError }
+
   /// Returns the value of a key.
   ///
   /// - Parameter key: The key.
