@@ -153,10 +153,10 @@ def test_exports_are_imported_with_their_types(preferences, home):
   preferences.run("write", "data", "-data", "00ff")
   for name in ["all.json", "all.plist"]:
     path = str(home.folder / name)
-    preferences.run("export", path)
+    preferences.run("export", path, "--exact")
     assert os.stat(path).st_mode & 0o777 == 0o600
     preferences.run("export", path, code=75)
-    preferences.run("export", path, "--overwrite")
+    preferences.run("export", path, "--overwrite", "--exact")
     preferences.run("import", path, domain=name)
   listed = preferences.run("list", "--json").json
   assert preferences.run("list", "--json", domain="all.json").json == listed

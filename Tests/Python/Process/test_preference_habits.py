@@ -100,13 +100,38 @@ def test_blank_file_replaces_nothing(preferences, contents):
   assert preferences.read("key") == b"value\n"
 
 
-def test_what_defaults_prints_is_imported(preferences):
-  text = b'{\n    "a b" = 1;\n    list =     (\n        x,\n        "y z"\n    );\n}\n'
-  preferences.run("import", "-", input=text)
-  assert json.loads(preferences.read()) == {"a b": "1", "list": ["x", "y z"]}
+def test_what_defaults_prints_is_refused(preferences):
+  """It does not say which values are numbers, so an int would become text."""
+  preferences.run("write", "a b", "1", "--type", "int")
+  text = b'{\n    "a b" = 2;\n    list =     (\n        x,\n        "y z"\n    );\n}\n'
+  for options in [], ["--plist"]:
+    refused = preferences.run("import", "-", *options, input=text, code=65)
+    assert "defaults export" in hinted(refused)
   preferences.run("import", "-", input=b'{ "a" : 1, }', code=65)
+  assert json.loads(preferences.read()) == {"a b": 1}
   preferences.run("write", "date", "-date", "2027-01-31 12:00:00 +0100")
   assert preferences.read("date") == b"2027-01-31T11:00:00Z\n"
+
+
+def test_dates_of_all_years_are_written_and_read(preferences):
+  for written, read in [
+      ("0001-01-01T00:30:00+01:00", "0000-12-31T23:30:00Z"),
+      ("-0043-03-15T12:00:00.125Z", "-0043-03-15T12:00:00.125Z"),
+      ("+12345-01-01 00:00Z", "+12345-01-01T00:00:00Z"),
+      ("1e+300 s after 2001-01-01T00:00:00Z", "1e+300 s after 2001-01-01T00:00:00Z")]:
+    preferences.run("write", "date", "--type", "date", "--", written)
+    assert preferences.read("date").decode() == read + "\n"
+
+
+def test_an_export_names_what_it_rounds(preferences):
+  preferences.run("write", "date", "--type", "date", "2027-01-31T12:00:00.25Z")
+  rounded = preferences.run("export")
+  assert "rounded down to seconds: 'date'; --exact" in rounded.error
+  assert b"Prephirences" not in rounded.out
+  exact = preferences.run("export", "--exact")
+  assert exact.error == ""
+  preferences.run("import", "-", domain="other", input=exact.out)
+  assert preferences.run("read", "date", domain="other").out == b"2027-01-31T12:00:00.25Z\n"
 
 
 def test_only_files_are_overwritten(preferences, home):
