@@ -22,7 +22,8 @@ struct FirstContact {
     }
     let found = "the store '\(suite.store)' has \(Words.counted(theirs.count, "key"))"
     if try suite.replica.isShared(), let known = try suite.replica.state().identity,
-      case let isKnown = try direct.identity() == known, isKnown || !isAdopted
+      case let isKnown = try direct.identity().map({ StoreIdentity.isSame($0, known) }) ?? false,
+      isKnown || !isAdopted
     {
       if let form { try KeyOutcome.write([], as: form) }
       return session.interface.say(
@@ -170,7 +171,8 @@ struct CopyComparison {
     _ store: DirectStore, _ known: [UInt8]?, _ suite: SharedSuite, _ deadline: Deadline
   ) throws(PreferencesError) -> DirectStore.Contents {
     let contents = try store.contents(deadline)
-    guard known == nil || known == contents.identity else {
+    guard let known else { return contents }
+    guard contents.identity.map({ StoreIdentity.isSame($0, known) }) ?? false else {
       throw PreferencesError(
         .foreignStore,
         "the store of '\(suite.name)' is another one than this machine was in step with, or has no "

@@ -22,6 +22,8 @@ package struct StoreTransaction: Sendable {
   package var writer: WriterTag?
   /// What the machine of the writer was called then, as it says itself.
   package var machine: String?
+  /// The same of those who have made the changes that the writer has only sent again.
+  package var originalMachines: [WriterTag: String] = [:]
 
   /// Whether the server still has what was there before.
   package let hasOld: Bool
@@ -146,6 +148,8 @@ final class DirectCommit {
   private var lease: Int64?
   private var number: Int64 = 0
   private var writerRow: [UInt8]?
+  /// The life of the server, by the row `id`.
+  private var life: Int64 = 0
   /// Whether the next transaction says which machine this is, as the first one does.
   private var namesMachine = true
 
@@ -158,6 +162,7 @@ final class DirectCommit {
   func perform(_ changes: [DirectTransaction.Change], asOne: Bool) throws -> Bool {
     try check(changes, asOne: asOne)
     let identity = try identity()
+    life = StoreIdentity.life(identity)
     var rest = changes[...]
     while !rest.isEmpty {
       let piece = try piece(of: rest, isWhole: asOne)
@@ -210,7 +215,8 @@ final class DirectCommit {
   }
 
   private func row(of change: DirectTransaction.Change) throws -> SharedRow {
-    try SharedRow(key: change.key, value: change.value, writer: writer, number: number + 1)
+    try SharedRow(
+      key: change.key, value: change.value, writer: writer, number: number + 1, life: life)
   }
 
   /// Returns the first changes, as many as one transaction takes, or all of them.
@@ -254,7 +260,13 @@ final class DirectCommit {
     switch batch.outcome(of: answer) {
     case .committed: break
     case .changed: return false
-    case .foreign, .cloned, .restored: throw otherStore
+    case .foreign:
+      // The server was restored, and a machine has noticed meanwhile.
+      guard let now = try store.identity(deadline), StoreIdentity.isSame(now, identity) else {
+        throw otherStore
+      }
+      return false
+    case .cloned, .restored: throw otherStore
     case .malformed:
       throw PreferencesError(EtcdError(.protocolViolation, "an answer lacks what was asked for"))
     }

@@ -63,6 +63,7 @@ struct Receiver {
 
   /// Compares the file with everything that the server has.
   private func readEverything(_ connection: EtcdCancellation) throws -> Int64 {
+    var beginsLife = true
     for _ in 0..<5 {
       signals.advance()
       let reading = signals.read { $0.readings }
@@ -73,13 +74,14 @@ struct Receiver {
         continue
       }
       // Before the file is in step: a short process ends then.
-      if known.identity ?? identity == identity {
+      if StoreIdentity.isSame(known.identity ?? identity, identity) {
         session.notice.begin(session, connection)
       }
       let isLarge = contents.rowCount > session.options.greatestRowsTogether
       let file = isLarge ? try replica.onOwnConnection() : replica
-      switch try file.apply(try contents.snapshot(), since: known) {
+      switch try file.apply(try contents.snapshot(), since: known, beginsLife: beginsLife) {
       case .outdated: continue
+      case .restored(let next): beginsLife = try beginLife(identity, next, connection)
       case .foreign: throw SyncProblem.foreign
       case .cloned:
         try replica.renewWriter()
@@ -102,6 +104,26 @@ struct Receiver {
     guard try replica.state().identity == nil, contents.isEmpty else { throw SyncProblem.foreign }
     try session.client.createIdentity(
       of: session.layout, deadline: Deadline(after: .seconds(15)), cancellation: connection)
+  }
+
+  /// Begins a new life of a server that was restored, unless another machine does so first.
+  ///
+  /// Returns false if the user may not: then another machine does.
+  private func beginLife(
+    _ identity: [UInt8], _ next: [UInt8], _ connection: EtcdCancellation
+  ) throws -> Bool {
+    let row = session.layout.identity
+    let transaction = EtcdTransaction(
+      compares: [.value(.one(row), .equal, identity)], success: [.put(key: row, value: next)])
+    do {
+      _ = try session.client.perform(
+        transaction, deadline: Deadline(after: .seconds(15)), cancellation: connection)
+      return true
+    } catch let error as EtcdError where error.mayHaveHappened {
+      return true
+    } catch let error as EtcdError where error.code == .permissionDenied {
+      return false
+    }
   }
 
   // MARK: - Watching
@@ -140,7 +162,7 @@ struct Receiver {
     case .cloned:
       try replica.renewWriter()
       throw MustReread()
-    case .foreign, .outdated: throw MustReread()
+    case .foreign, .outdated, .restored: throw MustReread()
     }
     signals.change { $0.received = max($0.received, last) }
     session.reports.contact(of: .receiver)
@@ -182,7 +204,8 @@ extension SyncWorker {
     try reporting {
       while true {
         if let identity = try readIdentity(deadline) {
-          guard try core.replica.state().identity != identity else { return }
+          let known = try core.replica.state().identity
+          guard known.map({ !StoreIdentity.isSame($0, identity) }) ?? true else { return }
           try core.replica.adopt(identity: identity)
           // Whoever sends waits for this.
           return SenderLock.requestRetry(besides: try core.replica.filePath())
@@ -195,7 +218,7 @@ extension SyncWorker {
   private func readIdentity(_ deadline: Deadline) throws -> [UInt8]? {
     let answer = try core.client.range(.one(core.layout.identity), deadline: deadline)
     guard let row = answer.rows.first else { return nil }
-    guard StoreRow.isIdentity(row.value) else {
+    guard StoreIdentity.isIdentity(row.value) else {
       throw PreferencesError(
         .unsupportedFormat,
         "the identity of the engine's store is damaged, or was written by a newer release")
@@ -220,7 +243,7 @@ struct StoreContents {
       for row in page { add(row, layout) }
     }
     revision = header.revision
-    if let identity, !StoreRow.isIdentity(identity) {
+    if let identity, !StoreIdentity.isIdentity(identity) {
       throw identity.first == StoreRow.form
         ? SyncProblem(.damaged, "the identity of the engine's store is damaged") : .newerStore
     }

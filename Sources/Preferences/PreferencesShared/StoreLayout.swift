@@ -9,7 +9,7 @@ internal import PrephirencesSystem
 ///
 /// | key | has |
 /// | --- | --- |
-/// | `PREFIX` `id` | the identity of the store: the form 1 and 16 random bytes |
+/// | `PREFIX` `id` | the identity of the store, as ``StoreIdentity`` has it |
 /// | `PREFIX` `floor` | the form 1 and the revision of the last removal that was collected, 8 bytes |
 /// | `PREFIX` `w/` tag in hexadecimal | the last batch of a writer, as ``WriterRow`` has it; of one without a copy, whose tag begins with 00, for a day |
 /// | `PREFIX` `k/` key in UTF-8 | the value of a key, as ``SharedRow`` has it |
@@ -105,8 +105,6 @@ package enum StoreRow {
   package static let form: UInt8 = 1
 
   package static func newIdentity() -> [UInt8] { [form] + WriterTag.random().bytes }
-
-  package static func isIdentity(_ row: [UInt8]) -> Bool { row.count == 17 && row[0] == form }
 
   package static func floor(_ revision: Int64) -> [UInt8] {
     [form] + (0..<8).map { UInt8(truncatingIfNeeded: revision >> (56 - 8 * $0)) }
@@ -205,9 +203,6 @@ package struct BatchTransaction: Sendable {
   /// Rows up to this size are compared whole.
   static let greatestWholeRow = 2048
 
-  /// The form, kind, tag and number of a row, by which it differs from all others.
-  static let headerCount = 26
-
   /// What one compare or operation adds to a request beside keys and values.
   private static let overhead = 64
 
@@ -257,7 +252,7 @@ package struct BatchTransaction: Sendable {
   /// Compares that only rows with the same header pass.
   private func headerCompares(_ row: SharedRow) -> [EtcdCompare] {
     let key = EtcdKeys.one(layout.key(row.key))
-    let header = Array(row.bytes.prefix(Self.headerCount))
+    let header = Array(row.bytes.prefix(SharedRow.headerCount))
     var next = header
     var index = next.count - 1
     while index > 0, next[index] == 0xFF {

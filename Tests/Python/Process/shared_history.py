@@ -9,7 +9,7 @@ from etcd_calls import EtcdCalls, Row
 
 FORM = 1
 REMOVAL = 0
-HEADER = 26
+HEADER = 42
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def entry(prefix: bytes, row: Row) -> Entry:
   if row.value is None:
     return Entry(key, row.revision, None, is_collected=True)
   assert row.value[0] == FORM, f"the row of {key} has the form {row.value[0]}"
-  writer, number = row.value[2:18], int.from_bytes(row.value[18:HEADER], "big")
+  writer, number = row.value[2:18], int.from_bytes(row.value[18:26], "big")
   return Entry(key, row.revision, decoded(row.value[1], row.value[HEADER:]), writer, number)
 
 

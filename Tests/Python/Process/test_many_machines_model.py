@@ -13,7 +13,7 @@ A, B = b"a" * 16, b"b" * 16
 
 def row(writer: bytes, number: int, text: str | None) -> bytes:
   value = b"" if text is None else text.encode()
-  return bytes([FORM, 0 if text is None else 6]) + writer + number.to_bytes(8, "big") + value
+  return bytes([FORM, 0 if text is None else 6]) + writer + number.to_bytes(8, "big") + bytes(16) + value
 
 
 def history(*entries: tuple[str, object]) -> History:

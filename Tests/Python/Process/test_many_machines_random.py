@@ -212,3 +212,40 @@ def test_all_agree_in_the_end(tmp_path, sync_tool, networking):
 @pytest.mark.parametrize("fault", [Run.restored, Run.copied, Run.no_majority], ids=lambda each: each.__name__)
 def test_all_agree_after(tmp_path, sync_tool, networking, fault):
   run(tmp_path, sync_tool, [Run.nothing, fault], random.SystemRandom().randrange(1 << 32), WRITES // 5)
+
+
+class SingleWriters(Run):
+  """Each key has one writer, which is away now and then while the engine is lost."""
+
+  deciding = 0
+
+  def changes(self, machine: Machine, chance: random.Random) -> tuple[int, dict[str, str | None]]:
+    number, changes = super().changes(machine, chance)
+    return number, {f"{machine.name} {key}": value for key, value in changes.items()}
+
+  def lost_values(self) -> list[str]:
+    last = {write.key: write.value for write in self.model.writes}
+    values = self.history.values()
+    return [
+      f"{key} is {values.get(key)!r}, not {value!r}" for key, value in last.items()
+      if values.get(key) != value]
+
+
+def test_no_change_of_a_single_writer_is_lost_with_the_engine(tmp_path, sync_tool, networking):
+  seed = random.SystemRandom().randrange(1 << 32)
+  rounds = tried(40)
+  with ExitStack() as stack:
+    this = SingleWriters(stack, tmp_path, sync_tool, seed)
+    print(f"seed {seed}")
+    for _ in range(rounds):
+      end = this.restored()
+      this.write(WRITES // rounds // 2)
+      this.exchange()
+      if this.chance.random() < 0.5:
+        this.places[this.chance.randrange(3)].cut_off()
+      this.write(WRITES // rounds // 4)
+      this.exchange()
+      end()
+      this.write(WRITES // rounds // 4)
+    faults = this.finish()
+    assert this.lost_values() == [] and faults == []

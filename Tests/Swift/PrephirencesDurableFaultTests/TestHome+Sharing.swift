@@ -24,7 +24,7 @@ extension TestHome {
         > CASE one.unit WHEN 0 THEN 1 << 60 ELSE one.unit END)),
     known AS (
       SELECT key, kind, value FROM last UNION ALL
-      SELECT key, kind, substr(row, 27) FROM shadow
+      SELECT key, kind, substr(row, 43) FROM shadow
       WHERE kind >= 0 AND key NOT IN (SELECT key FROM last)),
     present AS (SELECT key, kind, value FROM preference WHERE kind != 0)
     SELECT coalesce(group_concat(what || ' ' || CAST(key AS TEXT), ', '), 'ok') FROM (

@@ -4,7 +4,7 @@ import Testing
 /// Machines that write, send and receive in random order agree in the end, and lose nothing.
 @Suite("Replicas of shared preferences", .timeLimit(.minutes(14)))
 struct ReplicaModelTests {
-  private static let isThorough =
+  static let isThorough =
     ProcessInfo.processInfo.environment["PREPHIRENCES_THOROUGH"] == "1"
 
   /// A seed to try again, from `PREPHIRENCES_SEED`.
@@ -22,5 +22,37 @@ struct ReplicaModelTests {
         Issue.record(error, "seed \(seed)")
       }
     }
+  }
+}
+
+/// An engine that was restored from an older snapshot gets back what any machine has.
+@Suite("A restored engine", .timeLimit(.minutes(14)))
+struct RestoredModelTests {
+  /// All orders; unless all of them are tried, some.
+  private static let plans: [RestoredRun.Plan] = {
+    var plans: [RestoredRun.Plan] = []
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    for order in orders {
+      for snapshots in [[0], [1], [0, 0], [0, 1], [1, 0]] {
+        for back in snapshots.count == 1 ? 0...0 : 0...3 {
+          for readsFirst in [false, true] {
+            for isCut in [false, true] {
+              plans.append(
+                .init(
+                  order: order, snapshots: snapshots, backBeforeSecond: back,
+                  readsFirst: readsFirst, isCut: isCut))
+            }
+          }
+        }
+      }
+    }
+    if ReplicaModelTests.isThorough { return plans }
+    return stride(from: Int.random(in: 0..<17), to: plans.count, by: 17).map { plans[$0] }
+  }()
+
+  @Test(arguments: plans)
+  func hasWhatAnyMachineHas(_ plan: RestoredRun.Plan) throws {
+    var run = try RestoredRun(plan)
+    try run.run()
   }
 }

@@ -24,7 +24,8 @@ import Testing
   @Test func aRowSaysWhatItHas() throws {
     let row = try SharedRow(key: "k", value: "text", writer: Self.other, number: 258)
     #expect(
-      row.bytes == [1, 6] + Self.other.bytes + [0, 0, 0, 0, 0, 0, 1, 2] + Array("text".utf8))
+      row.bytes == [1, 6] + Self.other.bytes + [0, 0, 0, 0, 0, 0, 1, 2]
+        + [UInt8](repeating: 0, count: 16) + Array("text".utf8))
     #expect(row.writer == Self.other)
     #expect(row.number == 258)
     let newer = SharedRow(key: "k", revision: 1, bytes: [2, 0])

@@ -16,7 +16,7 @@ struct SyncTransactionTests {
 
   /// The row of a key with a value of so many bytes.
   private static func row(_ key: String, _ count: Int, revision: Int64 = 7) -> SharedRow {
-    let header: [UInt8] = [1, 3] + tag.bytes + Array(repeating: 0xFF, count: 8)
+    let header: [UInt8] = [1, 3] + tag.bytes + Array(repeating: 0xFF, count: 24)
     return SharedRow(
       key: key, revision: revision, bytes: header + Array(repeating: 9, count: count))
   }
@@ -65,7 +65,7 @@ struct SyncTransactionTests {
     #expect(WriterRow.number(row) == 7 && row.count == 25)
     #expect(WriterRow.date(row).map { $0 > begin && $0 <= Date() } == true)
     #expect(WriterRow.date([2] + row.dropFirst()) == nil)
-    #expect(StoreRow.isIdentity(Self.identity) && !StoreRow.isIdentity([1]))
+    #expect(StoreIdentity.isIdentity(Self.identity) && !StoreIdentity.isIdentity([1]))
   }
 
   @Test func eachKeyIsComparedWithItsBase() {
@@ -89,11 +89,11 @@ struct SyncTransactionTests {
     let large = Self.row("large", 5000)
     let compares = Self.request([.init(row: large, base: .row(large))]).transaction.compares
     let key = EtcdKeys.one(Self.layout.key("large"))
-    // All of the tag and number are 0xFF: the next header has the next kind.
-    let next: [UInt8] = [1, 4] + Array(repeating: 0, count: 24)
+    // All of the tag and of the numbers are 0xFF: the next header has the next kind.
+    let next: [UInt8] = [1, 4] + Array(repeating: 0, count: 40)
     #expect(
       Array(compares[2...]) == [
-        .value(key, .greater, Array(large.bytes[..<26])), .value(key, .less, next),
+        .value(key, .greater, Array(large.bytes[..<42])), .value(key, .less, next),
       ])
   }
 

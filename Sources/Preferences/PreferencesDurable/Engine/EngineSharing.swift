@@ -303,7 +303,7 @@ enum BatchLimit {
   static let bytes = 1 << 20
 
   /// What a row has before its value.
-  static let rowHeader = 26
+  static let rowHeader = 42
 }
 
 /// How much a shared file has, so that a change needs no count of all keys.

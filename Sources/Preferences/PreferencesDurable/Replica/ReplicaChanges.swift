@@ -6,10 +6,8 @@ struct RemoteChange {
   let key: KeyBytes
   /// The row; `nil` is none.
   let row: SharedRow?
-  /// Whether unsent changes were made in knowledge of the row.
-  var isOlder = false
-  /// Whether the row is gone without a removal, which changes no value.
-  var isLost = false
+  /// Whether it takes the place of what this file had; otherwise it changes no value.
+  var isNewer = true
 }
 
 // All rows of a revision, or of a snapshot, are taken into the shadow before any of them is merged: what
@@ -17,41 +15,61 @@ struct RemoteChange {
 extension ReplicaTransaction {
   // MARK: - The shadow
 
-  /// The server has another row of a key than the shadow; `nil` is none.
-  func receive(_ row: SharedRow?, of key: KeyBytes, isOlder: Bool = false) throws -> RemoteChange {
+  /// Returns the newest row of a key that this file had: what the unsent changes are based on.
+  func newestRow(_ key: KeyBytes) throws -> SharedRow? { try lostRow(key)?.row ?? shadow(key) }
+
+  /// The server has another row of a key than the shadow.
+  ///
+  /// Only a newer row takes the place of what this file had. That is sent again in the place of an
+  /// older one, which the server has got back with a snapshot, or from a machine that had not more.
+  func receive(_ row: SharedRow, of key: KeyBytes) throws -> RemoteChange {
+    let known = try newestRow(key)
     try setShadow(row, of: key)
     try recallBatch(of: key)
-    return RemoteChange(key: key, row: row, isOlder: isOlder)
+    guard let known, let origin = row.origin, let old = known.origin else {
+      return try settled(key, row)
+    }
+    if old.isNewer(than: origin) {
+      try sendAgain(known, of: key)
+      return RemoteChange(key: key, row: row, isNewer: false)
+    }
+    var change = try settled(key, row)
+    change.isNewer = !row.isSameChange(as: known)
+    return change
   }
 
-  /// A row is no longer there, and nothing says that the key was removed: the value is sent again.
-  func noteLoss(_ known: SharedRow, _ key: KeyBytes) throws -> RemoteChange {
+  /// The server has a row that is at least as new as what this file had.
+  func settled(_ key: KeyBytes, _ row: SharedRow) throws -> RemoteChange {
+    try settleLostRow(key)
+    return RemoteChange(key: key, row: row)
+  }
+
+  /// A row is no longer there, and nothing says that the key was removed: the value is sent again, and
+  /// the removal if the server was restored.
+  func noteLoss(
+    _ known: SharedRow?, _ key: KeyBytes, isRestored: Bool = false
+  ) throws -> RemoteChange {
     try setShadow(nil, of: key)
     try recallBatch(of: key)
-    switch try firstBatch(of: key) {
-    case nil: if let own = try ownValue(of: key, like: known) { try enqueue(own, for: key) }
-    case Self.unbatched: break
-    case .some: if case .value(let value?) = known.form { try enqueueFirst(value, for: key) }
+    let change = RemoteChange(key: key, row: nil, isNewer: false)
+    guard try lostRow(key) == nil, let known else { return change }
+    switch known.form {
+    case .value(nil) where !isRestored: break
+    case .value: try sendAgain(known, of: key)
+    case .newer, .damaged:
+      if try firstBatch(of: key) == nil, let own = try presentValue(of: key) {
+        try enqueue(own, for: key)
+      }
     }
-    return RemoteChange(key: key, row: nil, isLost: true)
+    return change
   }
 
   /// What was numbered cannot be performed any more, if the first unsent change of a key was.
-  private func recallBatch(of key: KeyBytes) throws {
+  func recallBatch(of key: KeyBytes) throws {
     guard let first = try firstBatch(of: key), first != Self.unbatched,
       try batch(first).state == .inFlight
     else { return }
     try recall()
-  }
-
-  /// Returns the value that this file has; if that is damaged, what the server had.
-  private func ownValue(of key: KeyBytes, like known: SharedRow) throws -> StoredValue? {
-    do {
-      return try write.database.stored(key)
-    } catch let error as PreferencesError where error.code == .damaged {
-      guard case .value(let stored) = known.form else { return nil }
-      return stored
-    }
   }
 
   // MARK: - The values
@@ -59,8 +77,8 @@ extension ReplicaTransaction {
   /// Changes the values of keys as the server has them, or finds conflicts.
   func merge(_ received: [RemoteChange]) throws {
     guard !received.isEmpty else { return }
-    try enqueueUndoneValues()
-    for one in received where !one.isLost { try merge(one) }
+    try enqueueLostRows()
+    for one in received where one.isNewer { try merge(one) }
     guard !sync.settings.programDecides else { return }
     // What could not be read may be readable now, or gone.
     for batch in try batches(in: .conflict).map(\.id) where try !changes(of: batch).isEmpty {
@@ -71,10 +89,9 @@ extension ReplicaTransaction {
   private func merge(_ change: RemoteChange) throws {
     // What cannot be read stays as it is, here as well.
     guard let shared = Self.readable(change.row) else { return }
-    guard let first = try firstBatch(of: change.key) else {
+    guard let first = try firstOwnBatch(of: change.key) else {
       return try apply(shared.value, for: change.key, conflict: false, from: change.row?.writer)
     }
-    guard !change.isOlder else { return }
     if try isShared(first, change.key) {
       return try first == Self.unbatched ? removeUnbatched(change.key) : remove(first)
     }

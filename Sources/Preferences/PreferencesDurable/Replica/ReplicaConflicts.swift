@@ -167,7 +167,7 @@ extension ReplicaTransaction {
 
   private func laterBatches(of key: KeyBytes, than batch: Int64) throws -> [Int64] {
     try connection.all(
-      "SELECT unit FROM log WHERE key = ? AND unit > ? AND unit > 0", .bytes(key.bytes),
+      "SELECT unit FROM log WHERE key = ? AND unit > ? AND unit != 0", .bytes(key.bytes),
       .integer(batch)
     ) { $0.integer(0) }
   }
@@ -191,7 +191,7 @@ extension ReplicaTransaction {
   func takeShared(_ key: KeyBytes) throws {
     let row = try shadow(key)
     if let last = try lastChange(of: key) {
-      try apply(last.value, for: key, conflict: true, from: row?.writer)
+      try apply(last.value, for: key, conflict: true, from: last.origin?.writer ?? row?.writer)
     } else if let shared = Self.readable(row) {
       try apply(shared.value, for: key, conflict: true, from: row?.writer)
     }
@@ -272,7 +272,7 @@ extension ReplicaTransaction {
     candidates += try connection.all(
       """
       SELECT key, latest FROM log WHERE unit = 0 AND NOT EXISTS \
-      (SELECT 1 FROM log AS earlier WHERE earlier.key = log.key AND earlier.unit > 0) \
+      (SELECT 1 FROM log AS earlier WHERE earlier.key = log.key AND earlier.unit != 0) \
       ORDER BY latest LIMIT \(Self.greatestCount)
       """
     ) { row in

@@ -46,6 +46,15 @@ struct OutboxChange {
   let batch: Int64
   let key: KeyBytes
   let value: StoredValue?
+  /// Who has made it, and when it was written; `nil` if it is a new change of this machine.
+  var origin: RowOrigin?
+}
+
+/// A row that the server has lost, or has an older one of, and that is sent again before what is
+/// unsent of its key.
+struct LostRow {
+  let batch: Int64
+  let row: SharedRow
 }
 
 extension ReplicaTransaction {
@@ -55,7 +64,15 @@ extension ReplicaTransaction {
   /// Returns the batch of the first unsent change of a key; `nil` if there is none.
   func firstBatch(of key: KeyBytes) throws -> Int64? {
     try connection.first(
-      "SELECT unit FROM log WHERE key = ? AND unit > 0 ORDER BY unit LIMIT 1", .bytes(key.bytes)
+      "SELECT unit FROM log WHERE key = ? AND unit != 0 ORDER BY unit LIMIT 1", .bytes(key.bytes)
+    ) { $0.integer(0) } ?? (isUnbatched(key) ? Self.unbatched : nil)
+  }
+
+  /// The same without a row that the server has lost: the first change of this machine.
+  func firstOwnBatch(of key: KeyBytes) throws -> Int64? {
+    try connection.first(
+      "SELECT unit FROM log WHERE key = ? AND unit != 0 AND unit > 0 ORDER BY unit LIMIT 1",
+      .bytes(key.bytes)
     ) { $0.integer(0) } ?? (isUnbatched(key) ? Self.unbatched : nil)
   }
 
@@ -68,13 +85,13 @@ extension ReplicaTransaction {
     if let change = try changes(of: Self.unbatched, only: key).first { return change }
     return try connection.first(
       """
-      SELECT unit, key, kind, value FROM log WHERE key = ? AND unit > 0 \
+      SELECT unit, key, kind, value, origin FROM log WHERE key = ? AND unit != 0 \
       ORDER BY unit DESC LIMIT 1
       """, .bytes(key.bytes), element: Self.change)
   }
 
   func changes(of batch: Int64, only key: KeyBytes? = nil) throws -> [OutboxChange] {
-    let columns = "SELECT unit, key, kind, value FROM log WHERE unit = ?"
+    let columns = "SELECT unit, key, kind, value, origin FROM log WHERE unit = ?"
     guard let key else {
       return try connection.all(columns, .integer(batch), element: Self.change)
     }
@@ -85,7 +102,7 @@ extension ReplicaTransaction {
   static func change(_ row: SQLiteStatement) throws -> OutboxChange {
     OutboxChange(
       batch: row.integer(0) ?? 0, key: try OpenDatabase.key(row, 1),
-      value: OpenDatabase.value(row, 2))
+      value: OpenDatabase.value(row, 2), origin: RowOrigin(row.bytes(4)))
   }
 
   func batches(in state: BatchState) throws -> [OutboxBatch] {
@@ -112,44 +129,64 @@ extension ReplicaTransaction {
       writerRow: row.bytes(4))
   }
 
-  /// Logs a value that the server has lost, or a decided one, as an unsent single change.
+  /// Logs a value as an unsent single change.
   func enqueue(_ value: StoredValue?, for key: KeyBytes, _ generation: Int64? = nil) throws {
     try connection.run(
-      "INSERT INTO log VALUES(0, ?1, ?5, ?3, ?4, \(SharingSchema.now), ?2)", .bytes(key.bytes),
-      .integer(write.generation), .integer(Int64((value?.kind ?? .removed).rawValue)),
-      .bytes(value?.bytes ?? []), .integer(generation ?? write.generation))
+      "INSERT INTO log VALUES(0, ?1, ?5, ?3, ?4, \(SharingSchema.now), ?2, x'')",
+      .bytes(key.bytes), .integer(write.generation),
+      .integer(Int64((value?.kind ?? .removed).rawValue)), .bytes(value?.bytes ?? []),
+      .integer(generation ?? write.generation))
     write.wakesOthers = true
   }
 
-  /// Logs a value that the server has lost as the oldest unsent change, by ``enqueueUndoneValues()``.
-  ///
-  /// What was a transaction comes back as single changes.
-  func enqueueFirst(_ value: StoredValue?, for key: KeyBytes) throws {
-    // Whatever was numbered is based on it.
-    try recall()
-    undoneValues.append((key, value))
+  // MARK: - Lost rows
+
+  /// Returns the row of a key that is to be sent again; `nil` if there is none.
+  func lostRow(_ key: KeyBytes) throws -> LostRow? {
+    if let pending = lostRows[key] { return LostRow(batch: 0, row: pending) }
+    return try connection.first(
+      """
+      SELECT unit, key, kind, value, origin FROM log WHERE key = ? AND unit != 0 AND unit < 0
+      """, .bytes(key.bytes)
+    ) { row in
+      let change = try Self.change(row)
+      return change.origin.map {
+        LostRow(
+          batch: change.batch,
+          row: SharedRow(key: key.text, stored: change.value, origin: $0))
+      }
+    } ?? nil
   }
 
-  /// Makes a batch of each lost value, older than all others.
-  func enqueueUndoneValues() throws {
-    guard !undoneValues.isEmpty else { return }
-    let count = Int64(undoneValues.count)
-    // The first numbers become free; a batch's number says which one is later.
-    for (table, column) in [("log", "unit"), ("unit", "id")] {
-      try connection.run(
-        "UPDATE \(table) SET \(column) = -\(column) - ? WHERE \(column) > 0", .integer(count))
-      try connection.run("UPDATE \(table) SET \(column) = -\(column) WHERE \(column) < 0")
-    }
-    try connection.run("UPDATE sync SET units = units + ?", .integer(count))
-    for (index, (key, value)) in undoneValues.enumerated() {
-      let batch = Int64(index + 1)
+  /// Takes a row to be sent again, if this release can read it, by ``enqueueLostRows()``.
+  func sendAgain(_ row: SharedRow, of key: KeyBytes) throws {
+    guard let origin = row.origin, case .value(let value) = row.form else { return }
+    try settleLostRow(key)
+    lostRows[key] = SharedRow(key: key.text, stored: value, origin: origin)
+  }
+
+  /// Drops the row of a key that was to be sent again.
+  func settleLostRow(_ key: KeyBytes) throws {
+    guard lostRows.removeValue(forKey: key) == nil, let lost = try lostRow(key) else { return }
+    try remove(lost.batch)
+  }
+
+  /// Makes a batch of each lost row, before all others, in the order in which they were written.
+  func enqueueLostRows() throws {
+    guard !lostRows.isEmpty else { return }
+    let rows = lostRows.compactMap { key, row in row.origin.map { (key, row, $0) } }
+      .sorted { $1.2.isNewer(than: $0.2) }
+    let least = try connection.integer("SELECT min(id) FROM unit") ?? 0
+    for (index, (key, row, origin)) in rows.enumerated() {
+      let batch = min(least, 0) - Int64(rows.count - index)
+      guard case .value(let value) = row.form else { continue }
       try connection.run("INSERT INTO unit VALUES(?, 0, 0, x'', x'', x'')", .integer(batch))
       try connection.run(
-        "INSERT INTO log VALUES(?, ?, 0, ?, ?, \(SharingSchema.now), 0)", .integer(batch),
+        "INSERT INTO log VALUES(?, ?, 0, ?, ?, \(SharingSchema.now), 0, ?)", .integer(batch),
         .bytes(key.bytes), .integer(Int64((value?.kind ?? .removed).rawValue)),
-        .bytes(value?.bytes ?? []))
+        .bytes(value?.bytes ?? []), .bytes(origin.bytes))
     }
-    undoneValues = []
+    lostRows = [:]
     write.wakesOthers = true
   }
 
@@ -185,8 +222,7 @@ extension ReplicaTransaction {
   func acknowledge(revision: Int64) throws {
     for batch in try batches(in: .inFlight) {
       for change in try changes(of: batch.id) {
-        let row = SharedRow(
-          key: change.key.text, stored: change.value, writer: sync.writer, number: sync.number)
+        let row = sync.row(of: change)
         try setShadow(
           SharedRow(key: row.key, revision: revision, bytes: row.bytes), of: change.key)
       }
@@ -211,8 +247,7 @@ extension ReplicaTransaction {
     var sent: [SharedBatch.Change] = []
     for batch in batches {
       for change in try changes(of: batch.id) {
-        let row = SharedRow(
-          key: change.key.text, stored: change.value, writer: sync.writer, number: sync.number)
+        let row = sync.row(of: change)
         let base = try shadow(change.key).map { SharedBatch.Base.row($0) } ?? .absent
         sent.append(SharedBatch.Change(row: row, base: base))
       }
@@ -243,7 +278,7 @@ extension ReplicaTransaction {
     let replaced = try connection.all(
       """
       SELECT log.unit, log.key FROM unit JOIN log ON log.unit = unit.id \
-      WHERE unit.atomic = 0 AND unit.state NOT IN (1, 2) \
+      WHERE unit.id > 0 AND unit.atomic = 0 AND unit.state NOT IN (1, 2) \
       AND EXISTS (SELECT 1 FROM log AS last WHERE last.unit = 0 AND last.key = log.key) \
       AND NOT EXISTS (SELECT 1 FROM log AS later WHERE later.key = log.key \
       AND later.unit > log.unit AND later.unit > 0)
@@ -258,29 +293,29 @@ extension ReplicaTransaction {
 // does not name a batch then: a copy of the file may have given it to another one.
 extension ReplicaTransaction {
   /// Acknowledges batches that the server has performed after they lost their number.
-  func acknowledgeLateBatches(
-    _ rows: [SharedRow], _ writers: [WriterTag: [UInt8]], _ revision: Int64
-  ) throws {
+  func acknowledgeLateBatches(_ rows: [SharedRow], _ writers: [WriterTag: [UInt8]]) throws {
     let batches = try batchesThatLostTheirNumber()
     guard !batches.isEmpty else { return }
     let rows = Dictionary(rows.map { (KeyBytes($0.key), $0) }) { first, _ in first }
     for batch in batches {
       guard let number = WriterRow.number(batch.writerRow) else { continue }
       let sent = try changes(of: batch.id).map { change in
+        let new = RowOrigin(
+          writer: batch.writer, number: number, time: RowTime(life: 0, revision: 0))
         let row = SharedRow(
-          key: change.key.text, stored: change.value, writer: batch.writer, number: number)
-        return (key: change.key, row: row)
+          key: change.key.text, stored: change.value, origin: change.origin ?? new)
+        return (
+          key: change.key, row: rows[change.key].flatMap { $0.isSameChange(as: row) ? $0 : nil }
+        )
       }
       let isPerformed =
         writers[batch.writer] == batch.writerRow
         // The writer went on. That all rows are there as they were sent is as good.
         || (writers[batch.writer].flatMap(WriterRow.number) ?? 0 > number
-          && sent.allSatisfy { rows[$0.key]?.bytes == $0.row.bytes })
+          && sent.allSatisfy { $0.row != nil })
       guard isPerformed else { continue }
-      for (key, row) in sent {
-        let revision = rows[key].flatMap { $0.bytes == row.bytes ? $0.revision : nil } ?? revision
-        try setShadow(SharedRow(key: row.key, revision: revision, bytes: row.bytes), of: key)
-      }
+      // What is there instead was written later, and so is newer than the shadow.
+      for (key, row) in sent { if let row { try setShadow(row, of: key) } }
       try remove(batch.id)
     }
   }

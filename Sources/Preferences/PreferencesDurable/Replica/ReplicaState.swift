@@ -142,6 +142,15 @@ struct SyncRecord: Equatable {
   /// The row of the writer with the last batch that was numbered.
   var newWriterRow: [UInt8] { WriterRow.bytes(number: number, nonce: nonce) }
 
+  /// The life of the server that the shadow is of.
+  var life: Int64 { identity.map(StoreIdentity.life) ?? 0 }
+
+  /// Returns the row of a change in the batch that was numbered last.
+  func row(of change: OutboxChange) -> SharedRow {
+    let new = RowOrigin(writer: writer, number: number, time: RowTime(life: life, revision: 0))
+    return SharedRow(key: change.key.text, stored: change.value, origin: change.origin ?? new)
+  }
+
   /// Forgets what the server has of this writer, which becomes another one.
   mutating func takeNewTag() {
     writer = .random()

@@ -8,8 +8,8 @@ final class ReplicaTransaction {
   let write: WriteTransaction
   private let before: SyncRecord
   var sync: SyncRecord
-  /// Values that the server has lost, to be sent before what is unsent.
-  var undoneValues: [(key: KeyBytes, value: StoredValue?)] = []
+  /// Rows that the server has lost, until they are logged.
+  var lostRows: [KeyBytes: SharedRow] = [:]
   /// The last entry of the change feed, once this transaction has added one.
   var feedEnd: ChangeFeedEnd?
 
@@ -81,15 +81,17 @@ final class ReplicaTransaction {
   struct Writer {
     /// The highest number that was seen.
     var number: Int64
+    /// The same in this life of the server.
+    var current: Int64
     /// Whether this file is the writer, or was.
     var isOwn: Bool
   }
 
   func writers() throws -> [WriterTag: Writer] {
     var writers: [WriterTag: Writer] = [:]
-    try connection.run("SELECT tag, number, own FROM writer") { row in
+    try connection.run("SELECT tag, number, current, own FROM writer") { row in
       writers[WriterTag(row.bytes(0))] = Writer(
-        number: row.integer(1) ?? 0, isOwn: row.integer(2) == 1)
+        number: row.integer(1) ?? 0, current: row.integer(2) ?? 0, isOwn: row.integer(3) == 1)
     }
     return writers
   }
@@ -103,15 +105,15 @@ final class ReplicaTransaction {
   func note(_ number: Int64, of tag: WriterTag) throws {
     try connection.run(
       """
-      INSERT INTO writer VALUES(?, ?, 0) ON CONFLICT(tag) DO UPDATE SET number = excluded.number \
-      WHERE excluded.number > number
+      INSERT INTO writer VALUES(?, ?2, ?2, 0) ON CONFLICT(tag) DO UPDATE \
+      SET number = max(number, excluded.number), current = max(current, excluded.current)
       """, .bytes(tag.bytes), .integer(number))
   }
 
   /// Becomes another writer, which has sent nothing yet.
   func takeNewTag() throws {
     sync.takeNewTag()
-    try connection.run("INSERT INTO writer VALUES(?, 0, 1)", .bytes(sync.writer.bytes))
+    try connection.run("INSERT INTO writer VALUES(?, 0, 0, 1)", .bytes(sync.writer.bytes))
   }
 
   // MARK: - Values
@@ -152,11 +154,11 @@ extension ReplicaTransaction {
       case .writer, .removed, .floor: break
       }
     }
-    if !writers.isEmpty { try acknowledgeLateBatches(rows, writers, revision.revision) }
+    if !writers.isEmpty { try acknowledgeLateBatches(rows, writers) }
     var changes: [RemoteChange] = []
     for row in rows where try isNew(row) {
       changes.append(try receive(row, of: KeyBytes(row.key)))
-      if let writer = row.writer, let number = row.number { try note(number, of: writer) }
+      if let origin = row.origin, !row.isSentAgain { try note(origin.number, of: origin.writer) }
     }
     for case .removed(let text) in revision.changes {
       let key = KeyBytes(text)
@@ -203,115 +205,5 @@ extension ReplicaTransaction {
     guard case .value(let stored) = row.form else { return nil }
     if let stored, ValueDecoder.decode(stored) == nil { return nil }
     return (stored, ())
-  }
-}
-
-extension ReplicaTransaction {
-  /// Compares everything that the server has with the shadow.
-  ///
-  /// `known` is `nil` if nothing is sent meanwhile.
-  func apply(_ snapshot: SharedSnapshot, since known: SharingState?) throws -> SnapshotOutcome {
-    guard let identity = snapshot.identity, sync.identity ?? identity == identity else {
-      return .foreign
-    }
-    sync.identity = identity
-    let outcome = try mergeWriter(of: snapshot, since: known)
-    guard outcome == .applied else { return outcome }
-    try acknowledgeLateBatches(snapshot.rows, snapshot.writers, snapshot.revision)
-    let seen = try writers()
-    var shadows = try Self.shadows(connection)
-    var changes: [RemoteChange] = []
-    for row in snapshot.rows {
-      let key = KeyBytes(row.key)
-      let known = shadows.removeValue(forKey: key)
-      if let known, known.bytes == row.bytes {
-        if known.revision != row.revision { try setShadow(row, of: key) }
-      } else {
-        changes.append(try compare(row, with: known, key, seen, snapshot))
-      }
-    }
-    for (key, known) in shadows { changes.append(try noteMissing(known, key, snapshot)) }
-    try merge(changes)
-    for row in snapshot.rows {
-      if let writer = row.writer, let number = row.number { try note(number, of: writer) }
-    }
-    for (tag, row) in snapshot.writers {
-      if let number = WriterRow.number(row) { try note(number, of: tag) }
-    }
-    sync.revision = snapshot.revision
-    sync.arrival = .serverChange
-    return .applied
-  }
-
-  /// Finds out what the server has of this writer.
-  private func mergeWriter(
-    of snapshot: SharedSnapshot, since known: SharingState?
-  ) throws -> SnapshotOutcome {
-    let row = snapshot.writers[sync.writer]
-    guard row != sync.writerRow else { return .applied }
-    if row == sync.newWriterRow, try isInFlight() {
-      try acknowledge(revision: snapshot.revision)
-      return .applied
-    }
-    // The sender has heard of a later batch since.
-    if let known, known.writerRow != sync.writerRow { return .outdated }
-    let number = sync.writerRow.flatMap(WriterRow.number) ?? 0
-    guard row.flatMap(WriterRow.number) ?? 0 < number else { return .cloned }
-    // The server was restored: batches were lost.
-    try forgetWriterRow(row, snapshot.revision)
-    return .applied
-  }
-
-  /// A row differs from what the server had.
-  private func compare(
-    _ row: SharedRow, with known: SharedRow?, _ key: KeyBytes, _ seen: [WriterTag: Writer],
-    _ snapshot: SharedSnapshot
-  ) throws -> RemoteChange {
-    let lost = known.flatMap { known in
-      Self.isOwn(known, seen) && Self.isLost(known, snapshot) ? known : nil
-    }
-    // Everything up to that number of its writer was received before, so this is older than what the
-    // engine had: it was restored. But what has a later revision than that was written since, by a
-    // writer that was restored, too, and gives numbers again.
-    let isOlder =
-      if let writer = row.writer, let number = row.number, let last = seen[writer]?.number {
-        number <= last && row.revision <= known?.revision ?? sync.revision
-      } else {
-        false
-      }
-    // An own change that the server has lost is sent again, before what is unsent; if the key was
-    // changed since, that is decided as if it had not been sent.
-    if let lost, let value = Self.readable(lost) {
-      switch try firstBatch(of: key) {
-      case nil: try enqueue(value.value, for: key)
-      // What replaces it is based on it alone.
-      case Self.unbatched: break
-      case .some: try enqueueFirst(value.value, for: key)
-      }
-    }
-    return try receive(row, of: key, isOlder: isOlder)
-  }
-
-  /// The server has no row any more.
-  private func noteMissing(
-    _ known: SharedRow, _ key: KeyBytes, _ snapshot: SharedSnapshot
-  ) throws -> RemoteChange {
-    guard case .value(_?) = known.form, sync.revision < snapshot.floor,
-      !Self.isLost(known, snapshot)
-    else { return try noteLoss(known, key) }
-    // The removal was collected while this machine was away.
-    return try receive(nil, of: key)
-  }
-
-  private static func isOwn(_ row: SharedRow, _ seen: [WriterTag: Writer]) -> Bool {
-    row.writer.flatMap { seen[$0]?.isOwn } ?? false
-  }
-
-  /// Whether the server does not know that this row was ever written.
-  private static func isLost(_ row: SharedRow, _ snapshot: SharedSnapshot) -> Bool {
-    guard let writer = row.writer, let number = row.number else { return false }
-    // The server forgets those.
-    if writer.isForgotten, snapshot.writers[writer] == nil { return false }
-    return snapshot.writers[writer].flatMap(WriterRow.number) ?? 0 < number
   }
 }

@@ -55,7 +55,7 @@ package final class SharedReplica: Sendable {
     write.database.isShared = true
     let record = SyncRecord(settings: settings, writer: .random())
     try record.insert(connection)
-    try connection.run("INSERT INTO writer VALUES(?, 0, 1)", .bytes(record.writer.bytes))
+    try connection.run("INSERT INTO writer VALUES(?, 0, 0, 1)", .bytes(record.writer.bytes))
     try write.enqueueAllValues()
     try write.renewRules()
   }
@@ -196,8 +196,8 @@ extension WriteTransaction {
   fileprivate func enqueueAllValues() throws {
     try database.connection.run(
       """
-      INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now), generation \
-      FROM preference WHERE kind BETWEEN \(ValueKind.truth.rawValue) \
+      INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now), generation, \
+      x'' FROM preference WHERE kind BETWEEN \(ValueKind.truth.rawValue) \
       AND \(ValueKind.dictionary.rawValue)
       """)
   }
@@ -284,11 +284,12 @@ extension SharedReplica {
   /// Compares everything that the server has, at one revision, with the shadow.
   ///
   /// Nothing happens if the identity is not that of the file; the first one is taken. `known` is
-  /// `nil` if nothing is sent meanwhile.
+  /// `nil` if nothing is sent meanwhile. Who cannot begin a new life of a restored server goes on
+  /// without.
   package func apply(
-    _ snapshot: SharedSnapshot, since known: SharingState? = nil
+    _ snapshot: SharedSnapshot, since known: SharingState? = nil, beginsLife: Bool = false
   ) throws(PreferencesError) -> SnapshotOutcome {
-    try change { try $0.apply(snapshot, since: known) }
+    try change { try $0.apply(snapshot, since: known, beginsLife: beginsLife) }
   }
 
   /// Applies what a watch has reported: each element is one revision.

@@ -32,6 +32,56 @@ package struct WriterTag: Hashable, Sendable {
   private static func randomBytes() -> [UInt8] { (1..<16).map { _ in .random(in: 0...255) } }
 }
 
+/// When a row was written: in which life of the server, and in which revision of that.
+///
+/// A life begins when a machine notices that the server was restored, since revisions are given
+/// again then. For two rows of a key, the later one is newer.
+struct RowTime: Hashable, Comparable {
+  let life: Int64
+  let revision: Int64
+
+  static func < (one: Self, other: Self) -> Bool {
+    (one.life, one.revision) < (other.life, other.revision)
+  }
+}
+
+/// Who has made the change of a row, and when it was written first.
+struct RowOrigin: Hashable {
+  let writer: WriterTag
+  let number: Int64
+  let time: RowTime
+
+  static let count = 40
+
+  init(writer: WriterTag, number: Int64, time: RowTime) {
+    self.writer = writer
+    self.number = number
+    self.time = time
+  }
+
+  /// Reads ``bytes``; `nil` if these have another length.
+  init?(_ bytes: some Collection<UInt8>) {
+    let bytes = Array(bytes)
+    guard bytes.count == Self.count else { return nil }
+    self.init(
+      writer: WriterTag(Array(bytes[..<16])), number: BigEndian.number(bytes[16..<24]),
+      time: RowTime(
+        life: BigEndian.number(bytes[24..<32]), revision: BigEndian.number(bytes[32..<40])))
+  }
+
+  var bytes: [UInt8] {
+    writer.bytes + BigEndian.bytes(number) + BigEndian.bytes(time.life)
+      + BigEndian.bytes(time.revision)
+  }
+
+  /// Whether it is newer; of two with the same time, which only rows of different restored servers
+  /// have, all machines take the same one.
+  func isNewer(than other: Self) -> Bool {
+    time == other.time
+      ? other.bytes.lexicographicallyPrecedes(bytes) : other.time < time
+  }
+}
+
 /// The row of a key, as the server has it.
 ///
 /// | bytes | mean |
@@ -40,6 +90,8 @@ package struct WriterTag: Hashable, Sendable {
 /// | 1 | the kind of the value; 0 is a removal |
 /// | 16 | the tag of the writer |
 /// | 8 | the number of the writer's batch, big-endian |
+/// | 8 | the life of the server in which the change was made, big-endian |
+/// | 8 | 0; if the row was sent again, the revision in which it was written first, big-endian |
 /// | rest | the value, as in the file |
 package struct SharedRow: Hashable, Sendable {
   package let key: PreferenceKey
@@ -54,19 +106,20 @@ package struct SharedRow: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Makes the row of a value; `nil` is a removal.
+  /// Makes the row of a new value; `nil` is a removal.
   package init(
-    key: PreferenceKey, value: PreferenceObject?, writer: WriterTag, number: Int64
+    key: PreferenceKey, value: PreferenceObject?, writer: WriterTag, number: Int64,
+    life: Int64 = 0
   ) throws(PreferencesError) {
     let stored = try ValueEncoder.stored(value, forKey: key)
-    self.init(key: key, stored: stored, writer: writer, number: number)
+    let time = RowTime(life: life, revision: 0)
+    self.init(
+      key: key, stored: stored, origin: RowOrigin(writer: writer, number: number, time: time))
   }
 
-  init(key: PreferenceKey, stored: StoredValue?, writer: WriterTag, number: Int64) {
+  init(key: PreferenceKey, stored: StoredValue?, origin: RowOrigin) {
     let header = [Self.form, (stored?.kind ?? .removed).rawValue]
-    self.init(
-      key: key, revision: 0,
-      bytes: header + writer.bytes + BigEndian.bytes(number) + (stored?.bytes ?? []))
+    self.init(key: key, revision: 0, bytes: header + origin.bytes + (stored?.bytes ?? []))
   }
 
   // By bytes: keys that are equal as text can be two.
@@ -99,10 +152,32 @@ package struct SharedRow: Hashable, Sendable {
 
   /// `nil` if the form is newer, or the row damaged.
   package var writer: WriterTag? { isReadable ? WriterTag(Array(bytes[2..<18])) : nil }
-  package var number: Int64? { isReadable ? BigEndian.number(bytes[18..<Self.headerCount]) : nil }
+  package var number: Int64? { isReadable ? BigEndian.number(bytes[18..<26]) : nil }
+
+  /// Whether a machine has sent the row after the server had lost it, whoever has made the change.
+  package var isSentAgain: Bool { isReadable && written != 0 }
+
+  private var written: Int64 { BigEndian.number(bytes[34..<Self.headerCount]) }
+
+  /// `nil` if the form is newer, or the row damaged.
+  var origin: RowOrigin? {
+    guard let origin = isReadable ? RowOrigin(bytes[2..<Self.headerCount]) : nil else { return nil }
+    guard origin.time.revision == 0 else { return origin }
+    let time = RowTime(life: origin.time.life, revision: revision)
+    return RowOrigin(writer: origin.writer, number: origin.number, time: time)
+  }
+
+  /// Whether it has the same change of the same writer, whenever it was written.
+  func isSameChange(as other: Self) -> Bool {
+    bytes == other.bytes
+      || (isReadable && other.isReadable && bytes[..<26] == other.bytes[..<26]
+        && bytes[Self.headerCount...] == other.bytes[Self.headerCount...])
+  }
 
   private static let form: UInt8 = 1
-  private static let headerCount = BatchLimit.rowHeader
+
+  /// What a row has before its value.
+  package static let headerCount = BatchLimit.rowHeader
 
   private var isReadable: Bool { bytes.first == Self.form && bytes.count >= Self.headerCount }
 
@@ -120,6 +195,39 @@ package struct SharedRow: Hashable, Sendable {
     guard let kind = ValueKind(rawValue: bytes[1]), kind != .damaged else { return .newer }
     let value = StoredValue(kind: kind, bytes: Array(bytes[Self.headerCount...]))
     return .value(kind == .removed ? nil : value)
+  }
+}
+
+/// The row `id`, by which a store is known.
+///
+/// | bytes | mean |
+/// | --- | --- |
+/// | 1 | the form, 1 |
+/// | 16 | random bytes, which stay |
+/// | 8 | the life of the server, big-endian; missing before the first restored server |
+///
+/// A life is the time at which a machine has noticed that the server was restored, in milliseconds
+/// since 1970, and greater than every one that the machine knew. Every batch compares the row.
+package enum StoreIdentity {
+  private static let count = 17
+
+  package static func isIdentity(_ row: [UInt8]) -> Bool {
+    row.first == 1 && (row.count == count || row.count == count + 8)
+  }
+
+  /// Whether two rows are those of one store.
+  package static func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    one.prefix(count) == other.prefix(count)
+  }
+
+  package static func life(_ row: [UInt8]) -> Int64 {
+    row.count == count + 8 ? BigEndian.number(row[count...]) : 0
+  }
+
+  /// Returns the row with which a new life begins.
+  static func renewed(_ row: [UInt8], after known: Int64) -> [UInt8] {
+    let next = max(Date().milliseconds, max(known, life(row)) + 1)
+    return row.prefix(count) + BigEndian.bytes(next)
   }
 }
 
@@ -204,6 +312,9 @@ package enum SnapshotOutcome: Hashable, Sendable {
   case cloned
   /// A batch was acknowledged after everything was read: nothing was changed; read again.
   case outdated
+  /// The server was restored, and no machine has noticed: nothing was changed; put this row `id`, and
+  /// read again.
+  case restored([UInt8])
 }
 
 /// The changes of one revision.

@@ -106,14 +106,15 @@ enum SharingSchema {
   static let statements = tables + triggers
 
   private static let tables = [
-    // Unsent changes. Unit 0 holds single changes, at most one of each key.
+    // Unsent changes. Unit 0 holds single changes, at most one of each key. Units below 0 are rows
+    // that the server has lost.
     """
     CREATE TABLE log(unit INTEGER NOT NULL, key BLOB NOT NULL, generation INTEGER NOT NULL, \
     kind INTEGER NOT NULL, value BLOB NOT NULL, since INTEGER NOT NULL, \
-    latest INTEGER NOT NULL, PRIMARY KEY(unit, key)) WITHOUT ROWID
+    latest INTEGER NOT NULL, origin BLOB NOT NULL, PRIMARY KEY(unit, key)) WITHOUT ROWID
     """,
     "CREATE INDEX turn ON log(latest) WHERE unit = 0",
-    "CREATE INDEX claim ON log(key, unit) WHERE unit > 0",
+    "CREATE INDEX claim ON log(key, unit) WHERE unit != 0",
     """
     CREATE TABLE unit(id INTEGER PRIMARY KEY, atomic INTEGER NOT NULL, state INTEGER NOT NULL, \
     tag BLOB NOT NULL, row BLOB NOT NULL, message BLOB NOT NULL)
@@ -127,7 +128,7 @@ enum SharingSchema {
     "CREATE INDEX shadow_removal ON shadow(revision) WHERE kind = 0",
     """
     CREATE TABLE writer(tag BLOB PRIMARY KEY, number INTEGER NOT NULL, \
-    own INTEGER NOT NULL) WITHOUT ROWID
+    current INTEGER NOT NULL, own INTEGER NOT NULL) WITHOUT ROWID
     """,
     // What came from elsewhere.
     """
@@ -165,7 +166,7 @@ enum SharingSchema {
     CREATE TRIGGER \(name) AFTER \(event) ON preference \
     WHEN (SELECT sharing FROM state WHERE one = 1) > 0\(condition) BEGIN \
     INSERT INTO log VALUES(0, \(row).key, \(row).generation, \(value), \(now), \
-    \(row).generation) ON CONFLICT(unit, key) DO UPDATE SET kind = excluded.kind, \
+    \(row).generation, x'') ON CONFLICT(unit, key) DO UPDATE SET kind = excluded.kind, \
     value = excluded.value, latest = excluded.latest; END
     """
   }

@@ -3,7 +3,7 @@ import PrephirencesDurable
 
 /// An engine in memory: revisions, rows and transactions with compares.
 struct ModelEngine {
-  let identity: [UInt8] = [1] + WriterTag.random().bytes
+  private(set) var identity: [UInt8] = [1] + WriterTag.random().bytes
   private(set) var revision: Int64 = 1
   private(set) var floor: Int64 = 0
   private(set) var rows: [PreferenceKey: SharedRow] = [:]
@@ -21,10 +21,20 @@ struct ModelEngine {
       rows: Array(rows.values))
   }
 
-  /// Performs a batch if its compares hold.
+  /// Puts another row `id` in the place of one, if that is there.
+  mutating func renew(_ old: [UInt8]?, _ new: [UInt8]) {
+    guard old == identity else { return }
+    identity = new
+    revision += 1
+    // Machines read everything again then.
+    events = []
+  }
+
+  /// Performs a batch of who knows the row `id` if its compares hold.
   ///
   /// - Returns: The revision; `nil` if they don't.
-  mutating func perform(_ batch: SharedBatch) -> Int64? {
+  mutating func perform(_ batch: SharedBatch, _ identity: [UInt8]?) -> Int64? {
+    guard identity == self.identity else { return nil }
     guard writers[batch.writer] == batch.oldWriterRow else { return nil }
     for change in batch.changes {
       let present = rows[change.row.key]?.bytes

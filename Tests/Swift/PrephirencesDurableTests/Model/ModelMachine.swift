@@ -59,16 +59,26 @@ final class ModelMachine {
   // MARK: - Exchange
 
   /// Receives what the engine has; of a watch, at most `count` revisions.
-  func receive(_ engine: ModelEngine, atMost count: Int = .max) throws {
+  func receive(_ engine: inout ModelEngine, atMost count: Int = .max) throws {
     if isConnected, let events = engine.events(after: try replica.state().revision) {
       guard try replica.apply(Array(events.prefix(count))) == .cloned else { return }
-    } else if try replica.apply(engine.snapshot) == .applied {
-      isConnected = true
+    } else if try readEverything(&engine) {
       return
     }
     try replica.renewWriter()
-    guard try replica.apply(engine.snapshot) == .applied else { throw ModelFailure.refused }
-    isConnected = true
+    guard try readEverything(&engine) else { throw ModelFailure.refused }
+  }
+
+  /// Whether it was applied.
+  private func readEverything(_ engine: inout ModelEngine) throws -> Bool {
+    let before = engine.identity
+    var outcome = try replica.apply(engine.snapshot, beginsLife: true)
+    if case .restored(let next) = outcome {
+      engine.renew(before, next)
+      outcome = try replica.apply(engine.snapshot, beginsLife: true)
+    }
+    isConnected = outcome == .applied
+    return isConnected
   }
 
   /// Reads everything, and hears of a batch that was on its way before it applies what it has read.
@@ -76,11 +86,11 @@ final class ModelMachine {
     let known = try replica.state()
     let batch = isConnected ? try replica.nextBatch() : nil
     let reading = engine.snapshot
-    if let batch, let revision = engine.perform(batch) {
+    if let batch, let revision = engine.perform(batch, known.identity) {
       try replica.acknowledge(batch, revision: revision)
     }
-    isConnected = try replica.apply(reading, since: known) == .applied
-    if !isConnected { try receive(engine) }
+    isConnected = try replica.apply(reading, since: known, beginsLife: true) == .applied
+    if !isConnected { try receive(&engine) }
   }
 
   enum Delivery { case whole, noRequest, noAnswer }
@@ -91,18 +101,22 @@ final class ModelMachine {
   func send(_ engine: inout ModelEngine, _ delivery: Delivery = .whole) throws -> SharedBatch? {
     guard let batch = try replica.nextBatch() else { return nil }
     guard delivery != .noRequest else { return batch }
-    let revision = engine.perform(batch)
+    let identity = try replica.state().identity
+    let revision = engine.perform(batch, identity)
     guard delivery == .whole else { return batch }
     if let revision {
       try replica.acknowledge(batch, revision: revision)
+    } else if identity != engine.identity {
+      isConnected = false
+      try receive(&engine)
     } else if engine.writers[batch.writer] == batch.newWriterRow {
-      try receive(engine)
+      try receive(&engine)
     } else if engine.writers[batch.writer] == batch.oldWriterRow {
-      try receive(engine)
+      try receive(&engine)
       try replica.reject(batch)
     } else {
       isConnected = false
-      try receive(engine)
+      try receive(&engine)
     }
     return batch
   }

@@ -8,7 +8,7 @@ struct ModelRun {
   private var random: SeededNumbers
   private var engine = ModelEngine()
   private var machines: [ModelMachine]
-  private var lateUnits: [SharedBatch] = []
+  private var lateUnits: [(batch: SharedBatch, identity: [UInt8]?)] = []
   private var backups: [ModelEngine] = []
   private var copies: [(machine: Int, folder: ModelFolder)] = []
   private var lastValue = 0
@@ -50,7 +50,7 @@ struct ModelRun {
     case 0..<6: try write(machine)
     case 6..<8: try writePair(machine)
     case 8..<12: try send(machine)
-    case 12..<16: try machine.receive(engine, atMost: random.below(3) + 1)
+    case 12..<16: try machine.receive(&engine, atMost: random.below(3) + 1)
     case 16 where random.below(2) == 0: try machine.receiveLate(&engine)
     case 16:
       machine.isConnected = false
@@ -103,14 +103,16 @@ struct ModelRun {
       case 1: .noAnswer
       default: .whole
       }
+    let identity = try machine.replica.state().identity
     let batch = try machine.send(&engine, delivery)
     // The network may deliver a request that was given up, or deliver one twice.
-    if let batch, random.below(3) == 0 { lateUnits.append(batch) }
+    if let batch, random.below(3) == 0 { lateUnits.append((batch, identity)) }
   }
 
   private mutating func performLateUnit() {
     guard !lateUnits.isEmpty else { return }
-    _ = engine.perform(lateUnits.remove(at: random.below(lateUnits.count)))
+    let late = lateUnits.remove(at: random.below(lateUnits.count))
+    _ = engine.perform(late.batch, late.identity)
   }
 
   private mutating func collect(_ machine: ModelMachine, above limit: Int) throws {
@@ -169,7 +171,7 @@ struct ModelRun {
     for _ in 0..<100 {
       var isQuiet = true
       for machine in machines {
-        try machine.receive(engine)
+        try machine.receive(&engine)
         try decide(machine)
         while try machine.send(&engine) != nil { isQuiet = false }
         if try machine.replica.state().unsentKeys > 0 { isQuiet = false }
@@ -194,10 +196,10 @@ struct ModelRun {
     return value as? Int
   }
 
-  private func check() throws {
+  private mutating func check() throws {
     let shared = engine.rows.compactMapValues(Self.value)
     for machine in machines {
-      try machine.receive(engine)
+      try machine.receive(&engine)
       let values = try machine.values
       #expect(values == shared, "\(place), machine \(machine.name)")
     }
