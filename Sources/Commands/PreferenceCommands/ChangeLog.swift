@@ -14,6 +14,8 @@ struct ChangeLog {
   private static let greatestSearch = 10_000
 
   private let key: String?
+  /// What this machine is called.
+  private let machine: String
   /// The oldest first.
   private var transactions: [LoggedTransaction] = []
   private var lost: [ChangeFeedEntry] = []
@@ -23,7 +25,10 @@ struct ChangeLog {
   /// Why there is nothing older; `nil` if there is, or never was.
   private(set) var end: String?
 
-  init(key: String?) { self.key = key }
+  init(key: String?, machine: String) {
+    self.key = key
+    self.machine = machine
+  }
 
   // MARK: - Reading
 
@@ -41,13 +46,13 @@ struct ChangeLog {
         end = "older changes are left out, since these are so large"
         break
       }
-      found.append(LoggedTransaction(transaction, key: key))
+      found += LoggedTransaction.all(transaction, key: key).reversed()
     }
     if history.isCut { end = "only the last \(StoreHistory.greatestSearch) changes were looked at" }
     if history.isCompacted {
       end =
         found.last?.revision.map { "etcd has compacted what came before revision \($0)" }
-        ?? "etcd has compacted all changes"
+        ?? "etcd has compacted older changes" + (key.map { "; it has none of '\($0)' since" } ?? "")
     }
     transactions = found.reversed()
     isOfStore = true
@@ -76,28 +81,25 @@ struct ChangeLog {
     let names = Dictionary(grouping: transactions.filter { $0.writer?.isForgotten == false }) {
       $0.machine ?? ""
     }.mapValues { Set($0.map(\.writer)).count }
-    var authors: [WriterTag: String] = [:]
     var rows = transactions.flatMap { transaction in
       let begin = [
         transaction.revision.map { "\($0)" } ?? "", transaction.date.map(DateText.text) ?? "",
         transaction.author { names[$0] ?? 0 > 1 },
       ]
-      if let writer = transaction.writer { authors[writer] = begin[2] }
       return transaction.changes.flatMap(\.rows).map { begin + $0 }
     }
     for entry in lost {
-      // If the change that counts is not in the log, the tag of its machine is what the copy knows.
-      let author = entry.writer.map { authors[$0] ?? $0.shortText } ?? ""
       let change = ValueDifference(
         key: entry.key, old: ShownValue(object: entry.old), new: ShownValue.absent)
       // A removal that was given up has no value.
       let shown = change.rows.isEmpty ? [["", entry.key, "", ""]] : change.rows
-      rows += shown.map { ["", DateText.text(entry.date), author, "lost"] + $0.dropFirst() }
+      rows += shown.map { ["", DateText.text(entry.date), machine, "lost"] + $0.dropFirst() }
     }
     for change in unsent {
       rows.append(
         [
-          "", DateText.text(change.date), "", change.waits ? "waits" : "unsent", change.key, "",
+          "", DateText.text(change.date), machine, change.waits ? "waits" : "unsent", change.key,
+          "",
           "",
         ])
     }
@@ -116,7 +118,7 @@ struct ChangeLog {
           lost.map { entry in
             .object([
               ("key", .string(entry.key)), ("time", .date(entry.date)),
-              ("writer", entry.writer.map { .string($0.hexadecimal) } ?? .null),
+              ("winner", entry.writer.map { .string($0.hexadecimal) } ?? .null),
               ("value", ShownValue(object: entry.old).json),
             ])
           })
@@ -164,16 +166,29 @@ struct LoggedTransaction {
   let machine: String?
   let changes: [ValueDifference]
 
-  /// - Parameters:
-  ///   - transaction: The transaction.
-  ///   - key: The key whose change counts; `nil` for all.
-  init(_ transaction: StoreTransaction, key: String?) {
+  /// Whether somebody else has sent the changes again, after etcd had lost them.
+  var isSentAgain = false
+
+  /// Returns a transaction, and for each writer whose changes were only sent again with it, those.
+  ///
+  /// `key` is that whose change counts; `nil` for all.
+  static func all(_ transaction: StoreTransaction, key: String?) -> [Self] {
+    let meant = transaction.changes.filter { key?.utf8.elementsEqual($0.key.utf8) ?? true }
+    let parts = Dictionary(grouping: meant) { $0.new?.isSentAgain == true ? $0.new?.writer : nil }
+    return parts.map { Self(transaction, $0.value, by: $0.key) }
+      .sorted { !$0.isSentAgain && $1.isSentAgain }
+  }
+
+  private init(
+    _ transaction: StoreTransaction, _ changes: [StoreTransaction.Change],
+    by original: WriterTag?
+  ) {
     revision = transaction.revision
     date = transaction.date
-    writer = transaction.writer
-    machine = transaction.machine
-    changes = transaction.changes.filter { key?.utf8.elementsEqual($0.key.utf8) ?? true }
-      .map { ValueDifference($0, of: transaction) }
+    writer = original ?? transaction.writer
+    machine = original.map { transaction.originalMachines[$0] } ?? transaction.machine
+    self.changes = changes.map { ValueDifference($0, of: transaction) }
+    isSentAgain = original != nil
   }
 
   /// Takes what the copy noted when it came from elsewhere.
@@ -201,6 +216,7 @@ struct LoggedTransaction {
       ("revision", revision.map { .number("\($0)") } ?? .null), ("time", .date(date)),
       ("machine", machine.map(JSONValue.string) ?? .null),
       ("writer", writer.map { .string($0.hexadecimal) } ?? .null),
+      ("sentAgain", .bool(isSentAgain)),
       ("changes", .array(changes.map(\.json))),
     ])
   }

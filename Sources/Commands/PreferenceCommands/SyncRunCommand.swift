@@ -177,7 +177,7 @@ struct SyncLogCommand: SyncSubcommand {
 
   func perform(in session: SharingSession) throws {
     let shared = try session.suite(suite)
-    var log = ChangeLog(key: key)
+    var log = ChangeLog(key: key, machine: shared.configuration.machineName)
     let isShared = try shared.replica.isShared()
     do {
       try log.read(try shared.direct(timeout: Self.timeout), last: last)
@@ -257,7 +257,8 @@ struct SyncRevertCommand: SyncSubcommand {
     } catch let error as DirectStore.ChangedSince {
       let changes = error.keys.map { key, row in
         let later = row.flatMap { try? StoreHistory.transaction($0.revision, of: store) }
-        let author = later.map { LoggedTransaction($0, key: key).author { _ in true } }
+        let author = later.flatMap { LoggedTransaction.all($0, key: key).first }
+          .map { $0.author { _ in true } }
         return "'\(key)' by \(author ?? "another tool")"
           + (row.map { " in revision \($0.revision)" } ?? "")
       }

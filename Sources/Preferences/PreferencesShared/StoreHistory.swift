@@ -182,7 +182,7 @@ package struct StoreHistory {
       changes: new.indices.map { index in
         .init(key: new[index].key, old: hasOld ? old[index] : nil, new: new[index])
       }, hasOld: hasOld)
-    guard let found = try writer(of: new, revision) else {
+    guard let found = try writer(of: revision) else {
       // Only other tools delete rows and put others as one.
       if hasOld { transaction.changes += try deleted(revision) }
       return transaction
@@ -190,24 +190,29 @@ package struct StoreHistory {
     transaction.writer = found.tag
     transaction.date = WriterRow.date(found.row)
     transaction.machine = found.machine.flatMap { MachineRow($0)?.name }
+    let original = Set(new.filter(\.isSentAgain).compactMap(\.writer))
+    for tag in original {
+      let row = try ranges([.range(.one(store.layout.machine(tag)))])[0]
+      transaction.originalMachines[tag] = row.flatMap { MachineRow($0.value)?.name }
+    }
     return transaction
   }
 
-  /// Returns who has put rows, with the row of the writer and that of its machine; `nil` if another tool
-  /// has.
+  /// Returns who has sent a revision, with the row of the writer and that of its machine; `nil` if
+  /// another tool has, which puts no row of a writer.
   private func writer(
-    of rows: [SharedRow], _ revision: Int64
+    of revision: Int64
   ) throws -> (tag: WriterTag, row: [UInt8], machine: [UInt8]?)? {
-    guard let writer = rows.lazy.compactMap(\.writer).first else { return nil }
     let layout = store.layout
+    let rows = try store.client.changed(layout.writers, in: revision, deadline: deadline).rows
+    guard let row = rows.first, case .writer(let writer) = layout.name(of: row.key) else {
+      return nil
+    }
     let found = try ranges([
-      .range(.one(layout.writer(writer)), revision: revision),
       .range(.one(layout.machine(writer)), revision: revision),
       .range(.one(layout.machine(writer))),
     ])
-    // Who copies a row with another tool is not its writer.
-    guard let row = found[0], row.modRevision == revision else { return nil }
-    return (writer, row.value, (found[1] ?? found[2])?.value)
+    return (writer, row.value, (found[0] ?? found[1])?.value)
   }
 
   /// Returns the rows of keys before a revision, by as few calls as etcd allows.

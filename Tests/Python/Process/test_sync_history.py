@@ -68,7 +68,7 @@ def test_log_says_who_when_and_what(make_machine):
   # Not known yet: the other's change has not come.
   one.now()
   one.run("delete", "interval")
-  assert lines(one)[-1][2:5] == ["", "unsent", "interval"]
+  assert lines(one)[-1][2:5] == ["one", "unsent", "interval"]
   one.now()
   assert [line[2:] for line in lines(other, "interval")] == [
     ["one", "+", "interval", "int", "30"], ["other", "-", "interval", "int", "30"],
@@ -86,8 +86,9 @@ def test_log_says_who_when_and_what(make_machine):
   # Given up changes stay visible, with their values.
   (lost,) = log(one)["lost"]
   assert lost["key"] == "interval"
-  # By the name of the machine whose change counts.
-  assert [line[2] for line in lines(one, "interval") if line[3] == "lost"] == ["other"]
+  # By the name of the machine that made it.
+  assert [line[2] for line in lines(one, "interval") if line[3] == "lost"] == ["one"]
+  assert lost["winner"] == second["writer"]
   one.sync("log", "web", "--last", "-1", code=64)
   terminal = other.terminal("sync", "log", "web", "interval")
   code, shown = ended(terminal)
