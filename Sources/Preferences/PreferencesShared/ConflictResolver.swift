@@ -89,8 +89,13 @@ struct WriteRights {
   mutating func mayWrite() throws -> Bool {
     if let known, known.isAllowed || ContinuousClock.now < known.end { return known.isAllowed }
     let state = try session.replica.state()
-    let isAllowed = try isAllowed(session.layout.writer(state.writer))
-    if !isAllowed { try checkReading() }
+    let row = session.layout.writer(state.writer)
+    var isAllowed = try isAllowed(row)
+    if !isAllowed {
+      try checkReading()
+      // The role may have been granted between the two.
+      isAllowed = try self.isAllowed(row)
+    }
     if state.isReadOnly == isAllowed { try session.replica.setReadOnly(!isAllowed) }
     known = (isAllowed, .now + .seconds(50))
     return isAllowed
