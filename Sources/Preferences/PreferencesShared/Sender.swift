@@ -223,7 +223,7 @@ struct Flush {
         // A closure has decided meanwhile, or may be about to, in whichever process.
         guard present.areWaiting else { continue }
         guard conflicts.contains(where: { $0.message == nil }), !deadline.hasPassed else {
-          throw waiting(present)
+          throw try waiting(present)
         }
       }
       guard !deadline.hasPassed else { throw timedOut(unsent) }
@@ -275,12 +275,17 @@ struct Flush {
         + reason)
   }
 
-  private func waiting(_ unsent: UnsentChanges) -> PreferencesError {
-    PreferencesError(
+  /// Why all that is unsent waits: the server has refused it, or a conflict is not decided.
+  private func waiting(_ unsent: UnsentChanges) throws -> PreferencesError {
+    let keys = Set(unsent.keys.map { Array($0.utf8) })
+    let refused = SharedPreferences.Waiting.all(try core.replica.state(), []).first { waiting in
+      waiting.keys.contains { keys.contains(Array($0.utf8)) }
+    }
+    if let refused { return PreferencesError(refused) }
+    return PreferencesError(
       .conflict,
       "\(Self.names(unsent.keys)) not sent, because "
-        + (unsent.keys.count == 1
-          ? "it waits for a decision or was refused" : "they wait for a decision or were refused"))
+        + (unsent.keys.count == 1 ? "it waits for a decision" : "they wait for a decision"))
   }
 
   private static func names(_ keys: [PreferenceKey]) -> String {

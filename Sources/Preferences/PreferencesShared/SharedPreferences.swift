@@ -218,8 +218,10 @@ extension SharedPreferences {
   /// - Parameter deadline: How long to wait at most.
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` if something is unsent
   ///   at the deadline, and with ``PreferencesError/Code/outcomeUnknown`` if it may have arrived.
-  ///   With ``PreferencesError/Code/conflict`` at once if all that is unsent was refused or waits for
-  ///   a decision that no closure makes, see ``status()``; and if a change that was unsent at the
+  ///   At once if all that is unsent was refused, with the reason: ``PreferencesError/Code/accessDenied``,
+  ///   ``PreferencesError/Code/overQuota``, ``PreferencesError/Code/unsupportedFormat`` or
+  ///   ``PreferencesError/Code/damaged``. With ``PreferencesError/Code/conflict`` at once if it waits
+  ///   for a decision that no closure makes, see ``status()``; and if a change that was unsent at the
   ///   call was given up, because another machine had changed its key first: the message names the
   ///   keys. A change that was given up before the call is only reported to
   ///   ``observeExternalChanges(_:)``. With ``PreferencesError/Code/notFound`` if the suite is shared
