@@ -176,18 +176,24 @@ struct ConnectionOptions: ParsableArguments {
 
   /// Returns the configuration for an address, with what the variables say if it names no endpoint.
   ///
-  /// Paths become absolute, because other programs read them in other folders.
-  func configuration(for address: String) throws -> SharingConfiguration {
-    var configuration = SharingConfiguration(address: address)
-    configuration.certificateAuthority = try cacert.map(fromRoot)
-    configuration.certificate = try cert.map(fromRoot)
-    configuration.key = try certificateKey.map(fromRoot)
-    configuration.user = user
-    configuration.passwordFile = try passwordFile.map(fromRoot)
-    configuration.passwordReference = passwordRef
-    configuration.proxy = proxy
+  /// Paths become absolute, because other programs read them in other folders. What no option says
+  /// stays as it was before.
+  func configuration(
+    for address: String, replacing old: SharingConfiguration? = nil
+  ) throws -> SharingConfiguration {
+    var configuration = old ?? SharingConfiguration(address: address)
+    configuration.address = address
+    if let cacert { configuration.certificateAuthority = try fromRoot(cacert) }
+    if let cert { configuration.certificate = try fromRoot(cert) }
+    if let certificateKey { configuration.key = try fromRoot(certificateKey) }
+    if let user { configuration.user = user }
+    if passwordFile != nil || passwordRef != nil {
+      configuration.passwordFile = try passwordFile.map(fromRoot)
+      configuration.passwordReference = passwordRef
+    }
+    if let proxy { configuration.proxy = proxy }
     let completed = try configuration.completed()
-    let hasPassword = passwordFile != nil || passwordRef != nil
+    let hasPassword = completed.passwordFile != nil || completed.passwordReference != nil
     guard completed.user != nil || !hasPassword else {
       throw CommandLineError(
         ExitCodes.usage, SyncUsageText.passwordNeedsUser,

@@ -20,7 +20,8 @@ struct SyncAddCommand: SyncSubcommand {
       The connection is tried, and what will happen is reported. Keys that only this machine has are \
       sent, keys that only the store has come, and for keys that both have, the store's value counts, \
       unless --program-decides lets a program that shares the suite decide. Values are never deleted by \
-      the first contact. The settings lie in prephirences/shared/SUITE.json in $XDG_CONFIG_HOME.
+      the first contact. The settings lie in prephirences/shared/SUITE.json in $XDG_CONFIG_HOME. Of a \
+      suite that is shared already, those that no option names stay as they are.
 
       --dry-run prints what would happen to each key, as 'adopt' does, and changes nothing.
 
@@ -50,15 +51,17 @@ struct SyncAddCommand: SyncSubcommand {
   @Option(help: .init("The greatest size of all, in bytes (default: 1048576)", valueName: "number"))
   var quotaBytes: Int?
 
-  @Flag(help: "Let conflicts wait for a program that decides them")
-  var programDecides = false
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Let conflicts wait for a program that decides them (default: no)")
+  var programDecides: Bool?
 
   @Flag(help: "Don't try the connection")
   var offline = false
 
   @OptionGroup var rehearsal: DryRunOptions
 
-  @Flag(help: "Replace the settings of a suite that is shared elsewhere")
+  @Flag(help: "Share a suite elsewhere than before")
   var overwrite = false
 
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
@@ -73,11 +76,12 @@ struct SyncAddCommand: SyncSubcommand {
   }
 
   func perform(in session: SharingSession) throws {
-    let configuration = try configuration()
+    // What is replaced may be unusable.
+    let old = try? SharingConfiguration.load(suiteName: suite)
+    let configuration = try configuration(replacing: old)
     let added = SharedSuite(suite, configuration)
     // Fails if the settings don't fit each other.
     _ = try configuration.cluster(suiteName: suite)
-    // What is replaced may be unusable.
     if !overwrite, let old = try SharingConfiguration.load(suiteName: suite),
       try isElsewhere(old, configuration)
     {
@@ -87,19 +91,22 @@ struct SyncAddCommand: SyncSubcommand {
     if rehearsal.dryRun { return }
     try configuration.save(suiteName: suite)
     // From now on, every program's changes are logged.
-    try added.replica.share(configuration.settings, clearingDecisions: !programDecides)
+    try added.replica.share(
+      configuration.settings, clearingDecisions: configuration.programDecides != true)
     session.interface.say("shared '\(suite)' as '\(added.store)' at \(configuration.address)")
     session.interface.hint(
       "'\(session.path) run' keeps it in step, as each program does that shares it")
   }
 
-  private func configuration() throws -> SharingConfiguration {
-    var configuration = try connection.configuration(for: address)
-    configuration.store = storeName
-    configuration.machine = machine
-    configuration.quotaKeys = quotaKeys
-    configuration.quotaBytes = quotaBytes
-    configuration.programDecides = programDecides
+  private func configuration(
+    replacing old: SharingConfiguration?
+  ) throws -> SharingConfiguration {
+    var configuration = try connection.configuration(for: address, replacing: old)
+    if let storeName { configuration.store = storeName }
+    if let machine { configuration.machine = machine }
+    if let quotaKeys { configuration.quotaKeys = quotaKeys }
+    if let quotaBytes { configuration.quotaBytes = quotaBytes }
+    configuration.programDecides = programDecides ?? configuration.programDecides ?? false
     return configuration
   }
 
@@ -108,7 +115,7 @@ struct SyncAddCommand: SyncSubcommand {
   ) throws -> Bool {
     let (ours, theirs) = (try SharedAddress(new.address), try SharedAddress(old.address))
     return !ours.isSameEngine(as: theirs) || ours.prefix != theirs.prefix
-      || (old.store ?? suite) != (storeName ?? suite)
+      || (old.store ?? suite) != (new.store ?? suite)
   }
 }
 

@@ -78,7 +78,12 @@ def test_add_again(machine):
   refused = machine.add(code=75)
   assert "are shared at" in refused.error and "--overwrite" in hinted(refused)
   machine.add("--overwrite")
-  assert json.loads(machine.configuration.read_text())["address"] == machine.address
+  settings = json.loads(machine.configuration.read_text())
+  assert settings["address"] == machine.address and settings["quotaKeys"] == 4
+  machine.add("--program-decides", "--machine", "web-1")
+  machine.add("--no-program-decides")
+  settings = json.loads(machine.configuration.read_text())
+  assert settings["machine"] == "web-1" and settings["programDecides"] is False
 
 
 @pytest.mark.parametrize("arguments", [
