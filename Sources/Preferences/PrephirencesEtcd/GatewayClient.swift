@@ -28,7 +28,7 @@ final class GatewayClient: Sendable {
   ) throws -> Answer {
     // Before any lock, which a fork may have left locked.
     try ForkMark.etcd.check(EtcdError.forked)
-    var attempts = RetryPolicy(configuration.endpoints.count)
+    var attempts = RetryPolicy(configuration)
     while true {
       var token: Token?
       do {

@@ -3,12 +3,18 @@ internal import PrephirencesSystem
 /// Decides whether a request is tried again.
 struct RetryPolicy {
   private let endpoints: Int
+  /// The addresses of the endpoints, as messages name them.
+  private let names: [String]
   private var failures = 0
   private var logins = 0
   /// What the endpoints said last, the newest at the end.
   private var round: [EtcdError] = []
 
-  init(_ endpoints: Int) { self.endpoints = max(endpoints, 1) }
+  init(_ configuration: EtcdConfiguration) {
+    endpoints = max(configuration.endpoints.count, 1)
+    // A longer one may have another in it.
+    names = configuration.endpoints.map(\.authority).sorted { $0.utf8.count > $1.utf8.count }
+  }
 
   /// Returns if the request should be tried again, after a pause if all endpoints failed.
   mutating func allow(_ refusal: EtcdError, _ limits: CallLimits) throws {
@@ -60,10 +66,25 @@ struct RetryPolicy {
     }
     known.sort { ($0.code.urgency, $0.message) < ($1.code.urgency, $1.message) }
     guard let first = known.first, known.count > 1 else { return known.first ?? .timedOut }
-    var others = known.dropFirst().prefix(4).map { String($0.message.prefix(200)) }
-    if known.count > 5 { others.append("and \(known.count - 5) more") }
+    // What several endpoints have said is written once.
+    var said: [(words: String, message: String, others: [String])] = []
+    for refusal in known {
+      let name = names.first { refusal.message.contains($0) }
+      let words = name.map { refusal.message.replacing($0, with: "") } ?? refusal.message
+      if let name, let index = said.firstIndex(where: { $0.words == words }) {
+        said[index].others.append(name)
+      } else {
+        said.append((words, refusal.message, []))
+      }
+    }
+    var messages = said.prefix(5).map { each in
+      each.others.isEmpty
+        ? each.message : "\(each.message) (also \(each.others.joined(separator: ", ")))"
+    }
+    if said.count > 5 { messages.append("and \(said.count - 5) more") }
+    let others = messages.dropFirst().joined(separator: "; ")
     return EtcdError(
-      first.code, "\(first.message); other endpoints: \(others.joined(separator: "; "))",
+      first.code, messages[0] + (others.isEmpty ? "" : "; other endpoints: \(others)"),
       mayHaveHappened: known.contains { $0.mayHaveHappened })
   }
 }

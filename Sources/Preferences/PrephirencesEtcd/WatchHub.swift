@@ -71,7 +71,7 @@ final class WatchHub: Sendable {
   // MARK: - The thread of the connection
 
   private func run() {
-    var attempts = RetryPolicy(gateway.configuration.endpoints.count)
+    var attempts = RetryPolicy(gateway.configuration)
     var rest = Deadline(after: .zero)
     while next() != nil {
       if !rest.hasPassed { _ = try? Latch().wait(CallLimits(rest)) }
@@ -113,7 +113,7 @@ final class WatchHub: Sendable {
       let error = EtcdError(any: error)
       guard !interruption.isCancelled else { return }
       if connection.created > 0 {
-        attempts = RetryPolicy(gateway.configuration.endpoints.count)
+        attempts = RetryPolicy(gateway.configuration)
         gateway.login.confirm(connection.token)
       }
       if error.remedy == .newLogin {
@@ -129,7 +129,7 @@ final class WatchHub: Sendable {
         guard !interruption.isCancelled else { return }
         let error = EtcdError(any: error)
         for watch in watches { watch.end(error) }
-        attempts = RetryPolicy(gateway.configuration.endpoints.count)
+        attempts = RetryPolicy(gateway.configuration)
       }
     }
   }
