@@ -106,7 +106,7 @@ def test_a_newer_form_stays_as_it_is(tmp_path, sync_tool):
     machine.flush()
     newer = bytes([2, 200]) + b"what a later release writes"
     cluster.any.put(f"{STORE}k/there".encode(), newer)
-    cluster.any.put(f"{STORE}k/kind".encode(), bytes([1, 200]) + b"t" * 16 + bytes(8) + b"unknown")
+    cluster.any.put(f"{STORE}k/kind".encode(), bytes([1, 200]) + b"t" * 16 + bytes(24) + b"unknown")
     machine.do("set", "here", "2")
     machine.flush()
     machine.do("set", "there", "mine")

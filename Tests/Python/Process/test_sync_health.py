@@ -73,7 +73,7 @@ def test_now_waits_until_an_engine_that_went_back_has_everything_again(restored)
   assert value_in(cluster, "k").endswith(b"2") and machine.read("k") == b"2\n"
   cluster.restore(old)
   for number in range(20):
-    cluster.any.put(b"fleet/web/k/other", b"\x01\x02" + b"o" * 16 + bytes(7) + bytes([number]) + b"x")
+    cluster.any.put(b"fleet/web/k/other", b"\x01\x02" + b"o" * 16 + bytes(7) + bytes([number]) + bytes(16) + b"x")
   # Now the numbers of the revisions say nothing.
   machine.now()
   assert value_in(cluster, "k").endswith(b"2")

@@ -359,6 +359,39 @@ import Testing
     #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
+  @Test func aLostChangeIsAConflictWithOneOfTheRestoredEngine() throws {
+    try connect()
+    store["a"] = "here"
+    let batch = try #require(try replica.nextBatch())
+    try replica.acknowledge(batch, revision: 5)
+    let there = try row("a", "there", 1, revision: 3)
+    #expect(try replica.apply(snapshot(3, [there])) == .applied)
+    #expect(store["a"] as? String == "there")
+    let lost = try replica.losses(after: 0)
+    #expect(lost.map(\.key) == ["a"] && lost.first?.old as? String == "here")
+    #expect(lost.first?.writer == Self.other)
+  }
+
+  @Test func theFirstMachineBeginsALifeOfARestoredEngine() throws {
+    try connect()
+    try receive(row("a", "first", 1, revision: 2), revision: 2)
+    try receive(row("a", "second", 2, revision: 3), revision: 3)
+    var restored = snapshot(2, [try row("a", "first", 1, revision: 2)])
+    guard case .restored(let identity) = try replica.apply(restored, beginsLife: true) else {
+      Issue.record("nothing was noticed")
+      return
+    }
+    #expect(StoreIdentity.isSame(identity, Self.identity))
+    #expect(StoreIdentity.isIdentity(identity) && StoreIdentity.life(identity) > 0)
+    restored.identity = identity
+    #expect(try replica.apply(restored, beginsLife: true) == .applied)
+    let sent = try #require(try replica.nextBatch()?.changes.first?.row)
+    #expect(sent.isSentAgain && sent.writer == Self.other && sent.number == 2)
+    #expect(store["a"] as? String == "second")
+    // Once is enough.
+    #expect(try replica.apply(restored, beginsLife: true) == .applied)
+  }
+
   /// The sender heard of a batch between the reading and the snapshot.
   @Test func aReadingFromBeforeAnAcknowledgementIsNoRestoredEngine() throws {
     try connect()

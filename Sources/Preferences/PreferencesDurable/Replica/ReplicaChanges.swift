@@ -22,25 +22,38 @@ extension ReplicaTransaction {
   ///
   /// Only a newer row takes the place of what this file had. That is sent again in the place of an
   /// older one, which the server has got back with a snapshot, or from a machine that had not more.
-  func receive(_ row: SharedRow, of key: KeyBytes) throws -> RemoteChange {
+  /// `isLost` says of that whether the server has lost it.
+  func receive(
+    _ row: SharedRow, of key: KeyBytes, isLost: (RowOrigin) -> Bool = { _ in false }
+  ) throws -> RemoteChange {
     let known = try newestRow(key)
-    try setShadow(row, of: key)
-    try recallBatch(of: key)
-    guard let known, let origin = row.origin, let old = known.origin else {
-      return try settled(key, row)
-    }
-    if old.isNewer(than: origin) {
+    if let known, let origin = row.origin, let old = known.origin, old.isNewer(than: origin) {
+      try setShadow(row, of: key)
+      try recallBatch(of: key)
       try sendAgain(known, of: key)
       return RemoteChange(key: key, row: row, isNewer: false)
     }
-    var change = try settled(key, row)
-    change.isNewer = !row.isSameChange(as: known)
-    return change
+    return try take(row, of: key, inPlaceOf: known, isLost: isLost)
   }
 
   /// The server has a row that is at least as new as what this file had.
-  func settled(_ key: KeyBytes, _ row: SharedRow) throws -> RemoteChange {
+  func take(
+    _ row: SharedRow, of key: KeyBytes, inPlaceOf known: SharedRow?, isLost: (RowOrigin) -> Bool
+  ) throws -> RemoteChange {
+    let wasLost = try lostRow(key) != nil
+    try setShadow(row, of: key)
+    try recallBatch(of: key)
     try settleLostRow(key)
+    guard let known, !row.isSameChange(as: known) else {
+      return RemoteChange(key: key, row: row, isNewer: known == nil)
+    }
+    // Whoever wrote the row did not know of the lost change: to the machine that has made that, it is
+    // a conflict.
+    if let old = known.origin, case .value(let value) = known.form, try isOwn(old.writer),
+      wasLost || isLost(old), try firstOwnBatch(of: key) == nil
+    {
+      try enqueue(value, for: key)
+    }
     return RemoteChange(key: key, row: row)
   }
 

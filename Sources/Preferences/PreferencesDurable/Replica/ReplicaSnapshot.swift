@@ -30,7 +30,7 @@ extension ReplicaTransaction {
     let restored =
       isRestored
       ? RestoredServer(
-        life: before, seen: seen, survived: try survived(snapshot, seen)) : nil
+        life: before, numbers: numbers, seen: seen, survived: try survived(snapshot, seen)) : nil
     try compare(snapshot, restored)
     try note(numbers, isRestored: isRestored)
     sync.revision = snapshot.revision
@@ -111,10 +111,14 @@ extension ReplicaTransaction {
   private struct RestoredServer {
     /// The life that this file was in step with.
     let life: Int64
-    /// The writers that were known.
+    /// The last numbers of the writers in the server, and those that were known.
+    let numbers: [WriterTag: Int64]
     let seen: [WriterTag: Writer]
     /// A revision that the snapshot had, at least.
     let survived: Int64
+
+    /// Whether the server does not know that a row of this file was ever written.
+    func hasLost(_ own: RowOrigin) -> Bool { numbers[own.writer] ?? 0 < own.number }
 
     /// Whether a row was there before the server was restored, in what this file was in step with.
     func hadReceived(_ row: SharedRow, _ origin: RowOrigin) -> Bool {
@@ -146,7 +150,7 @@ extension ReplicaTransaction {
       } else if let restored, let change = try receive(row, of: key, restored) {
         changes.append(change)
       } else {
-        changes.append(try receive(row, of: key))
+        changes.append(try receive(row, of: key) { restored?.hasLost($0) ?? false })
       }
     }
     for (key, known) in shadows {
@@ -180,9 +184,7 @@ extension ReplicaTransaction {
     // than all that was lost, and its revision does not say so.
     guard known.origin?.isNewer(than: origin) == true, !hadReceived, !row.isSameChange(as: known)
     else { return nil }
-    try setShadow(row, of: key)
-    try recallBatch(of: key)
-    let change = try settled(key, row)
+    let change = try take(row, of: key, inPlaceOf: known, isLost: restored.hasLost)
     if sync.life > restored.life {
       let time = RowTime(life: sync.life, revision: row.revision)
       let renewed = RowOrigin(writer: origin.writer, number: origin.number, time: time)
