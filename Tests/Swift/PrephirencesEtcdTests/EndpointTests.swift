@@ -99,6 +99,22 @@ import Testing
     #expect(message.contains("; localhost:\(closed) cannot be reached"))
   }
 
+  @Test func whatSeveralEndpointsSayIsWrittenOnce() throws {
+    let servers = try (0..<3).map { _ in
+      try FakeServer { connection, _ in
+        while connection.request() != nil {
+          connection.answer("<html>", status: "404 Not Found")
+        }
+      }
+    }
+    var configuration = servers[0].configuration
+    configuration.endpoints = servers.flatMap(\.configuration.endpoints)
+    let error = failure { _ = try EtcdClient(configuration).range(.one([1]), deadline: .test) }
+    let message = try #require(error?.message)
+    #expect(message.components(separatedBy: "answers with").count == 2)
+    for server in servers { #expect(message.contains("127.0.0.1:\(server.port)")) }
+  }
+
   @Test(arguments: [("<html>", "200 OK"), ("<html>", "503 Busy"), ("{}", "200 OK")])
   func aConnectionIsNotUsedAgainAfterAnAnswerThatIsNotEtcds(_ body: String, _ status: String) throws
   {

@@ -77,6 +77,9 @@ struct SyncRightsTests {
     try some.wait("the report") { try !some.replica.state().setAside.isEmpty }
     let aside = try some.replica.state().setAside
     #expect(aside.map(\.keys) == [["other"]] && aside.map(\.reason) == [.permission])
+    // With the reason, as the status has it.
+    let refused = #expect(throws: PreferencesError.self) { try some.flush() }
+    #expect(refused?.code == .accessDenied && refused?.message.contains("'other'") == true)
     #expect(writer.text("other") == "1")
     try some.set("3", "mine")
     try writer.waitFor("3", "mine")
