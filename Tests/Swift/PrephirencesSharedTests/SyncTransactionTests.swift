@@ -65,7 +65,10 @@ struct SyncTransactionTests {
     #expect(WriterRow.number(row) == 7 && row.count == 25)
     #expect(WriterRow.date(row).map { $0 > begin && $0 <= Date() } == true)
     #expect(WriterRow.date([2] + row.dropFirst()) == nil)
-    #expect(StoreIdentity.isIdentity(Self.identity) && !StoreIdentity.isIdentity([1]))
+    #expect(
+      StoreIdentity.isIdentity(Self.identity) && !StoreIdentity.isIdentity([1])
+        && StoreIdentity.isIdentity(Self.identity + [0, 0, 1] + [UInt8](repeating: 9, count: 5))
+        && !StoreIdentity.isIdentity(Self.identity + [UInt8](repeating: 0x7F, count: 8)))
   }
 
   @Test func eachKeyIsComparedWithItsBase() {

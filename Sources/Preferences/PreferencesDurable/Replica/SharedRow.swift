@@ -211,8 +211,10 @@ package struct SharedRow: Hashable, Sendable {
 package enum StoreIdentity {
   private static let count = 17
 
+  /// Whether a row can be one; no clock has a life that is no time.
   package static func isIdentity(_ row: [UInt8]) -> Bool {
     row.first == 1 && (row.count == count || row.count == count + 8)
+      && Date(foreignMilliseconds: life(row)) != nil
   }
 
   /// Whether two rows are those of one store.
