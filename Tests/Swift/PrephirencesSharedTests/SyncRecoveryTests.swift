@@ -94,7 +94,8 @@ struct SyncRecoveryTests {
     let two = try SyncMachine(cluster, prefix)
     try one.set("old", "a")
     try one.set("old", "b")
-    try two.waitFor("old", "b")
+    try one.set("old", "d")
+    try two.waitFor("old", "d")
     let path = cluster.folder + "/snapshot"
     try cluster.saveSnapshot(path)
     try one.set("lost by the engine", "a")
@@ -104,6 +105,11 @@ struct SyncRecoveryTests {
     try two.flush()
     try one.waitFor("new of two", "c")
     try two.waitFor("lost by the engine", "a")
+    // Who has no copy cannot send it again.
+    let direct = DirectStore(
+      cluster: one.worker.core.client.configuration, layout: StoreLayout(prefix: prefix))
+    try direct.change { $0.storeObject("direct", forKey: "d") }
+    for machine in [one, two] { try machine.waitFor("direct", "d") }
     try cluster.restoreSnapshot(path)
     for machine in [one, two] {
       try machine.set("after", "after \(machine === one)")
@@ -116,6 +122,7 @@ struct SyncRecoveryTests {
       try machine.waitFor("lost by the engine", "a")
       try machine.waitFor("new of two", "c")
       try machine.waitFor(nil, "b")
+      try machine.waitFor("direct", "d")
       try machine.waitFor("after", "after true")
       try machine.waitFor("after", "after false")
     }
