@@ -32,56 +32,6 @@ package struct WriterTag: Hashable, Sendable {
   private static func randomBytes() -> [UInt8] { (1..<16).map { _ in .random(in: 0...255) } }
 }
 
-/// When a row was written: in which life of the server, and in which revision of that.
-///
-/// A life begins when a machine notices that the server was restored, since revisions are given
-/// again then. For two rows of a key, the later one is newer.
-struct RowTime: Hashable, Comparable {
-  let life: Int64
-  let revision: Int64
-
-  static func < (one: Self, other: Self) -> Bool {
-    (one.life, one.revision) < (other.life, other.revision)
-  }
-}
-
-/// Who has made the change of a row, and when it was written first.
-struct RowOrigin: Hashable {
-  let writer: WriterTag
-  let number: Int64
-  let time: RowTime
-
-  static let count = 40
-
-  init(writer: WriterTag, number: Int64, time: RowTime) {
-    self.writer = writer
-    self.number = number
-    self.time = time
-  }
-
-  /// Reads ``bytes``; `nil` if these have another length.
-  init?(_ bytes: some Collection<UInt8>) {
-    let bytes = Array(bytes)
-    guard bytes.count == Self.count else { return nil }
-    self.init(
-      writer: WriterTag(Array(bytes[..<16])), number: BigEndian.number(bytes[16..<24]),
-      time: RowTime(
-        life: BigEndian.number(bytes[24..<32]), revision: BigEndian.number(bytes[32..<40])))
-  }
-
-  var bytes: [UInt8] {
-    writer.bytes + BigEndian.bytes(number) + BigEndian.bytes(time.life)
-      + BigEndian.bytes(time.revision)
-  }
-
-  /// Whether it is newer; of two with the same time, which only rows of different restored servers
-  /// have, all machines take the same one.
-  func isNewer(than other: Self) -> Bool {
-    time == other.time
-      ? other.bytes.lexicographicallyPrecedes(bytes) : other.time < time
-  }
-}
-
 /// The row of a key, as the server has it.
 ///
 /// | bytes | mean |
@@ -195,41 +145,6 @@ package struct SharedRow: Hashable, Sendable {
     guard let kind = ValueKind(rawValue: bytes[1]), kind != .damaged else { return .newer }
     let value = StoredValue(kind: kind, bytes: Array(bytes[Self.headerCount...]))
     return .value(kind == .removed ? nil : value)
-  }
-}
-
-/// The row `id`, by which a store is known.
-///
-/// | bytes | mean |
-/// | --- | --- |
-/// | 1 | the form, 1 |
-/// | 16 | random bytes, which stay |
-/// | 8 | the life of the server, big-endian; missing before the first restored server |
-///
-/// A life is the time at which a machine has noticed that the server was restored, in milliseconds
-/// since 1970, and greater than every one that the machine knew. Every batch compares the row.
-package enum StoreIdentity {
-  private static let count = 17
-
-  /// Whether a row can be one; no clock has a life that is no time.
-  package static func isIdentity(_ row: [UInt8]) -> Bool {
-    row.first == 1 && (row.count == count || row.count == count + 8)
-      && Date(foreignMilliseconds: life(row)) != nil
-  }
-
-  /// Whether two rows are those of one store.
-  package static func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    one.prefix(count) == other.prefix(count)
-  }
-
-  package static func life(_ row: [UInt8]) -> Int64 {
-    row.count == count + 8 ? BigEndian.number(row[count...]) : 0
-  }
-
-  /// Returns the row with which a new life begins.
-  static func renewed(_ row: [UInt8], after known: Int64) -> [UInt8] {
-    let next = max(Date().milliseconds, max(known, life(row)) + 1)
-    return row.prefix(count) + BigEndian.bytes(next)
   }
 }
 
