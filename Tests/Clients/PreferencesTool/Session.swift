@@ -38,7 +38,10 @@ final class Session {
     case "remove": try store.storeObject(nil, forKey: words.popFirst() ?? "")
     case "get": report(Self.text(try store.fetchObject(forKey: words.popFirst() ?? "")))
     case "plain-get": report(Self.text(store.object(forKey: words.popFirst() ?? "")))
-    case "plain-set": store.set(words.popFirst(), forKey: words.popFirst() ?? "")
+    case "plain-set":
+      // The first argument is evaluated first.
+      let key = words.popFirst() ?? ""
+      store.set(words.popFirst(), forKey: key)
     case "last": report(store.lastError.map(described) ?? "none")
     case "dump": dump()
     case "count": report("\(store.dictionary().count)")
@@ -228,15 +231,7 @@ func report(_ line: String) {
 /// Returns the name of an error's code, and its message.
 func described(_ error: any Error) -> String {
   guard let error = error as? PreferencesError else { return "error other \(error)" }
-  let codes: [(PreferencesError.Code, String)] = [
-    (.notFound, "notFound"), (.damaged, "damaged"), (.inputOutput, "inputOutput"),
-    (.unstorable, "unstorable"), (.typeMismatch, "typeMismatch"), (.unknownKey, "unknownKey"),
-    (.readOnly, "readOnly"), (.invalidName, "invalidName"), (.noPlace, "noPlace"),
-    (.insecure, "insecure"), (.unsupportedFormat, "unsupportedFormat"), (.timedOut, "timedOut"),
-    (.conflict, "conflict"), (.forked, "forked"), (.outcomeUnknown, "outcomeUnknown"),
-  ]
-  let name = codes.first { $0.0 == error.code }?.1 ?? "unknown"
-  return "error \(name) \(error.message)"
+  return "error \(error.code) \(error.message)"
 }
 
 extension Session {
