@@ -172,13 +172,14 @@ let package = Package(
       "CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     target(.system, "CPrephirencesSystem"),
+    target(.system, "CSQLiteChecks", ["CSQLite"]),
     target(.system, "PrephirencesSystem", ["CPrephirencesSystem", systemPackage]),
 
     // Preferences: values, durable on this machine, and in step on many
     target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesDurable",
-      ["CSQLite", "PreferencesCore", "PrephirencesSystem", systemPackage]),
+      ["CSQLite", "CSQLiteChecks", "PreferencesCore", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
     target(
@@ -528,7 +529,7 @@ let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
   "KeychainVaultFormat", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
 ]
-let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem"]
+let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem", "CSQLiteChecks"]
 let targetsOfClients: Set = ["ClientMode5Tests", "ClientTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 

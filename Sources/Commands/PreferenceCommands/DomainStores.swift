@@ -51,10 +51,7 @@ struct FileDomain: DomainStore {
   func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
     if let copy, kind == .conditional { return try copy.decide(body) }
     copy?.prepareChange()
-    switch kind {
-    case .asOne, .conditional: try preferences.transaction { _ in try body(self) }
-    case .inPieces: try preferences.transactionInPieces { _ in try body(self) }
-    }
+    try preferences.repeatableTransaction(isBatch: kind != .inPieces) { try body(self) }
   }
 
   func rehearse(_ changes: [(key: String, value: Any?)], _ kind: ChangeKind) throws {

@@ -41,6 +41,10 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The file is not a property list, or its root is not a dictionary.
     public static var damaged: Self { Self(name: "damaged") }
 
+    /// Changes that were made are missing from the file: its log was changed or removed, or an older
+    /// copy was restored.
+    public static var rolledBack: Self { Self(name: "rolledBack") }
+
     /// The system failed to read or write.
     public static var inputOutput: Self { Self(name: "inputOutput") }
 

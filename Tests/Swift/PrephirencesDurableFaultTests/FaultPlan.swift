@@ -20,6 +20,9 @@ struct FaultKind: Sendable, CustomStringConvertible {
   // SQLite tries again for ten seconds to get a lock of the shared memory.
   private static let lastingLocks = Thoroughness.isThorough ? locks : FaultCallLock
 
+  /// Nothing comes to the disk.
+  static let syncs = Self("no file is synchronized", FaultFailure, FaultCallSync, lasting: true)
+
   /// The faults that can happen to any operation.
   static let ofReads = [
     Self("one call fails", FaultFailure),

@@ -15,6 +15,24 @@ struct PowerLossTests {
     try run(loss, seed: seed)
   }
 
+  /// The next writer then writes the log again: the kernel reports the failure only once.
+  @Test func aFailedSynchronizationAtClosingLeavesTheMark() throws {
+    let home = try TestHome()
+    let plan = try FaultPlan(.syncs, call: .max, in: home)
+    try home.store().storeObject(1, forKey: "k")
+    plan.fail(1)
+    // A process keeps the last suites open; the first is closed.
+    for number in 0..<17 {
+      _ = try TestHome.store(suiteName: "other\(number)", in: home).fetchObject(forKey: "k")
+    }
+    #expect(plan.disarm() > 0)
+    #expect(try Data(contentsOf: URL(filePath: home.lock))[8] == 1)
+    #expect(TestHome.size(of: home.log) > 0)
+    #expect(try home.run("set", "k2", "2", "synchronize") == [])
+    #expect(try Data(contentsOf: URL(filePath: home.lock))[8] == 0)
+    #expect(try home.contents() == ["k": "1", "k2": "2"])
+  }
+
   private func run(_ loss: Loss, seed: UInt64) throws {
     var random = SplitMix(state: seed)
     let home = try TestHome()
@@ -42,6 +60,8 @@ struct Workload {
   /// The number of logged calls when each step began and ended.
   private let began: [Int]
   private let ended: [Int]
+  /// The file of the lock after each step.
+  private let locks: [Data]
   /// The numbers of the steps after which all was synchronized.
   private let synchronized: Set<Int>
 
@@ -53,6 +73,7 @@ struct Workload {
     var states = [state]
     var (began, ended) = ([0], [0])
     var synchronized: Set = [0]
+    var locks = [Data()]
     for step in 1...steps {
       began.append(log.count)
       switch Int.random(in: 0..<12, using: &random) {
@@ -78,8 +99,10 @@ struct Workload {
         state[key] = step
       }
       states.append(state)
+      locks.append((try? Data(contentsOf: URL(filePath: home.lock))) ?? Data())
       ended.append(log.count)
     }
+    self.locks = locks
     (self.states, self.began, self.ended, self.synchronized) = (states, began, ended, synchronized)
   }
 
@@ -94,17 +117,24 @@ struct Workload {
       atPath: home.config, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
     for (name, data) in image { try home.write(data, name) }
-    // The counter is not synchronized: any value may be left.
-    if Bool.random(using: &random) {
+    let first = synchronized.filter { ended[$0] <= point }.max() ?? 0
+    let last = began.lastIndex { $0 <= point } ?? 0
+    // The counter is not synchronized: any value may be left, and any record.
+    let lock = "\(home.suite).preferences-lock"
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0:
       let counter = UInt64.random(in: 0...400, using: &random)
-      try home.write(withUnsafeBytes(of: counter) { Data($0) }, "\(home.suite).preferences-lock")
+      try home.write(withUnsafeBytes(of: counter) { Data($0) }, lock)
+    case 1:
+      let step = ended.lastIndex { $0 <= point } ?? 0
+      let left = locks[Int.random(in: 0...step, using: &random)]
+      try home.write(CommitRecordBytes.afterAnotherBoot(left), lock)
+    default: break
     }
     let store = home.store()
     try store.open()
     let found = store.dictionary().compactMapValues { $0 as? Int }
     if let error = store.lastError { throw error }
-    let first = synchronized.filter { ended[$0] <= point }.max() ?? 0
-    let last = began.lastIndex { $0 <= point } ?? 0
     let state = (first...last).last { states[$0] == found }
     #expect(state != nil, "\(place): \(found), not of a step in \(first)...\(last)")
     try store.storeObject(-1, forKey: "after")

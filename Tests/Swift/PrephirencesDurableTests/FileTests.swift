@@ -156,7 +156,7 @@ import Testing
     #expect(other["key"] as? Int == 1)
     one["key"] = 2
     #expect(other["key"] as? Int == 2)
-    #expect(try folder.size(of: "suite.preferences-lock") == 8)
+    #expect(try folder.size(of: "suite.preferences-lock") == 56)
   }
 
   @Test func networkFilesHaveNoLog() throws {
@@ -181,6 +181,18 @@ import Testing
     try store.checkpoint()
     #expect(try folder.size(of: "suite.preferences-wal") == 0)
     #expect((folder.otherStore()["0"] as? Data)?.first == 39)
+  }
+
+  /// Also while the process goes on, and nobody asks for it.
+  @Test func theLogIsCopiedAfterAMoment() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    store["key"] = 1
+    #expect(try folder.size(of: "suite.preferences-wal") > 0)
+    while try folder.size(of: "suite.preferences-wal") > 0 { usleep(50_000) }
+    store["key"] = 2
+    while try folder.size(of: "suite.preferences-wal") > 0 { usleep(50_000) }
+    #expect(folder.otherStore()["key"] as? Int == 2)
   }
 
   @Test func noHomeIsReported() throws {

@@ -131,8 +131,8 @@ import Testing
 
   @Test func aTransactionMayGoInPieces() throws {
     try connect()
-    try store.transactionInPieces { transaction in
-      for number in 0...120 { try transaction.set(1, forKey: "k\(number)") }
+    try store.repeatableTransaction(isBatch: false) {
+      for number in 0...120 { try store.storeObject(1, forKey: "k\(number)") }
     }
     let batch = try #require(try replica.nextBatch())
     #expect(!batch.isTransaction)

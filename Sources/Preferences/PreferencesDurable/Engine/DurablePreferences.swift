@@ -70,6 +70,18 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
     try typed { try engine().open() }
   }
 
+  /// Uses the file as it is from now on, although changes that were made are missing.
+  ///
+  /// A call that fails with ``PreferencesError/Code/rolledBack`` asks for this, if there is no copy to
+  /// restore.
+  ///
+  /// - Returns: How many changes are missing; 0 if none is.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/damaged`` if the file cannot be read.
+  @discardableResult
+  public func acceptRestored() throws(PreferencesError) -> Int64 {
+    try typed { try engine().acceptRestored() }
+  }
+
   /// Where the file is, or will be.
   func suiteFile() throws(PreferencesError) -> SuiteFile { try engine().file }
 
@@ -226,6 +238,9 @@ extension DurablePreferences {
   package func checkpoint() throws(PreferencesError) -> Int {
     try typed { try engine().checkpoint() }
   }
+
+  /// Leaves the logs as they are when the process ends, which then doesn't wait for the disk.
+  package static func leaveLogs() { LogCopier.shared.leaveLogs() }
 
   private static func suiteName(ofFile name: String) -> String? {
     let suffix = [SuiteFile.suffix, ".plist"].first(where: name.hasSuffix)

@@ -63,22 +63,15 @@ final class Engine: @unchecked Sendable {
     ForkMark.preferences.set()
   }
 
-  /// Closes the database; with the writers' lock, this removes the log, unless it may not be on the disk.
+  /// Closes the database.
   ///
   /// In a forked child, or if other code has closed the descriptors, the connection is leaked.
   deinit {
     guard case .database(let database) = source, !ForkMark.preferences.isForked,
       database.counter.isOpen
     else { return }
-    let isLocked = (try? database.counter.tryLock()) == true
-    defer { if isLocked { database.counter.unlock() } }
-    if isLocked, !database.counter.isMarked,
-      (try? file.inspect())??.identity == database.identity
-    {
-      database.connection.close()
-    } else {
-      database.closeWithoutLock(file)
-    }
+    _ = try? copyLog(of: database)
+    database.close(file)
   }
 
   /// Runs code under the lock, and then delivers the changes that it has posted.
@@ -91,6 +84,19 @@ final class Engine: @unchecked Sendable {
     depth += 1
     defer { release() }
     if watch.isBroken { watch.mend(self) }
+    return try body()
+  }
+
+  /// Runs code under the lock, unless another thread has it; returns `nil` then.
+  func lockedIfFree<Result>(_ body: () throws -> Result) rethrows -> Result? {
+    let thread = Self.currentThread
+    let isLocked = owner.withLock { owner in
+      if owner == 0 { owner = thread }
+      return owner == thread
+    }
+    guard isLocked else { return nil }
+    depth += 1
+    defer { release() }
     return try body()
   }
 

@@ -16,23 +16,62 @@ extension Engine {
   func checkpointIfNeeded(_ database: OpenDatabase) throws {
     guard !database.isOnNetwork, database.connection.frameCount >= database.checkpointThreshold
     else { return }
-    let rest = try checkpoint(database)
-    database.checkpointThreshold = rest + OpenDatabase.leastCheckpointThreshold
+    try checkpoint(database)
   }
 
-  private func checkpoint(_ database: OpenDatabase) throws -> Int {
-    database.connection.setBusyTimeout(min(.milliseconds(100), file.timeout))
+  /// Copies the log into the database, and returns how many frames the log still has; the caller has
+  /// the writers' lock.
+  @discardableResult
+  private func checkpoint(_ database: OpenDatabase, waits: Bool = true) throws -> Int {
+    database.connection.setBusyTimeout(waits ? min(.milliseconds(100), file.timeout) : .zero)
     defer { database.connection.setBusyTimeout(file.timeout) }
+    let generation = try database.latestState().generation
     // A reader that begins now sees the whole log, so it does not hold up the copying; one that
     // begins after that uses the database alone. To truncate at once would need a moment without
     // any reader.
-    return try marked(database) {
-      for _ in 0..<20 {
-        guard try database.connection.checkpoint(.passive) > 0 else { break }
+    let done = try marked(database) {
+      for _ in 0..<(waits ? 20 : 0) {
+        guard try !database.connection.checkpoint(.passive).isComplete else { break }
         usleep(5_000)
       }
       return try database.connection.checkpoint(.truncate)
     }
+    if done.isComplete {
+      database.hasUncopiedChanges = false
+      try? database.counter.record(.synchronized(generation))
+    }
+    database.checkpointThreshold = done.frames + OpenDatabase.leastCheckpointThreshold
+    return done.frames
+  }
+
+  /// Copies the log into the database if it has changes of this process, without waiting for anybody.
+  ///
+  /// Returns `false` if it must be tried again.
+  func copyLog() -> Bool {
+    guard !ForkMark.preferences.isForked else { return true }
+    return
+      (try? lockedIfFree {
+        guard ownTransaction == nil else { return false }
+        guard case .database(let database) = source, database.counter.isOpen else { return true }
+        return try copyLog(of: database)
+      }) ?? false
+  }
+
+  func copyLog(of database: OpenDatabase) throws -> Bool {
+    guard database.hasUncopiedChanges, !database.isOnNetwork else { return true }
+    guard try database.counter.tryLock() else { return false }
+    defer { database.counter.unlock() }
+    // Of a file that was removed or replaced, the log may have become that of another one.
+    guard try isCurrent(database) else { return true }
+    try file.checkSidecars()
+    try checkpoint(database, waits: false)
+    return !database.hasUncopiedChanges
+  }
+
+  /// Empties the log after a change for which there was no room, so that the disk has some again;
+  /// the caller has the writers' lock.
+  func freeLog(_ database: OpenDatabase) {
+    if !database.isOnNetwork { _ = try? checkpoint(database) }
   }
 
   /// Copies the log into the database now; for tests.
@@ -55,7 +94,7 @@ extension Engine {
       guard case .database = source else { return }
       let database = try lockedDatabase(Deadline(after: file.timeout))
       defer { database.counter.unlock() }
-      let state = try database.state()
+      let state = try database.latestState()
       // Not a number in the file: a process that is killed before the log is on the disk would leave
       // it there.
       let isSynced =
@@ -72,6 +111,7 @@ extension Engine {
             + "may lose them; synchronize again: \(error.message)", systemCode: error.systemCode)
       }
       database.syncedGeneration = state.generation
+      if !database.isOnNetwork { try? database.counter.record(.synchronized(state.generation)) }
       try? checkpointIfNeeded(database)
     }
   }

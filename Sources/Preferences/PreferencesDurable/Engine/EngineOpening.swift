@@ -21,10 +21,12 @@ extension Engine {
       }
       return try loadSnapshot()
     }
-    if stat != nil || forWriting {
+    guard stat != nil || forWriting else { return try loadPropertyList() }
+    do {
       try open(forWriting: forWriting)
-    } else {
-      try loadPropertyList()
+    } catch let error as PreferencesError where !forWriting && error.isOfFullDisk {
+      // The index of the log, or the file of the lock, has no room.
+      try loadSnapshot()
     }
   }
 
@@ -43,20 +45,14 @@ extension Engine {
       LoadedValues(
         values: cache.allKnown.compactMapValues(\.value), stamps: [], isShared: database.isShared))
     cache.end()
-    database.closeWithoutLock(file)
+    database.close(file)
   }
 
   private func open(forWriting: Bool) throws {
     // A reader must not wait for a writer that was stopped.
     if !forWriting, try openReady() { return }
     if forWriting { try translated(PrivateFile.makeFolder(file.folder)) }
-    let deadline = Deadline(after: file.timeout)
-    var counter = try GenerationCounter(path: file.lockPath)
-    while try !counter.lock(deadline) {
-      // Another process has replaced the file.
-      counter.unlock()
-      counter = try GenerationCounter(path: file.lockPath)
-    }
+    let counter = try lockedCounter()
     defer { counter.unlock() }
     let found = try file.inspect()
     if found == nil {
@@ -82,6 +78,39 @@ extension Engine {
     }
   }
 
+  private func lockedCounter() throws -> GenerationCounter {
+    let deadline = Deadline(after: file.timeout)
+    while true {
+      let counter = try GenerationCounter(path: file.lockPath)
+      if try counter.lock(deadline) { return counter }
+      // Another process has replaced the file.
+      counter.unlock()
+    }
+  }
+
+  /// Uses the file as it is from now on, although changes that were made are missing.
+  ///
+  /// Returns how many; 0 if none is.
+  func acceptRestored() throws -> Int64 {
+    try locked {
+      guard ownTransaction == nil else {
+        throw PreferencesError(.conflict, "a file cannot be accepted within a transaction of it")
+      }
+      guard let stat = try file.inspect(), stat.size > 0 else { return 0 }
+      guard file.isWritable else { throw readOnly }
+      let counter = try lockedCounter()
+      defer { counter.unlock() }
+      guard let record = counter.record, let database = try connect(counter) else { return 0 }
+      defer { database.close(file) }
+      guard case .ready = try PreferenceSchema.check(database.connection) else { return 0 }
+      let present = try database.state().generation
+      guard present < record.least else { return 0 }
+      try counter.record(.accepted(present, after: record))
+      try counter.set(present)
+      return record.least - present
+    }
+  }
+
   /// Opens a database that has tables.
   private func openReady() throws -> Bool {
     guard let stat = try file.inspect(), stat.size > 0 else { return false }
@@ -90,14 +119,14 @@ extension Engine {
     }
     do {
       guard case .ready = try PreferenceSchema.check(database.connection) else {
-        database.connection.closeKeepingLog()
+        database.connection.close()
         return false
       }
       try adopt(database) { state in correctCounter(database, state.generation) }
       return true
     } catch {
       database.connection.rollBack()
-      database.connection.closeKeepingLog()
+      database.connection.close()
       throw error
     }
   }
@@ -128,7 +157,7 @@ extension Engine {
     // One transaction, so that the values are those of the generation.
     try database.connection.run("BEGIN")
     defer { database.connection.rollBack() }
-    let state = try database.state()
+    let state = try database.latestState()
     let isObserved = !observers.isEmpty && isKnown(before)
     if isObserved { try database.forEach { key, stored in values[key] = stored } }
     try database.connection.run("COMMIT")
@@ -233,6 +262,9 @@ final class OpenDatabase {
 
   static let leastCheckpointThreshold = 1000
 
+  /// Whether this process has made changes that may be in the log only.
+  var hasUncopiedChanges = false
+
   /// The generation that this connection has brought to the disk.
   var syncedGeneration: Int64 = 0
 
@@ -257,21 +289,18 @@ final class OpenDatabase {
     self.isShared = isShared
   }
 
-  /// Closes the files without the writers' lock, also if they were removed or replaced.
+  /// Closes the files, also if they were removed or replaced.
   ///
-  /// SQLite checkpoints the log if nobody else uses the database; it is the right one, although it
-  /// may have no name any more. But if only the database was replaced, then the new one uses the log
-  /// and its index, too: the checkpoint would take commits away from it, and closing the index would
-  /// drop this process's locks on it. Then the connection is leaked, as if other code of this
-  /// process has closed its descriptors.
-  func closeWithoutLock(_ file: SuiteFile) {
-    // Closing would copy a log that may not be on the disk.
-    guard counter.isOpen, !counter.isMarked else { return }
+  /// But if only the database was replaced, then the new one uses the index of the log, too, and
+  /// closing it would drop this process's locks on it. Then the connection is leaked, as if other code
+  /// of this process has closed its descriptors.
+  func close(_ file: SuiteFile) {
+    guard counter.isOpen else { return }
     if (try? file.inspect())??.identity != identity {
       guard let logFiles, let present = try? file.logFiles(), logFiles.isDisjoint(with: present)
       else { return }
     }
-    connection.closeKeepingLog()
+    connection.close()
   }
 
   /// The numbers of the file.
@@ -289,6 +318,19 @@ final class OpenDatabase {
 
   /// The generations that a file can have: twice as much fits into the counter.
   private static let generations = 1..<(Int64.max >> 1)
+
+  /// Reads the numbers at the beginning of a transaction.
+  ///
+  /// Fails with ``PreferencesError/Code/rolledBack`` if changes that were made are missing.
+  func latestState() throws -> State {
+    // Before the transaction begins to read: a change that is made later may not be in it.
+    let least = isOnNetwork ? nil : counter.record?.least
+    let state = try state()
+    if let least, state.generation < least {
+      throw PreferencesError.rolledBack(to: state.generation, from: least, connection.path)
+    }
+    return state
+  }
 
   func state() throws -> State {
     var state: State?
@@ -416,10 +458,26 @@ final class OpenDatabase {
 }
 
 extension PreferencesError {
+  /// Changes that were made are missing: the log was changed or removed, or a copy was restored.
+  static func rolledBack(to present: Int64, from last: Int64, _ path: String) -> Self {
+    let count = last - present
+    return Self(
+      .rolledBack,
+      "\(count == 1 ? "the last change" : "the last \(count) changes") of the preferences "
+        + "\(count == 1 ? "is" : "are") missing: the file's log was changed or removed, or an older copy "
+        + "of the file was restored; restore a copy of all its files, or accept what is left: \(path)"
+    )
+  }
+
   static func damagedValue(_ key: PreferenceKey) -> Self {
     Self(
       .damaged, "the value of the key '\(key)' is damaged; set it again, or remove it")
   }
+}
+
+extension PreferencesError {
+  /// Whether a disk has no room for a change or for a file.
+  var isOfFullDisk: Bool { systemCode == ENOSPC || systemCode == EDQUOT }
 }
 
 extension StoredValue {

@@ -31,7 +31,23 @@ extension Engine {
   /// Returns all keys with their values that can be read.
   func fetchReadable() throws -> ReadablePairs {
     try ForkMark.preferences.check(PreferencesError.forked)
-    return try locked {
+    do {
+      return try fetchPresent()
+    } catch let error as PreferencesError where error.code == .rolledBack {
+      // What is left is shown to whoever decides about it.
+      var left = try locked { try closedContents(of: writableConnection()).contents }
+      left.importFailure = error
+      return left
+    }
+  }
+
+  private func writableConnection() throws -> SQLiteConnection {
+    try file.checkSidecars()
+    return try SQLiteConnection(path: file.path, mode: .readWrite)
+  }
+
+  private func fetchPresent() throws -> ReadablePairs {
+    try locked {
       if let transaction = ownTransaction {
         return try contents(of: transaction.database.connection)
       }
@@ -88,7 +104,7 @@ extension Engine {
   func read<Result>(_ database: OpenDatabase, _ body: () throws -> Result) throws -> Result {
     try database.connection.run("BEGIN")
     defer { database.connection.rollBack() }
-    let state = try database.state()
+    let state = try database.latestState()
     try advance(to: state, database)
     let result = try body()
     try database.connection.run("COMMIT")
@@ -259,24 +275,37 @@ extension Engine {
 
   private func snapshotContents() throws -> (ReadablePairs, isShared: Bool) {
     try file.checkSidecars()
+    let least = file.isOnNetwork ? nil : GenerationCounter.record(at: file.lockPath)?.least
     let log = try translated(PrivateFile.look(file.logPath))
+    let snapshot: Snapshot
     if log?.size ?? 0 == 0 {
-      return try closedContents(of: SQLiteConnection(path: file.path, mode: .immutable))
+      snapshot = try closedContents(of: SQLiteConnection(path: file.path, mode: .immutable))
+    } else {
+      let copy = try SnapshotCopy(of: file)
+      snapshot = try closedContents(of: SQLiteConnection(path: copy.path, mode: .readWrite))
     }
-    let copy = try SnapshotCopy(of: file)
-    return try closedContents(of: SQLiteConnection(path: copy.path, mode: .readWrite))
+    if let least, snapshot.generation < least {
+      throw PreferencesError.rolledBack(to: snapshot.generation, from: least, file.path)
+    }
+    return (snapshot.contents, snapshot.isShared)
   }
 
-  /// Returns all values, and whether they are shared, and closes the connection.
-  private func closedContents(
-    of connection: SQLiteConnection
-  ) throws -> (ReadablePairs, isShared: Bool) {
+  private struct Snapshot {
+    var contents = ReadablePairs()
+    var isShared = false
+    var generation: Int64 = .max
+  }
+
+  /// Returns all values, and closes the connection.
+  private func closedContents(of connection: SQLiteConnection) throws -> Snapshot {
     defer { connection.close() }
     try PreferenceSchema.protect(connection)
     guard case .ready(let isShared) = try PreferenceSchema.check(connection) else {
-      return (ReadablePairs(), false)
+      return Snapshot()
     }
-    return (try contents(of: connection), isShared)
+    return Snapshot(
+      contents: try contents(of: connection), isShared: isShared,
+      generation: try connection.integer("SELECT generation FROM state") ?? .max)
   }
 }
 

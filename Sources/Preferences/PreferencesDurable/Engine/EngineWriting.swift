@@ -23,17 +23,28 @@ extension Engine {
   ///
   /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
   /// change, which needs no such care. If `isBatch`, the changes of a shared file are sent as one. If
-  /// `isRehearsal`, they are taken back, and ``Rehearsed`` is thrown where they would be committed.
+  /// `isRehearsal`, they are taken back, and ``Rehearsed`` is thrown where they would be committed. If
+  /// `repeats`, the closure is called once more if the disk was full, and has room without the log.
   func write<Result>(
     asOne isOne: Bool = true, isBatch: Bool = false, isRehearsal: Bool = false,
-    _ body: (WriteTransaction) throws -> Result
+    repeats: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try ForkMark.preferences.check(PreferencesError.forked)
     if let transaction = ownTransaction {
       try transaction.checkFailure()
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
-    return try locked {
+    do {
+      return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
+    } catch let error as PreferencesError where repeats && error.isOfFullDisk {
+      return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
+    }
+  }
+
+  private func writeOnce<Result>(
+    isBatch: Bool, isRehearsal: Bool, _ body: (WriteTransaction) throws -> Result
+  ) throws -> Result {
+    try locked {
       do {
         return try changing { database, state in
           let transaction = WriteTransaction(
@@ -69,11 +80,12 @@ extension Engine {
     try file.checkSidecars()
     try database.connection.run("BEGIN IMMEDIATE")
     do {
-      let state = try database.state()
+      let state = try database.latestState()
       try advance(to: state, database)
       return try body(database, state)
     } catch {
       database.connection.rollBack()
+      if PreferencesError.any(error).isOfFullDisk { freeLog(database) }
       throw error
     }
   }
@@ -148,13 +160,23 @@ extension Engine {
     } catch {
       try settle(transaction, after: .any(error))
     }
-    // If this fails, readers ask the database, and correct it.
-    if !database.isOnNetwork { try? database.counter.set(generation) }
+    if !database.isOnNetwork { recordCommit(of: generation, database) }
     totals =
       transaction.totals
       ?? totals?.adding(SharedTotals.Growth(transaction.changes), of: transaction)
     record(transaction)
     try? checkpointIfNeeded(database)
+  }
+
+  /// Records that a generation was committed.
+  ///
+  /// If this fails, readers ask the database, and correct the counter.
+  private func recordCommit(of generation: Int64, _ database: OpenDatabase) {
+    try? database.counter.set(generation)
+    try? database.counter.record(.committed(generation, after: database.counter.record))
+    guard !database.hasUncopiedChanges else { return }
+    database.hasUncopiedChanges = true
+    LogCopier.shared.note(self)
   }
 
   /// Brings the cache to the transaction's generation, and posts its changes.

@@ -54,7 +54,8 @@ package struct ReadablePairs {
   package var pairs: [(key: PreferenceKey, value: PreferenceObject)] = []
   package var unreadable: [(key: PreferenceKey, failure: PreferencesError)] = []
 
-  /// Why nothing is known of keys that are not listed: the values of `UserDefaults` are not imported.
+  /// Why nothing is known of keys that are not listed: the values of `UserDefaults` are not imported, or
+  /// changes that were made are missing.
   package var importFailure: PreferencesError?
 
   package init(

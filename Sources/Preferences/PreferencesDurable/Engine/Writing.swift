@@ -107,7 +107,7 @@ extension DurablePreferencesType {
 extension DurablePreferences {
   /// Removes what has a key that is not text, which no call can name.
   package func removeDamagedKeys() throws(PreferencesError) {
-    try typed { try engine().write(asOne: false) { try $0.removeDamagedKeys() } }
+    try typed { try engine().write(asOne: false, repeats: true) { try $0.removeDamagedKeys() } }
   }
 
   /// Fails as changes would, without making them, and without creating a file.
@@ -130,7 +130,7 @@ extension DurablePreferences {
     let encoded = try encoded(values)
     let engine = try engine()
     if encoded.allSatisfy({ $0.1 == nil }), try engine.isWithout(encoded.map(\.0)) { return }
-    try engine.write(asOne: encoded.count > 1) { transaction in
+    try engine.write(asOne: encoded.count > 1, repeats: true) { transaction in
       for (key, value) in encoded { try transaction.store(value, for: key) }
     }
   }
@@ -138,18 +138,16 @@ extension DurablePreferences {
   func removeAll() throws {
     let engine = try engine()
     if try engine.isWithout(nil) { return }
-    try engine.write(asOne: false) { try $0.removeAll() }
+    try engine.write(asOne: false, repeats: true) { try $0.removeAll() }
   }
 
-  /// Performs several reads and changes as one on this machine, as ``transaction(_:)`` does; if the
-  /// file is shared, they are sent as single changes.
+  /// Performs several reads and changes as one on this machine, as ``transaction(_:)`` does.
   ///
-  /// So they may be any number, and a conflict of one key is not one of all.
-  @discardableResult
-  package func transactionInPieces<Result>(
-    _ body: (Transaction) throws -> Result
-  ) throws -> Result {
-    try engine().write { _ in try body(Transaction(self)) }
+  /// If the disk is full, the closure is called again when that has made room. If the file is shared, and
+  /// not `isBatch`, the changes are sent as single ones: they may be any number, and a conflict of one
+  /// key is not one of all.
+  package func repeatableTransaction(isBatch: Bool, _ body: () throws -> Void) throws {
+    try engine().write(isBatch: isBatch, repeats: true) { _ in try body() }
   }
 
   /// Several reads and changes of preferences that are performed as one.

@@ -3,7 +3,8 @@ internal import PreferencesCore
 internal import PrephirencesSystem
 internal import SystemPackage
 
-/// The file next to the database that has the writers' lock, and the number of the last change.
+/// The file next to the database that has the writers' lock, the number of the last change, and the
+/// record of what was committed.
 ///
 /// The number is a hint that saves reading the database: twice the generation, and odd while a
 /// commit is under way. It is read by a system call, not in mapped memory, because another process
@@ -95,19 +96,41 @@ final class GenerationCounter: Sendable {
   }
 
   func setMarked(_ isMarked: Bool) throws(PreferencesError) {
-    var byte: UInt8 = isMarked ? 1 : 0
-    let count = unsafe pwrite(descriptor.rawValue, &byte, 1, 8)
-    guard count == 1 else {
-      throw PreferencesError(.failed(count < 0 ? .current : .noSpace, "write", path))
-    }
+    try write([isMarked ? 1 : 0], at: 8)
+  }
+
+  // MARK: - Record
+
+  private static let recordOffset = 16
+
+  /// How far changes were made; `nil` if that is not known.
+  var record: CommitRecord? { Self.record(of: descriptor) }
+
+  /// Reads the record of a file that may be read only; `nil` if there is none.
+  static func record(at path: String) -> CommitRecord? {
+    guard let descriptor = try? PrivateFile.open(path, flags: O_NONBLOCK) else { return nil }
+    defer { try? descriptor.close() }
+    return record(of: descriptor)
+  }
+
+  private static func record(of descriptor: FileDescriptor) -> CommitRecord? {
+    var bytes = [UInt8](repeating: 0, count: CommitRecord.size)
+    let count = unsafe pread(descriptor.rawValue, &bytes, bytes.count, recordOffset)
+    return count == bytes.count ? CommitRecord(bytes) : nil
+  }
+
+  /// Records that a generation was committed; the caller has the writers' lock.
+  func record(_ record: CommitRecord) throws(PreferencesError) {
+    try write(record.bytes, at: Self.recordOffset)
   }
 
   private func write(_ number: UInt64) throws(PreferencesError) {
-    let number = number.littleEndian
-    let count = unsafe withUnsafeBytes(of: number) { bytes in
-      unsafe pwrite(descriptor.rawValue, bytes.baseAddress, 8, 0)
-    }
-    guard count == 8 else {
+    try write((0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }, at: 0)
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int) throws(PreferencesError) {
+    let count = unsafe pwrite(descriptor.rawValue, bytes, bytes.count, offset)
+    guard count == bytes.count else {
       throw PreferencesError(.failed(count < 0 ? .current : .noSpace, "write", path))
     }
   }

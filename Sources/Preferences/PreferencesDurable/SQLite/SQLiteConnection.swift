@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import CSQLiteChecks
 internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesSystem
@@ -6,8 +7,7 @@ internal import SystemPackage
 
 /// A connection to an SQLite file, used by one thread at a time.
 ///
-/// It is closed by ``close()`` or ``closeKeepingLog()`` only, otherwise leaked: closing checkpoints
-/// the write-ahead log and removes it by its name, which then may be that of another file.
+/// It is closed by ``close()`` only, otherwise leaked. Closing leaves the write-ahead log as it is.
 @safe
 final class SQLiteConnection {
   let path: String
@@ -33,9 +33,8 @@ final class SQLiteConnection {
       case .readWrite: (path, SQLITE_OPEN_READWRITE)
       case .immutable: (Self.uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
       }
-    let code = unsafe sqlite3_open_v2(
-      name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, nil
-    )
+    let code = unsafe checked_open(
+      name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE)
     guard code == SQLITE_OK, let opened = unsafe opened else {
       let isDiskFailure = unsafe SQLiteErrors.isDiskFailure(sqlite3_system_errno(opened))
       unsafe sqlite3_close_v2(opened)
@@ -54,29 +53,11 @@ final class SQLiteConnection {
     return "file:" + escaped.joined() + "?immutable=1"
   }
 
-  /// Closes the connection.
-  ///
-  /// The caller holds the lock of the file, or nobody else can write to the file.
   func close() {
     for statement in statements.values { statement.finalize() }
     statements = [:]
     unsafe sqlite3_close_v2(handle)
     unsafe frames.deallocate()
-  }
-
-  /// Closes the connection, and leaves the files of the write-ahead log where they are.
-  ///
-  /// The names of these files may have become those of another database.
-  func closeKeepingLog() {
-    var keeps: CInt = 1
-    let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
-    // Asked again, because a file system of SQLite may ignore it.
-    keeps = -1
-    guard code == SQLITE_OK,
-      unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps) == SQLITE_OK,
-      keeps == 1
-    else { return }
-    close()
   }
 
   /// Counts the frames of the write-ahead log from now on.
@@ -178,9 +159,9 @@ final class SQLiteConnection {
     unsafe [SQLITE_BUSY, SQLITE_FULL].contains(sqlite3_errcode(handle) & 0xFF)
   }
 
-  /// Copies the write-ahead log into the database.
-  func checkpoint(_ mode: CheckpointMode) throws -> Int {
-    var (log, copied): (CInt, CInt) = (0, 0)
+  /// Copies the write-ahead log into the database, as far as no reader needs what is there.
+  func checkpoint(_ mode: CheckpointMode) throws -> Checkpoint {
+    var (log, copied): (CInt, CInt) = (-1, -1)
     let number =
       switch mode {
       case .passive: SQLITE_CHECKPOINT_PASSIVE
@@ -190,12 +171,21 @@ final class SQLiteConnection {
     guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else {
       throw SQLiteErrors.error(code, path)
     }
-    return max(0, Int(mode == .passive ? log - copied : log))
+    return Checkpoint(frames: max(0, Int(log)), isComplete: log >= 0 && log == copied)
   }
 
   enum CheckpointMode {
     case passive
+    /// Empties the log, too, if nobody reads it.
     case truncate
+  }
+
+  /// What a checkpoint has done.
+  struct Checkpoint {
+    /// The frames that the log still has.
+    var frames: Int
+    /// Whether all of them are in the database, and on the disk.
+    var isComplete: Bool
   }
 
   private func prepared(_ sql: String) throws -> SQLiteStatement {
@@ -286,12 +276,35 @@ final class SQLiteStatement {
 enum SQLiteErrors {
   static func error(_ extendedCode: CInt, _ path: String) -> PreferencesError {
     // SQLite does not keep the system's reason.
-    if extendedCode & 0xFF == SQLITE_CANTOPEN, Errno.hasNoDescriptor {
-      return PreferencesError(.failed(.tooManyOpenFiles, "open", path))
+    if extendedCode & 0xFF == SQLITE_CANTOPEN {
+      if Errno.hasNoDescriptor {
+        return PreferencesError(.failed(.tooManyOpenFiles, "open", path))
+      }
+      if isFull(path) { return error(SQLITE_FULL, path) }
     }
     let (code, message) = meaning(extendedCode)
-    return PreferencesError(code, "\(message) (SQLite error \(extendedCode)): \(path)")
+    return PreferencesError(
+      code, "\(message) (SQLite error \(extendedCode)): \(path)",
+      systemCode: systemCode(extendedCode))
   }
+
+  /// Whether the file system of a file has no room, or no room for another file.
+  private static func isFull(_ path: String) -> Bool {
+    var found = statvfs()
+    guard unsafe statvfs(path, &found) == 0 else { return false }
+    return found.f_bavail == 0 || found.f_files > 0 && found.f_favail == 0
+  }
+
+  private static func systemCode(_ extendedCode: CInt) -> CInt? {
+    switch extendedCode {
+    // The index of the log could not grow.
+    case SQLITE_FULL, shortIndex: ENOSPC
+    default: extendedCode & 0xFF == SQLITE_NOMEM ? ENOMEM : nil
+    }
+  }
+
+  /// The code of an index of the log that could not grow (`SQLITE_IOERR_SHMSIZE`, which is a macro).
+  private static let shortIndex = SQLITE_IOERR | (19 << 8)
 
   /// The code of a disk that fails to read (`SQLITE_IOERR_CORRUPTFS`, which is a macro).
   static let failedRead = SQLITE_IOERR | (33 << 8)
@@ -300,7 +313,7 @@ enum SQLiteErrors {
   static func isDiskFailure(_ systemCode: CInt) -> Bool { systemCode == EIO || systemCode == ENXIO }
 
   private static func meaning(_ extendedCode: CInt) -> (PreferencesError.Code, String) {
-    switch extendedCode & 0xFF {
+    switch extendedCode == shortIndex ? SQLITE_FULL : extendedCode & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_INTERRUPT:
       (.timedOut, "another process used the preferences for too long; try again")
     case SQLITE_FULL:

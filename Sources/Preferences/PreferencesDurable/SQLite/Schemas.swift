@@ -1,9 +1,9 @@
+internal import CSQLiteChecks
 internal import PreferencesCore
 
 /// The tables of a file of preferences, and what is checked and set when it is opened.
 enum PreferenceSchema {
-  /// "Pref" in ASCII.
-  static let applicationID: Int64 = 0x5072_6566
+  static let applicationID = Int64(CheckedApplication)
 
   /// The version of a file that is not shared, and of one that is.
   static let version: Int64 = 1
@@ -36,6 +36,8 @@ enum PreferenceSchema {
     try connection.run("PRAGMA trusted_schema = OFF")
     try connection.run("PRAGMA cell_size_check = ON")
     try connection.run("PRAGMA mmap_size = 0")
+    // A page is written once in a transaction: the sums of the log's pages hold only at its end.
+    try connection.run("PRAGMA cache_spill = OFF")
   }
 
   /// Sets how a commit is written, and reads it back, because a pragma without effect reports no

@@ -1,0 +1,27 @@
+#ifndef CSQLITECHECKS_H
+#define CSQLITECHECKS_H
+
+#include <stdint.h>
+
+struct sqlite3;
+
+// SQLite files whose pages are checked when they are read.
+//
+// A page of a database ends with the sums of what is before it; a page of the log has SQLite's own
+// sums, which SQLite checks only when it opens a log that nobody uses. If they don't match, the read
+// fails with SQLITE_CORRUPT, which does not end a transaction.
+
+/// The application id of the databases: "Pref" in ASCII. A file with another one is another program's,
+/// and is not checked.
+enum { CheckedApplication = 0x50726566 };
+
+/// Opens a database whose pages are checked, and which is not changed when it is closed.
+///
+/// `flags` and the result are those of sqlite3_open_v2(). A file without pages gets some that have
+/// sums.
+int checked_open(const char *path, struct sqlite3 **database, int flags);
+
+/// Adds bytes to sums, as SQLite does for its log; `count` is a multiple of 8.
+void checked_add(uint32_t sums[2], const void *bytes, int count);
+
+#endif
