@@ -51,6 +51,7 @@ borg        borg                                         borgbackup     borgback
 ansible     ansible-vault                                ansible-core   ansible-core       ansible         ansible-core
 gpg         gpg                                          gnupg          gnupg2             gpg2            gnupg
 mysql       mysql                                        default-mysql-client mysql        mysql-client    mariadb-clients
+mkfs.ext4   mkfs.ext4                                    e2fsprogs      e2fsprogs          e2fsprogs       e2fsprogs
 ntfs-3g     ntfs-3g                                      ntfs-3g        ntfs-3g            ntfs-3g         ntfs-3g
 ntfsprogs   ntfscluster                                  ntfs-3g        ntfsprogs          ntfsprogs       ntfs-3g
 TABLE

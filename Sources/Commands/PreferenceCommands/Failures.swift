@@ -1,17 +1,30 @@
+internal import Glibc
 package import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 extension PreferencesError: CommandFailure {
-  package var exitCode: Int32 { Self.exitCodes[code] ?? ExitCodes.otherFailure }
+  package var exitCode: Int32 {
+    systemCode == ENOMEM
+      ? ExitCodes.insufficientMemory : Self.exitCodes[code] ?? ExitCodes.otherFailure
+  }
 
-  /// The message says what to do.
-  package var hint: String? { nil }
+  /// Mostly the message says what to do.
+  package var hint: String? { code == .rolledBack ? Self.acceptingHint(for: nil) : nil }
+
+  /// How to go on with a domain whose last changes are missing.
+  static func acceptingHint(for domain: String?) -> String {
+    let context = PreferenceCommandContext.current
+    let option =
+      domain == context.defaultDomain && domain != nil
+      ? "" : " --domain \(domain.map { ShellText.quoted($0) } ?? "NAME")"
+    return "'\(context.commandPath) accept-restored\(option)' uses what is left"
+  }
 
   private static let exitCodes: [Code: Int32] = [
     .notFound: ExitCodes.notFound, .unknownKey: ExitCodes.notFound,
     .invalidName: ExitCodes.usage, .unstorable: ExitCodes.usage,
-    .damaged: ExitCodes.badData, .typeMismatch: ExitCodes.badData,
+    .damaged: ExitCodes.badData, .rolledBack: ExitCodes.badData, .typeMismatch: ExitCodes.badData,
     .noPlace: ExitCodes.noStore,
     .forked: ExitCodes.internalFailure,
     .inputOutput: ExitCodes.inputOutput,

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
@@ -53,7 +54,12 @@ extension PreferenceSubcommand {
     try reportFailures(as: context.hostName, isQuiet: options.quiet) {
       StandardDescriptors.prepare()
       let rehearsal = (self as? any RehearsableSubcommand)?.rehearsal.form
-      try perform(in: PreferenceSession(options, rehearsal, context))
+      do {
+        try perform(in: PreferenceSession(options, rehearsal, context))
+      } catch let error as PreferencesError where error.code == .rolledBack {
+        throw CommandLineError(
+          error.exitCode, error.message, hint: PreferencesError.acceptingHint(for: options.name))
+      }
     }
   }
 }
@@ -117,6 +123,8 @@ struct PreferenceSession {
       }
     } else if waits {
       try domain.store.synchronize()
+    } else {
+      DurablePreferences.leaveLogs()
     }
     if let failure = domain.store.failureOfImport { interface.say(failure.message) }
   }

@@ -153,11 +153,12 @@ public struct PreferencesCommand: ParsableCommand {
   static let name = PreferenceCommandGroupName.name
 
   /// The commands of the group, in the order of the help: `read`, `write`, `delete`, `list`, `watch`,
-  /// `import`, `export` and `sync`.
+  /// `import`, `export`, `accept-restored` and `sync`.
   public static let subcommands: [any ParsableCommand.Type] = MountedCommands.list(
     [
       ReadCommand.self, WriteCommand.self, DeleteCommand.self, PreferenceListCommand.self,
-      WatchCommand.self, ImportCommand.self, ExportCommand.self, SyncCommand.self,
+      WatchCommand.self, ImportCommand.self, ExportCommand.self, AcceptRestoredCommand.self,
+      SyncCommand.self,
     ], of: name)
 
   /// The definition of the command.
@@ -261,7 +262,8 @@ enum PreferenceManual {
 
   private static let codes: Set<Int32> = [
     ExitCodes.success, ExitCodes.otherFailure, ExitCodes.notFound, ExitCodes.usage,
-    ExitCodes.badData, ExitCodes.noStore, ExitCodes.internalFailure, ExitCodes.inputOutput,
+    ExitCodes.badData, ExitCodes.noStore, ExitCodes.internalFailure,
+    ExitCodes.insufficientMemory, ExitCodes.inputOutput,
     ExitCodes.tryAgain, ExitCodes.locked, ExitCodes.incorrectSecret, ExitCodes.refused,
     ExitCodes.cancelled,
   ]

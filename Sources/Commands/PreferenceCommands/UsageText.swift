@@ -19,6 +19,7 @@ enum PreferenceUsageText {
   static let pairsInJSON = "--json takes a dictionary such as '{\"a\": 1}'"
   static let rawInput = "--raw goes with a value from standard input, which is -"
   static let rawType = "--raw goes with --type string or data"
+  static let acceptsFiles = "a file is accepted, not a shared store; leave --store out"
   static let absentOrExpected = "--if-absent and --expect exclude each other"
   static let expectSimple = "--expect does not go with -array-add and -dict-add"
   static let keysOrAll = "name keys, or delete all with --all"

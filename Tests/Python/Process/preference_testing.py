@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import subprocess
+import sys
 from pathlib import Path
 
 import pexpect
 
 from prefs_testing import LIMIT, Home, Outcome
+
+
+def change_database(path: Path, *statements: tuple[str, tuple]) -> None:
+  """Changes a file of preferences as another program would, in its log: the pages of the database have
+  sums that SQLite alone doesn't write, so nothing is closed."""
+  child = os.fork()
+  if child == 0:
+    try:
+      database = sqlite3.connect(path)
+      for statement, values in statements:
+        database.execute(statement, values)
+      database.commit()
+      os._exit(0)
+    except BaseException as error:  # noqa: BLE001 - the parent sees the status
+      print(error, file=sys.stderr)
+    os._exit(1)
+  assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 class Preferences:

@@ -28,10 +28,10 @@ def mounted(folder: Path, size: str):
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def fill(path: Path) -> None:
+def fill(path: Path, size: int = 4096) -> None:
   with open(path, "wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
     while True:
-      file.write(bytes(4096))
+      file.write(bytes(size))
 
 
 def remount(folder: Path, how: str) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-import sqlite3
+import random
+import shutil
 import subprocess
 
 import pytest
 
-from preference_testing import Preferences
+from preference_testing import Preferences, change_database
 from prefs_testing import LIMIT
 
 # What no release writes: a kind that there is not, and an integer of one byte.
@@ -21,12 +21,11 @@ UNREADABLE = b"<plist><dict><key>i</key><integer>5</integer></dict>"
 
 
 def damage(preferences: Preferences, key: str, change: str) -> None:
-  with contextlib.closing(sqlite3.connect(preferences.folder / "web.preferences")) as database:
-    database.execute("UPDATE state SET generation = generation + 1")
-    database.execute(
-      f"UPDATE preference SET generation = (SELECT generation FROM state), {change} WHERE key = ?",
-      (key.encode(),))
-    database.commit()
+  change_database(
+    preferences.folder / "web.preferences",
+    ("UPDATE state SET generation = generation + 1", ()),
+    (f"UPDATE preference SET generation = (SELECT generation FROM state), {change} WHERE key = ?",
+     (key.encode(),)))
 
 
 @pytest.fixture(params=DAMAGES)
@@ -154,9 +153,9 @@ def test_a_plain_write_goes_on_without_what_cannot_be_imported(home):
 def test_a_key_that_is_not_text_is_removed(home, key, command):
   preferences = Preferences(home)
   preferences.run("write", "a", "1")
-  with contextlib.closing(sqlite3.connect(preferences.folder / "web.preferences")) as database:
-    database.execute(f"INSERT INTO preference VALUES({key}, 3, 2, x'0500000000000000')")
-    database.commit()
+  change_database(
+    preferences.folder / "web.preferences",
+    (f"INSERT INTO preference VALUES({key}, 3, 2, x'0500000000000000')", ()))
   assert preferences.run("list", code=65).out == b"a\tstring\t1\n"
   preferences.run(*command, input=b"{}")
   assert preferences.run("list").out == b""
@@ -174,6 +173,7 @@ def run_with(preferences: Preferences, file: str, fault: str, *arguments: str, *
 def test_a_disk_that_fails_to_read_is_no_damage(home, file):
   preferences = Preferences(home)
   preferences.run("write", "a", "1")
+  preferences.run("write", "b", "1", "--no-sync")
   for number in itertools.count(1):
     told = run_with(preferences, file, f"pread64:error=EIO:when={number}", "read", "a")
     if told.returncode == 0:
@@ -182,3 +182,99 @@ def test_a_disk_that_fails_to_read_is_no_damage(home, file):
   assert number > 2
   told = run_with(preferences, "web.preferences", "openat:error=EIO", "read", "a")
   assert told.returncode == 74 and b"check the disk" in told.stderr
+
+
+def test_a_refused_write_gives_the_space_of_a_full_disk_back(home):
+  preferences = Preferences(home)
+  preferences.run("write", "a", "1")
+  told = run_with(
+    preferences, "web.preferences-wal", "pwrite64:error=ENOSPC:when=30+", "write", "a", "-",
+    input=b"x" * 3_000_000)
+  assert told.returncode == 74 and b"the disk is full" in told.stderr
+  assert (preferences.folder / "web.preferences-wal").stat().st_size == 0
+  assert preferences.read("a") == b"1\n"
+
+
+# What was stored, and is changed by others
+
+
+KEYS = [f"k{number}" for number in range(30)]
+
+
+@pytest.fixture
+def unfinished(home) -> Preferences:
+  """A domain half of which is only in the log, as a process leaves it that is killed."""
+  preferences = Preferences(home)
+  for key in KEYS[:15]:
+    preferences.run("write", key, key)
+  for key in KEYS[15:]:
+    preferences.run("write", key, key, "--no-sync")
+  assert (preferences.folder / "web.preferences-wal").stat().st_size > 0
+  return preferences
+
+
+def test_the_log_of_a_command_is_in_the_database(home):
+  preferences = Preferences(home)
+  preferences.run("write", "a", "1")
+  (preferences.folder / "web.preferences-wal").unlink()
+  assert preferences.read("a") == b"1\n"
+
+
+@pytest.mark.parametrize("change", ["a bit", "removed"])
+def test_changes_that_are_missing_are_not_absent(unfinished, change):
+  log = unfinished.folder / "web.preferences-wal"
+  if change == "a bit":
+    data = bytearray(log.read_bytes())
+    data[100] ^= 4
+    log.write_bytes(data)
+  else:
+    log.unlink()
+  for command in (["read", "k20"], ["read", "k2"], ["write", "new", "1"], ["delete", "k2"],
+                  ["import", "-", "--replace"], ["write", "k20", "1", "--if-absent"]):
+    told = unfinished.run(*command, code=65, input=b"{}")
+    assert told.out == b""
+    assert "15 changes of the preferences are missing" in told.error
+    assert "'prefs accept-restored --domain web' uses what is left" in told.error
+  # What is left is shown.
+  told = unfinished.run("list", code=65)
+  assert told.out.decode().splitlines() == sorted(f"{key}\tstring\t{key}" for key in KEYS[:15])
+  unfinished.run("accept-restored", code=64)
+  assert "15 changes of 'web' are missing" in unfinished.run("accept-restored", "--yes").error
+  assert "no changes" in unfinished.run("accept-restored", "--yes").error
+  unfinished.run("write", "new", "1")
+  assert len(json.loads(unfinished.read("--json"))) == 16
+
+
+def test_a_changed_count_of_cells_is_damage(unfinished):
+  unfinished.run("write", "k0", "k0")
+  unfinished.run("write", "k0", "other")
+  database = unfinished.folder / "web.preferences"
+  data = bytearray(database.read_bytes())
+  assert data[4100] == 30
+  data[4100] = 5
+  database.write_bytes(data)
+  for command in (["list"], ["read", "k9"], ["write", "z", "1"], ["export"]):
+    assert "damaged" in unfinished.run(*command, code=65).error
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-lock", "-shm"])
+def test_a_changed_bit_hides_no_key(unfinished, suffix):
+  """Each reading shows all, or ends with 65."""
+  intact = unfinished.home.folder / "intact"
+  shutil.copytree(unfinished.folder, intact)
+  numbers = random.Random(suffix)
+  file = unfinished.folder / f"web.preferences{suffix}"
+  data = (intact / file.name).read_bytes()
+  expected = {key: key for key in KEYS}
+  for _ in range(30):
+    changed = bytearray(data)
+    place = numbers.randrange(len(data))
+    changed[place] ^= 1 << numbers.randrange(8)
+    shutil.rmtree(unfinished.folder)
+    shutil.copytree(intact, unfinished.folder)
+    file.write_bytes(changed)
+    with unfinished.start("read", "--json") as reading:
+      out, error = reading.communicate(timeout=LIMIT)
+    assert reading.returncode in (0, 65), (place, error)
+    if reading.returncode == 0:
+      assert json.loads(out) == expected, place

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import fcntl
 import itertools
 import json
@@ -11,7 +10,6 @@ import os
 import resource
 import shutil
 import signal
-import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -20,6 +18,7 @@ import pytest
 
 from etcd_certificates import make_certificates
 from etcd_cluster import EtcdCluster
+from preference_testing import change_database
 from prefs_testing import LIMIT, hinted
 from shared_machine import Machine, Running, until
 
@@ -278,21 +277,17 @@ def test_times_in_the_future_say_nothing(machine):
   machine.run("write", "k", "1")
   machine.now()
   machine.run("write", "k", "2")
-  with contextlib.closing(sqlite3.connect(machine.folder / "web.preferences")) as database, \
-      (machine.folder / "web.preferences-sync").open("r+b") as sender:
+  path = machine.folder / "web.preferences"
+  with (machine.folder / "web.preferences-sync").open("r+b") as sender:
     # A process that has the lock, and does nothing.
     fcntl.flock(sender, fcntl.LOCK_EX)
     check(machine, 0)
-    (old,) = database.execute("SELECT since FROM log").fetchone()
-    database.execute("UPDATE log SET since = since + 1000000")
-    database.commit()
+    change_database(path, ("UPDATE log SET since = since + 1000000", ()))
     assert "1 key is unsent, the oldest since" in check(machine, 75)
-    (report,) = database.execute("SELECT report FROM sync").fetchone()
-    report = json.loads(report)
-    report["lastContact"] += 1000
-    database.execute("UPDATE log SET since = ?", (old,))
-    database.execute("UPDATE sync SET report = ?", (json.dumps(report).encode(),))
-    database.commit()
+    change_database(
+      path, ("UPDATE log SET since = since - 1000000", ()),
+      ("UPDATE sync SET report = CAST(json_set(CAST(report AS TEXT), '$.lastContact', "
+       "json_extract(CAST(report AS TEXT), '$.lastContact') + 1000) AS BLOB)", ()))
     assert "has not heard from etcd lately" in check(machine, 75)
 
 
