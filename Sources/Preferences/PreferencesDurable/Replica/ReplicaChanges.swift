@@ -48,8 +48,9 @@ extension ReplicaTransaction {
       return RemoteChange(key: key, row: row, isNewer: known == nil)
     }
     // Whoever wrote the row did not know of the lost change: to the machine that has made that, it is
-    // a conflict.
-    if let old = known.origin, case .value(let value) = known.form, try isOwn(old.writer),
+    // a conflict. But in one life, a later change was based on the earlier one.
+    if let old = known.origin, !row.isSentAgain || row.origin?.time.life != old.time.life,
+      case .value(let value) = known.form, try isOwn(old.writer),
       wasLost || isLost(old), try firstOwnBatch(of: key) == nil
     {
       try enqueue(value, for: key)

@@ -215,7 +215,7 @@ extension ReplicaTransaction {
   private static let greatestCount = 64
   private static let greatestSize = 256 << 10
 
-  /// A batch that waits to be sent, or a unbatched change.
+  /// A batch that waits to be sent, or an unbatched change.
   private struct Candidate {
     let batch: Int64
     /// The key, if it is ``unbatched``.

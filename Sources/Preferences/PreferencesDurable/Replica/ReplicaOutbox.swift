@@ -190,7 +190,7 @@ extension ReplicaTransaction {
     write.wakesOthers = true
   }
 
-  /// Makes a unbatched change a batch of its own.
+  /// Makes an unbatched change a batch of its own.
   func claim(_ key: KeyBytes) throws -> Int64 {
     let batch = try write.makeBatch(isAtomic: false)
     try write.move(key, to: batch)

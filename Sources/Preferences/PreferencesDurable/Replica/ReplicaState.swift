@@ -217,7 +217,7 @@ struct SyncRecord: Equatable {
   }
 }
 
-/// Changes that are sent together, or a unbatched one, as ``SharedReplica/unsent(upTo:)`` sees them.
+/// Changes that are sent together, or an unbatched one, as ``SharedReplica/unsent(upTo:)`` sees them.
 struct UnsentBatch {
   let isInFlight: Bool
 
