@@ -17,7 +17,8 @@ enum {
   LogHeaderSize = 32,
   FrameHeaderSize = 24,
   ApplicationOffset = 68,
-  MaxRegions = 64,
+  // Of 32 KiB: those of a log of 16 GiB.
+  MaxRegions = 1024,
 };
 
 /// The lowest byte first: the byte order of the sums, and of every processor that Swift runs on here.
@@ -33,6 +34,7 @@ typedef struct {
   /// The index of the log, as it is in memory: each region, and its size.
   void *regions[MaxRegions];
   int region_size;
+  int region_count;
   sqlite3_file *real;
 } CheckedFile;
 
@@ -217,6 +219,7 @@ static int map_shared_memory(
   if (result == SQLITE_OK) {
     checked(file)->regions[number] = (void *)*memory;
     checked(file)->region_size = size;
+    if (checked(file)->region_count <= number) checked(file)->region_count = number + 1;
   } else {
     // Otherwise SQLite would use it the next time.
     *memory = NULL;
@@ -227,7 +230,9 @@ static int map_shared_memory(
 static int lock_shared_memory(sqlite3_file *file, int offset, int count, int flags) {
   const int begins_to_write = SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE;
   if ((flags & begins_to_write) == begins_to_write) {
-    for (int i = 0; i < MaxRegions && checked(file)->regions[i]; i++) {
+    for (int i = 0; i < checked(file)->region_count; i++) {
+      // SQLite may have asked for a later one first.
+      if (!checked(file)->regions[i]) continue;
       int result = make_room(checked(file)->regions[i], checked(file)->region_size);
       if (result != SQLITE_OK) return result;
     }
@@ -241,6 +246,7 @@ static void order_shared_memory(sqlite3_file *file) {
 
 static int unmap_shared_memory(sqlite3_file *file, int remove) {
   memset(checked(file)->regions, 0, sizeof checked(file)->regions);
+  checked(file)->region_count = 0;
   return real(file)->pMethods->xShmUnmap(real(file), remove);
 }
 
@@ -331,4 +337,12 @@ int checked_open(const char *path, sqlite3 **database, int flags) {
     result = sqlite3_file_control(*database, "main", SQLITE_FCNTL_RESERVE_BYTES, &size);
   }
   return result;
+}
+
+int checked_read(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
+  // By SQLite's own descriptor: to close another one would drop the process's locks.
+  sqlite3_file *file = NULL;
+  int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (result != SQLITE_OK || !file || file->pMethods != &methods) return SQLITE_ERROR;
+  return read_file(file, page, PageSize, (number - 1) * PageSize);
 }

@@ -68,6 +68,17 @@ def test_the_log_does_not_keep_a_small_disk_full(durable, disk):
   assert durable.ask("get a") == [["absent"]]
 
 
+def test_a_growing_database_leaves_the_room_that_it_needs(durable, disk):
+  """The log would take all of it within the moment after which it is copied."""
+  fill(disk / "fill")
+  os.truncate(disk / "fill", (disk / "fill").stat().st_size - (128 << 10))
+  with durable.process() as one:
+    kept = [number for number in range(200) if one.ask(f"set k{number} x400") == []]
+    assert len(kept) > 60
+    assert one.ask("count") == [str(len(kept))]
+  assert durable.ask("count") == [[str(len(kept))]]
+
+
 @pytest.mark.parametrize("has_log", [False, True])
 def test_a_full_disk_is_read_without_an_index(durable, disk, has_log):
   with durable.process() as one:

@@ -191,6 +191,28 @@ struct DamageTests {
     #expect(try store.fetchObject(forKey: "k1") as? Int == 1)
   }
 
+  /// A copy of the folder that was made while a process copied the log has this, too.
+  @Test func anOldDatabaseBesideANewerLogIsDamaged() throws {
+    let files = try Self.killed.get()
+    let home = try home(killed: files)
+    #expect(try home.run("checkpoint") == [])
+    let child = try Child(in: home)
+    #expect(child.ask("set k1 other") == [])
+    _ = child.killed()
+    let mixed = try self.home(killed: [
+      files[0], try Data(contentsOf: URL(filePath: home.log)),
+      try Data(contentsOf: URL(filePath: home.lock)),
+    ])
+    let store = mixed.store()
+    let error = #expect(throws: PreferencesError.self) { try store.fetchObject(forKey: "k59") }
+    #expect(error?.code == .damaged && error?.message.contains(mixed.log) == true)
+    #expect(throws: PreferencesError.self) { try store.storeObject(1, forKey: "new") }
+    unlink(mixed.log)
+    #expect(throws: PreferencesError.self) { try store.fetchObject(forKey: "k59") }
+    #expect(try store.acceptRestored() > 0)
+    #expect(try store.fetchObject(forKey: "k1") as? Int == 1)
+  }
+
   /// A power failure takes what was not synchronized, and that is no damage.
   @Test func afterAnotherBootOnlyWhatWasSynchronizedCounts() throws {
     var files = try Self.killed.get()

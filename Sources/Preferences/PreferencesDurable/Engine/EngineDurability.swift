@@ -8,15 +8,20 @@ internal import SystemPackage
 // succeed leaves a mark next to the counter, also if it was killed. While the mark is there, the log
 // is written again before it counts as being on the disk.
 extension Engine {
-  /// Copies the log into the database if it is long; the caller has the writers' lock.
+  /// Copies the log into the database if it is long, or takes the room that copying may need; the
+  /// caller has the writers' lock.
   ///
   /// No commit can take place meanwhile, in any process. Readers that use the log are waited for a
   /// moment: new ones use the database alone. Only a process that is stopped in the middle of a
   /// read keeps the log growing.
   func checkpointIfNeeded(_ database: OpenDatabase) throws {
-    guard !database.isOnNetwork, database.connection.frameCount >= database.checkpointThreshold
-    else { return }
-    try checkpoint(database)
+    guard !database.isOnNetwork else { return }
+    let frames = database.connection.frameCount
+    if frames >= database.checkpointThreshold {
+      try checkpoint(database)
+    } else if file.freeRoom < 4 * frames * OpenDatabase.frameSize + OpenDatabase.leastFreeRoom {
+      try checkpoint(database, waits: false)
+    }
   }
 
   /// Copies the log into the database, and returns how many frames the log still has; the caller has
@@ -38,7 +43,7 @@ extension Engine {
     }
     if done.isComplete {
       database.hasUncopiedChanges = false
-      try? database.counter.record(.synchronized(generation))
+      try? database.counter.record(.copied(generation))
     }
     database.checkpointThreshold = done.frames + OpenDatabase.leastCheckpointThreshold
     return done.frames
@@ -49,12 +54,17 @@ extension Engine {
   /// Returns `false` if it must be tried again.
   func copyLog() -> Bool {
     guard !ForkMark.preferences.isForked else { return true }
-    return
-      (try? lockedIfFree {
-        guard ownTransaction == nil else { return false }
-        guard case .database(let database) = source, database.counter.isOpen else { return true }
+    return lockedIfFree {
+      guard ownTransaction == nil else { return false }
+      guard case .database(let database) = source, database.counter.isOpen else { return true }
+      do {
         return try copyLog(of: database)
-      }) ?? false
+      } catch {
+        // The next change tries again, and reports what has not passed by then.
+        database.hasUncopiedChanges = false
+        return true
+      }
+    } ?? false
   }
 
   func copyLog(of database: OpenDatabase) throws -> Bool {
@@ -111,7 +121,10 @@ extension Engine {
             + "may lose them; synchronize again: \(error.message)", systemCode: error.systemCode)
       }
       database.syncedGeneration = state.generation
-      if !database.isOnNetwork { try? database.counter.record(.synchronized(state.generation)) }
+      if !database.isOnNetwork {
+        let last = database.counter.record
+        try? database.counter.record(.synchronized(state.generation, after: last))
+      }
       try? checkpointIfNeeded(database)
     }
   }

@@ -70,12 +70,21 @@ extension Engine {
         }
         try createTables(database)
       }
+      try requireOwnLog(database)
       try adopt(database) { state in try counter.set(state.generation) }
     } catch {
       database.connection.rollBack()
       database.connection.close()
       throw error
     }
+  }
+
+  /// Refuses a log beside an older copy of the database; the caller has the writers' lock.
+  private func requireOwnLog(_ database: OpenDatabase) throws {
+    guard !file.isOnNetwork, let record = database.counter.record,
+      try translated(PrivateFile.look(file.logPath))?.size ?? 0 > 0
+    else { return }
+    try PreferenceSchema.requireCopied(record.copied, database.connection, file)
   }
 
   private func lockedCounter() throws -> GenerationCounter {
@@ -105,8 +114,23 @@ extension Engine {
       guard case .ready = try PreferenceSchema.check(database.connection) else { return 0 }
       let present = try database.state().generation
       guard present < record.least else { return 0 }
+      // No number of a change is given again, and whoever knows a higher one than what is left forgets
+      // everything.
+      let next = record.least + 1
       try counter.record(.accepted(present, after: record))
-      try counter.set(present)
+      do {
+        try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
+        try database.connection.run("BEGIN IMMEDIATE")
+        try database.connection.run(
+          "UPDATE state SET generation = ?, floor = ?", .integer(next), .integer(next))
+        try counter.setUncertain(after: present)
+        try database.connection.run("COMMIT")
+      } catch {
+        database.connection.rollBack()
+        throw error
+      }
+      try counter.record(.committed(next, after: counter.record))
+      try counter.set(next)
       return record.least - present
     }
   }
@@ -121,6 +145,11 @@ extension Engine {
       guard case .ready = try PreferenceSchema.check(database.connection) else {
         database.connection.close()
         return false
+      }
+      // Whoever has the lock may be copying the log, and has looked at it.
+      if try database.counter.tryLock() {
+        defer { database.counter.unlock() }
+        try requireOwnLog(database)
       }
       try adopt(database) { state in correctCounter(database, state.generation) }
       return true
@@ -261,6 +290,12 @@ final class OpenDatabase {
   var checkpointThreshold = OpenDatabase.leastCheckpointThreshold
 
   static let leastCheckpointThreshold = 1000
+
+  /// The bytes of a page in the log, with its header.
+  static let frameSize = 4120
+
+  /// The bytes of a file system below which each change is copied at once.
+  static let leastFreeRoom = 64 << 10
 
   /// Whether this process has made changes that may be in the log only.
   var hasUncopiedChanges = false

@@ -275,17 +275,30 @@ extension Engine {
 
   private func snapshotContents() throws -> (ReadablePairs, isShared: Bool) {
     try file.checkSidecars()
-    let least = file.isOnNetwork ? nil : GenerationCounter.record(at: file.lockPath)?.least
+    for _ in 0..<5 {
+      let stamps = [file.path, file.logPath].map { FileStamp($0) }
+      let found = Result { try presentSnapshotContents() }
+      // Without a lock, what was read is of one time only if nobody has changed the files.
+      if [file.path, file.logPath].map({ FileStamp($0) }) == stamps { return try found.get() }
+    }
+    throw PreferencesError(
+      .conflict, "the file changed while it was read, again and again; try again: \(file.path)")
+  }
+
+  private func presentSnapshotContents() throws -> (ReadablePairs, isShared: Bool) {
+    let record = file.isOnNetwork ? nil : GenerationCounter.record(at: file.lockPath)
     let log = try translated(PrivateFile.look(file.logPath))
-    let snapshot: Snapshot
+    var snapshot: Snapshot
     if log?.size ?? 0 == 0 {
       snapshot = try closedContents(of: SQLiteConnection(path: file.path, mode: .immutable))
     } else {
       let copy = try SnapshotCopy(of: file)
-      snapshot = try closedContents(of: SQLiteConnection(path: copy.path, mode: .readWrite))
+      snapshot = try closedContents(
+        of: SQLiteConnection(path: copy.path, mode: .readWrite), copied: record?.copied)
     }
-    if let least, snapshot.generation < least {
-      throw PreferencesError.rolledBack(to: snapshot.generation, from: least, file.path)
+    if let least = record?.least, snapshot.generation < least {
+      snapshot.contents.importFailure = .rolledBack(
+        to: snapshot.generation, from: least, file.path)
     }
     return (snapshot.contents, snapshot.isShared)
   }
@@ -297,12 +310,15 @@ extension Engine {
   }
 
   /// Returns all values, and closes the connection.
-  private func closedContents(of connection: SQLiteConnection) throws -> Snapshot {
+  private func closedContents(
+    of connection: SQLiteConnection, copied: Int64? = nil
+  ) throws -> Snapshot {
     defer { connection.close() }
     try PreferenceSchema.protect(connection)
     guard case .ready(let isShared) = try PreferenceSchema.check(connection) else {
       return Snapshot()
     }
+    if let copied { try PreferenceSchema.requireCopied(copied, connection, file) }
     return Snapshot(
       contents: try contents(of: connection), isShared: isShared,
       generation: try connection.integer("SELECT generation FROM state") ?? .max)
@@ -322,6 +338,7 @@ struct LoadedValues {
 
   /// Returns the value of a key; `nil` if there is none.
   func value(_ key: KeyBytes) throws -> Any? {
+    if let importFailure, importFailure.code == .rolledBack { throw importFailure }
     if let failure = unreadable[key] { throw failure }
     if let value = values[key] { return value }
     if let importFailure { throw importFailure }

@@ -45,6 +45,7 @@ extension Engine {
         try transaction.endApplying()
         if transaction.isEmpty {
           try database.connection.run("COMMIT")
+          noteUncopiedChanges(of: database)
           try? checkpointIfNeeded(database)
         } else {
           try commit(transaction)

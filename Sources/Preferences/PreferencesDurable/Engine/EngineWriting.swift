@@ -36,7 +36,9 @@ extension Engine {
     }
     do {
       return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
-    } catch let error as PreferencesError where repeats && error.isOfFullDisk {
+    } catch let error as PreferencesError
+      where repeats && error.isOfFullDisk && error.code != .outcomeUnknown
+    {
       return try writeOnce(isBatch: isBatch, isRehearsal: isRehearsal, body)
     }
   }
@@ -174,9 +176,13 @@ extension Engine {
   private func recordCommit(of generation: Int64, _ database: OpenDatabase) {
     try? database.counter.set(generation)
     try? database.counter.record(.committed(generation, after: database.counter.record))
-    guard !database.hasUncopiedChanges else { return }
-    database.hasUncopiedChanges = true
-    LogCopier.shared.note(self)
+    noteUncopiedChanges(of: database)
+  }
+
+  /// Lets the log be copied in a moment.
+  func noteUncopiedChanges(of database: OpenDatabase) {
+    guard !database.hasUncopiedChanges, !database.isOnNetwork else { return }
+    database.hasUncopiedChanges = LogCopier.shared.note(self)
   }
 
   /// Brings the cache to the transaction's generation, and posts its changes.

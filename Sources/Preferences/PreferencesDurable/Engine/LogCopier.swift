@@ -24,19 +24,25 @@ final class LogCopier: Sendable {
   private static let seconds: UInt32 = 4
 
   /// Records that a log has changes that are not in the database.
-  func note(_ engine: Engine) {
+  ///
+  /// Returns `false` if it is not copied in a moment, and the next change must try again.
+  func note(_ engine: Engine) -> Bool {
     let (needsThread, registers) = state.withLock { state in
       state.engines.append(WeakEngine(engine: engine))
       defer { (state.hasThread, state.isRegistered) = (true, true) }
       return (!state.hasThread, !state.isRegistered)
     }
     if registers { atexit { LogCopier.shared.end() } }
-    guard needsThread else { return }
+    guard needsThread else { return true }
     do {
       try DetachedThread.start(named: "prefs-log") { self.run() }
+      return true
     } catch {
-      // The next change tries again.
-      state.withLock { $0.hasThread = false }
+      state.withLock { state in
+        state.hasThread = false
+        state.engines.removeAll { $0.engine === engine || $0.engine == nil }
+      }
+      return false
     }
   }
 

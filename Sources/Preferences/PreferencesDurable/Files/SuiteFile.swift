@@ -104,6 +104,13 @@ struct SuiteFile: Hashable, Sendable {
     return unsafe access(path, W_OK) == 0 || errno == ENOENT
   }
 
+  /// The bytes that the file system has left.
+  var freeRoom: Int {
+    var found = statvfs()
+    guard unsafe statvfs(folder, &found) == 0 else { return .max }
+    return Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize)
+  }
+
   /// Checks the files that SQLite keeps next to the database, and trusts.
   func checkSidecars() throws(PreferencesError) {
     for path in [logPath, sharedMemoryPath, journalPath] {

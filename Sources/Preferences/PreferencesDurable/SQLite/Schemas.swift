@@ -92,6 +92,39 @@ enum PreferenceSchema {
     return .ready(isShared: isShared)
   }
 
+  /// Refuses a database that lacks what was copied into it: an older copy beside a newer log.
+  ///
+  /// Such are also the copies of a folder that was in use.
+  static func requireCopied(
+    _ generation: Int64, _ connection: SQLiteConnection, _ file: SuiteFile
+  ) throws {
+    guard let present = try generationWithoutLog(connection), present < generation else { return }
+    throw PreferencesError(
+      .damaged,
+      "the file is older than its log, so changes that were made are missing; restore a copy of all its "
+        + "files, or move the log away to use the file alone: \(file.logPath)")
+  }
+
+  /// The generation in the database itself, whatever the log has; `nil` if there is none.
+  ///
+  /// The table has one row, in a leaf page: a cell with the lengths of the row and of its number, and
+  /// the kinds of its columns before their values. The first column is that number, without a value.
+  private static func generationWithoutLog(_ connection: SQLiteConnection) throws -> Int64? {
+    let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'state'")
+    guard let root, let page = connection.databasePage(root), page[0] == 13, page[4] == 1 else {
+      return nil
+    }
+    let cell = Int(page[8]) << 8 | Int(page[9])
+    let sizes = [0, 1, 2, 3, 4, 6, 8]
+    guard cell + 5 <= page.count, page[cell + 3] == 0, Int(page[cell + 4]) < sizes.count else {
+      return nil
+    }
+    let start = cell + 2 + Int(page[cell + 2])
+    let end = start + sizes[Int(page[cell + 4])]
+    guard end <= page.count else { return nil }
+    return page[start..<end].reduce(0) { $0 << 8 | Int64($1) }
+  }
+
   /// Creates the tables; within a transaction.
   static func create(_ connection: SQLiteConnection) throws {
     for statement in statements { try connection.run(statement) }
