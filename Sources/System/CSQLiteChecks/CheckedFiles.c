@@ -346,3 +346,23 @@ int checked_read(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
   if (result != SQLITE_OK || !file || file->pMethods != &methods) return SQLITE_ERROR;
   return read_file(file, page, PageSize, (number - 1) * PageSize);
 }
+
+int checked_read_log(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
+  sqlite3_file *file = NULL;
+  int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+  if (result != SQLITE_OK) return result;
+  if (!file || file->pMethods != &methods || checked(file)->kind != LogFile) return SQLITE_NOTFOUND;
+  const sqlite3_io_methods *log = real(file)->pMethods;
+  unsigned char salts[8], header[FrameHeaderSize];
+  result = log->xRead(real(file), salts, sizeof salts, LogHeaderSize - SumSize - sizeof salts);
+  sqlite3_int64 frame = LogHeaderSize;
+  for (; result == SQLITE_OK; frame += FrameHeaderSize + PageSize) {
+    result = log->xRead(real(file), header, FrameHeaderSize, frame);
+    // Behind the last frame are those of an earlier log.
+    if (result != SQLITE_OK || memcmp(header + 8, salts, sizeof salts) != 0) break;
+    if (big_endian(header) == number) {
+      return read_file(file, page, PageSize, frame + FrameHeaderSize);
+    }
+  }
+  return result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ ? SQLITE_NOTFOUND : result;
+}

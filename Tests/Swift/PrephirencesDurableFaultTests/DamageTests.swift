@@ -191,8 +191,10 @@ struct DamageTests {
     #expect(try store.fetchObject(forKey: "k1") as? Int == 1)
   }
 
-  /// A copy of the folder that was made while a process copied the log has this, too.
-  @Test func anOldDatabaseBesideANewerLogIsDamaged() throws {
+  /// A copy of the folder that was made while a process copied the log has this, too, and its record
+  /// may be of any time.
+  @Test(arguments: [true, false])
+  func anOldDatabaseBesideANewerLogIsDamaged(hasOldRecord: Bool) throws {
     let files = try Self.killed.get()
     let home = try home(killed: files)
     #expect(try home.run("checkpoint") == [])
@@ -201,7 +203,7 @@ struct DamageTests {
     _ = child.killed()
     let mixed = try self.home(killed: [
       files[0], try Data(contentsOf: URL(filePath: home.log)),
-      try Data(contentsOf: URL(filePath: home.lock)),
+      hasOldRecord ? files[2] : try Data(contentsOf: URL(filePath: home.lock)),
     ])
     let store = mixed.store()
     let error = #expect(throws: PreferencesError.self) { try store.fetchObject(forKey: "k59") }

@@ -28,8 +28,8 @@ enum PageSums {
 enum CommitRecordBytes {
   /// Returns the file as it is after another boot; one without a record stays as it is.
   static func afterAnotherBoot(_ lock: Data) -> Data {
-    guard lock.count >= 64 else { return lock }
-    let content = Data(repeating: 0xB0, count: 16) + lock[32..<56]
+    guard lock.count >= 56 else { return lock }
+    let content = Data(repeating: 0xB0, count: 16) + lock[32..<48]
     return lock[..<16] + content + sums(content, from: (1, 1))
   }
 }

@@ -156,7 +156,7 @@ import Testing
     #expect(other["key"] as? Int == 1)
     one["key"] = 2
     #expect(other["key"] as? Int == 2)
-    #expect(try folder.size(of: "suite.preferences-lock") == 64)
+    #expect(try folder.size(of: "suite.preferences-lock") == 56)
   }
 
   @Test func networkFilesHaveNoLog() throws {

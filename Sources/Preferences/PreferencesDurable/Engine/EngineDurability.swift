@@ -43,7 +43,7 @@ extension Engine {
     }
     if done.isComplete {
       database.hasUncopiedChanges = false
-      try? database.counter.record(.copied(generation))
+      try? database.counter.record(.synchronized(generation))
     }
     database.checkpointThreshold = done.frames + OpenDatabase.leastCheckpointThreshold
     return done.frames
@@ -122,8 +122,7 @@ extension Engine {
       }
       database.syncedGeneration = state.generation
       if !database.isOnNetwork {
-        let last = database.counter.record
-        try? database.counter.record(.synchronized(state.generation, after: last))
+        try? database.counter.record(.synchronized(state.generation))
       }
       try? checkpointIfNeeded(database)
     }

@@ -63,14 +63,13 @@ extension Engine {
     }
     guard let database = try connect(counter) else { return try loadPropertyList() }
     do {
-      if case .empty = try PreferenceSchema.check(database.connection) {
+      if case .empty = try checkedTables(database.connection) {
         guard forWriting else {
           database.connection.close()
           return try loadPropertyList()
         }
         try createTables(database)
       }
-      try requireOwnLog(database)
       try adopt(database) { state in try counter.set(state.generation) }
     } catch {
       database.connection.rollBack()
@@ -79,12 +78,11 @@ extension Engine {
     }
   }
 
-  /// Refuses a log beside an older copy of the database; the caller has the writers' lock.
-  private func requireOwnLog(_ database: OpenDatabase) throws {
-    guard !file.isOnNetwork, let record = database.counter.record,
-      try translated(PrivateFile.look(file.logPath))?.size ?? 0 > 0
-    else { return }
-    try PreferenceSchema.requireCopied(record.copied, database.connection, file)
+  /// Checks the tables, and that the log is the database's.
+  func checkedTables(_ connection: SQLiteConnection) throws -> PreferenceSchema.Finding {
+    let finding = try PreferenceSchema.check(connection)
+    if case .ready = finding { try PreferenceSchema.requireOwnLog(connection, file) }
+    return finding
   }
 
   private func lockedCounter() throws -> GenerationCounter {
@@ -111,7 +109,7 @@ extension Engine {
       defer { counter.unlock() }
       guard let record = counter.record, let database = try connect(counter) else { return 0 }
       defer { database.close(file) }
-      guard case .ready = try PreferenceSchema.check(database.connection) else { return 0 }
+      guard case .ready = try checkedTables(database.connection) else { return 0 }
       let present = try database.state().generation
       guard present < record.least else { return 0 }
       // No number of a change is given again, and whoever knows a higher one than what is left forgets
@@ -120,6 +118,8 @@ extension Engine {
       try counter.record(.accepted(present, after: record))
       do {
         try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
+        // A log begins with the generation that the database has, or the next.
+        try database.connection.commitNothing()
         try database.connection.run("BEGIN IMMEDIATE")
         try database.connection.run(
           "UPDATE state SET generation = ?, floor = ?", .integer(next), .integer(next))
@@ -142,14 +142,9 @@ extension Engine {
       return false
     }
     do {
-      guard case .ready = try PreferenceSchema.check(database.connection) else {
+      guard case .ready = try checkedTables(database.connection) else {
         database.connection.close()
         return false
-      }
-      // Whoever has the lock may be copying the log, and has looked at it.
-      if try database.counter.tryLock() {
-        defer { database.counter.unlock() }
-        try requireOwnLog(database)
       }
       try adopt(database) { state in correctCounter(database, state.generation) }
       return true

@@ -293,8 +293,7 @@ extension Engine {
       snapshot = try closedContents(of: SQLiteConnection(path: file.path, mode: .immutable))
     } else {
       let copy = try SnapshotCopy(of: file)
-      snapshot = try closedContents(
-        of: SQLiteConnection(path: copy.path, mode: .readWrite), copied: record?.copied)
+      snapshot = try closedContents(of: SQLiteConnection(path: copy.path, mode: .readWrite))
     }
     if let least = record?.least, snapshot.generation < least {
       snapshot.contents.importFailure = .rolledBack(
@@ -310,15 +309,12 @@ extension Engine {
   }
 
   /// Returns all values, and closes the connection.
-  private func closedContents(
-    of connection: SQLiteConnection, copied: Int64? = nil
-  ) throws -> Snapshot {
+  private func closedContents(of connection: SQLiteConnection) throws -> Snapshot {
     defer { connection.close() }
     try PreferenceSchema.protect(connection)
-    guard case .ready(let isShared) = try PreferenceSchema.check(connection) else {
+    guard case .ready(let isShared) = try checkedTables(connection) else {
       return Snapshot()
     }
-    if let copied { try PreferenceSchema.requireCopied(copied, connection, file) }
     return Snapshot(
       contents: try contents(of: connection), isShared: isShared,
       generation: try connection.integer("SELECT generation FROM state") ?? .max)

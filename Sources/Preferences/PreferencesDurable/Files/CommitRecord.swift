@@ -20,9 +20,6 @@ struct CommitRecord: Equatable {
   /// The generation that was brought to the disk.
   private var synchronized: Int64
 
-  /// The generation up to which the log was copied into the database.
-  let copied: Int64
-
   /// The least generation that the file must have.
   var least: Int64 { boot == Self.currentBoot ? max(committed, synchronized) : synchronized }
 
@@ -30,52 +27,42 @@ struct CommitRecord: Equatable {
   static func committed(_ generation: Int64, after last: Self?) -> Self {
     Self(
       boot: currentBoot ?? unknownBoot, committed: generation,
-      synchronized: last?.synchronized ?? 0, copied: last?.copied ?? 0)
+      synchronized: last?.synchronized ?? 0)
   }
 
-  /// Records that a generation is on the disk, in the log.
-  static func synchronized(_ generation: Int64, after last: Self?) -> Self {
+  /// Records that a generation is on the disk.
+  static func synchronized(_ generation: Int64) -> Self {
     Self(
-      boot: currentBoot ?? unknownBoot, committed: generation, synchronized: generation,
-      copied: last?.copied ?? 0)
-  }
-
-  /// Records that the database has a generation, on the disk.
-  static func copied(_ generation: Int64) -> Self {
-    Self(
-      boot: currentBoot ?? unknownBoot, committed: generation, synchronized: generation,
-      copied: generation)
+      boot: currentBoot ?? unknownBoot, committed: generation, synchronized: generation)
   }
 
   /// Records that a file with fewer changes is accepted.
   static func accepted(_ generation: Int64, after last: Self) -> Self {
     Self(
       boot: currentBoot ?? unknownBoot, committed: generation,
-      synchronized: min(generation, last.synchronized), copied: min(generation, last.copied))
+      synchronized: min(generation, last.synchronized))
   }
 
   // MARK: - Bytes
 
-  static let size = 48
+  static let size = 40
 
-  private init(boot: [UInt8], committed: Int64, synchronized: Int64, copied: Int64) {
-    (self.boot, self.committed) = (boot, committed)
-    (self.synchronized, self.copied) = (synchronized, copied)
+  private init(boot: [UInt8], committed: Int64, synchronized: Int64) {
+    (self.boot, self.committed, self.synchronized) = (boot, committed, synchronized)
   }
 
   /// Reads a record; `nil` if the bytes are none.
   init?(_ bytes: [UInt8]) {
-    guard bytes.count == Self.size, Self.sums(bytes[..<40]) == Array(bytes[40...]) else {
+    guard bytes.count == Self.size, Self.sums(bytes[..<32]) == Array(bytes[32...]) else {
       return nil
     }
     self.init(
       boot: Array(bytes[..<16]), committed: Self.number(bytes[16..<24]),
-      synchronized: Self.number(bytes[24..<32]), copied: Self.number(bytes[32..<40]))
+      synchronized: Self.number(bytes[24..<32]))
   }
 
   var bytes: [UInt8] {
-    let content =
-      boot + Self.bytes(committed) + Self.bytes(synchronized) + Self.bytes(copied)
+    let content = boot + Self.bytes(committed) + Self.bytes(synchronized)
     return content + Self.sums(content[...])
   }
 

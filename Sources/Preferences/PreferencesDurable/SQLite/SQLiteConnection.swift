@@ -132,10 +132,16 @@ final class SQLiteConnection {
   /// Reads a page of the database itself, whatever the log has of it.
   ///
   /// Returns `nil` if it cannot be read, as a page that was being copied at a power failure: the log
-  /// has that. Nobody may copy the log meanwhile.
+  /// has that.
   func databasePage(_ number: Int64) -> [UInt8]? {
     var page = [UInt8](repeating: 0, count: 4096)
     return unsafe checked_read(handle, number, &page) == SQLITE_OK ? page : nil
+  }
+
+  /// Reads the first version of a page that the log has; `nil` if it has none that can be read.
+  func firstPageInLog(_ number: Int64) -> [UInt8]? {
+    var page = [UInt8](repeating: 0, count: 4096)
+    return unsafe checked_read_log(handle, number, &page) == SQLITE_OK ? page : nil
   }
 
   /// Returns the first column of the first row, if it is an integer.

@@ -92,28 +92,28 @@ enum PreferenceSchema {
     return .ready(isShared: isShared)
   }
 
-  /// Refuses a database that lacks what was copied into it: an older copy beside a newer log.
+  /// Refuses a log that begins with a later change than the next one of the database.
   ///
-  /// Such are also the copies of a folder that was in use.
-  static func requireCopied(
-    _ generation: Int64, _ connection: SQLiteConnection, _ file: SuiteFile
-  ) throws {
-    guard let present = try generationWithoutLog(connection), present < generation else { return }
+  /// Such are an older copy of the database beside the log, and copies of a folder that was in use:
+  /// the pages of the changes between are missing.
+  static func requireOwnLog(_ connection: SQLiteConnection, _ file: SuiteFile) throws {
+    let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'state'")
+    // The log first: a database that changes meanwhile only gets later generations.
+    guard let root, let first = connection.firstPageInLog(root).flatMap(generation),
+      let present = connection.databasePage(root).flatMap(generation), present + 1 < first
+    else { return }
     throw PreferencesError(
       .damaged,
       "the file is older than its log, so changes that were made are missing; restore a copy of all its "
         + "files, or move the log away to use the file alone: \(file.logPath)")
   }
 
-  /// The generation in the database itself, whatever the log has; `nil` if there is none.
+  /// The generation in a page of the table `state`; `nil` if there is none.
   ///
   /// The table has one row, in a leaf page: a cell with the lengths of the row and of its number, and
   /// the kinds of its columns before their values. The first column is that number, without a value.
-  private static func generationWithoutLog(_ connection: SQLiteConnection) throws -> Int64? {
-    let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'state'")
-    guard let root, let page = connection.databasePage(root), page[0] == 13, page[4] == 1 else {
-      return nil
-    }
+  private static func generation(_ page: [UInt8]) -> Int64? {
+    guard page[0] == 13, page[4] == 1 else { return nil }
     let cell = Int(page[8]) << 8 | Int(page[9])
     let sizes = [0, 1, 2, 3, 4, 6, 8]
     guard cell + 5 <= page.count, page[cell + 3] == 0, Int(page[cell + 4]) < sizes.count else {
