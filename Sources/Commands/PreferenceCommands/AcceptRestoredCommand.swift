@@ -34,7 +34,7 @@ struct AcceptRestoredCommand: PreferenceSubcommand {
   func perform(in session: PreferenceSession) throws {
     let domain = try session.existingDomain()
     guard case let contents = try domain.contents(),
-      (contents.importFailure as? PreferencesError)?.code == .rolledBack
+      (contents.otherKeysFailure as? PreferencesError)?.code == .rolledBack
     else { return session.interface.say("no changes of '\(domain.name)' are missing") }
     if !yes {
       let left = Words.counted(contents.values.count, "preference")

@@ -64,7 +64,7 @@ struct FileDomain: DomainStore {
     let watched = keys.isEmpty ? nil : Set(keys.map { Array($0.utf8) })
     let findUnreadable: @Sendable () throws -> Void = { [preferences] in
       let pairs = try preferences.fetchReadablePairs()
-      if let failure = pairs.importFailure { throw failure }
+      if let failure = pairs.otherKeysFailure { throw failure }
       for (key, failure) in pairs.unreadable
       where watched?.contains(Array(key.utf8)) ?? true {
         changes.add(unreadable: key, failure)
@@ -245,7 +245,7 @@ final class RehearsedDomain: DomainStore {
     try store.observe(keys, initial: initial, until: end, changes)
   }
 
-  var failureOfImport: PreferencesError? { (try? store.pairs())?.importFailure }
+  var failureOfImport: PreferencesError? { (try? store.pairs())?.otherKeysFailure }
 
   func synchronize() {}
 }

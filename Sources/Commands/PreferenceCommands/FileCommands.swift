@@ -150,7 +150,7 @@ struct ImportCommand: RehearsableSubcommand {
     try domain.change(.inPieces) { domain in
       let old = try domain.contents()
       // What is not known cannot be deleted, and would come back.
-      if replace, let failure = old.importFailure { throw failure }
+      if replace, let failure = old.otherKeysFailure { throw failure }
       let made = ImportPlan(values, old, replaces: replace)
       for key in made.removed { try domain.set(nil, forKey: key) }
       if replace { try domain.store.removeDamagedKeys() }

@@ -56,7 +56,7 @@ struct PreferenceDomain {
     let pairs = try store.pairs()
     var contents = DomainContents()
     contents.unreadable = pairs.unreadable.map { ($0.key, $0.failure) }
-    contents.importFailure = pairs.importFailure
+    contents.otherKeysFailure = pairs.otherKeysFailure
     for (key, object) in pairs.pairs {
       do {
         contents.values.append((key, try Self.value(object, key)))
@@ -72,7 +72,7 @@ struct PreferenceDomain {
   /// Returns all keys, in the order of their bytes.
   func keys() throws -> [String] {
     let pairs = try store.pairs()
-    if let failure = pairs.importFailure { throw failure }
+    if let failure = pairs.otherKeysFailure { throw failure }
     return (pairs.pairs.map(\.key) + pairs.unreadable.map(\.key))
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
@@ -106,8 +106,8 @@ struct DomainContents {
   var values: [(key: String, value: StoredValue)] = []
   var unreadable: [(key: String, failure: any Error)] = []
 
-  /// Why there may be other values: those of `UserDefaults` are not imported.
-  var importFailure: (any Error)?
+  /// Why there may be other values: those of `UserDefaults` are not imported, or changes are missing.
+  var otherKeysFailure: (any Error)?
 }
 
 /// How changes belong together.

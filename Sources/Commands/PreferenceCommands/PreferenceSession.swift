@@ -106,7 +106,7 @@ struct PreferenceSession {
   /// Fails if a domain has values that cannot be read, after those that can were shown.
   func require(_ contents: DomainContents) throws {
     try interface.fail(
-      with: contents.unreadable.map(\.failure) + [contents.importFailure].compactMap(\.self))
+      with: contents.unreadable.map(\.failure) + [contents.otherKeysFailure].compactMap(\.self))
   }
 
   /// Ends changes of a domain, or shows what would change; reports if values that `UserDefaults` has

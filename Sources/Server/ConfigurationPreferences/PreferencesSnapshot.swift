@@ -28,7 +28,7 @@ struct PreferencesSnapshot: ConfigSnapshot, @unchecked Sendable {
         let read = try durable.fetchReadablePairs()
         for (key, value) in read.pairs { values[Array(key.utf8)] = value }
         for (key, failure) in read.unreadable { failures[Array(key.utf8)] = failure }
-        failure = read.importFailure
+        failure = read.otherKeysFailure
       } else {
         for (key, value) in try provider.preferences.fetchedDictionary() {
           values[Array(key.utf8)] = value

@@ -182,7 +182,7 @@ struct DamageTests {
     // What is left can be looked at.
     let left = try store.fetchReadablePairs()
     #expect(left.pairs.count == Self.values / 2)
-    #expect(left.importFailure?.code == .rolledBack)
+    #expect(left.otherKeysFailure?.code == .rolledBack)
     #expect(try home.run("get", "k1").first?.hasPrefix("error rolledBack") ?? false)
     #expect(try store.acceptRestored() == Int64(Self.values / 2 + 1))
     #expect(try store.acceptRestored() == 0)

@@ -36,7 +36,7 @@ extension Engine {
     } catch let error as PreferencesError where error.code == .rolledBack {
       // What is left is shown to whoever decides about it.
       var left = try locked { try closedContents(of: writableConnection()).contents }
-      left.importFailure = error
+      left.otherKeysFailure = error
       return left
     }
   }
@@ -253,7 +253,7 @@ extension Engine {
         ValueDecoder.decode(stored).map { (key.text, $0) }
       }
     } catch {
-      contents.importFailure = .any(error)
+      contents.otherKeysFailure = .any(error)
     }
     return contents
   }
@@ -269,7 +269,7 @@ extension Engine {
       LoadedValues(
         values: Dictionary(values) { $1 }, stamps: stamps,
         unreadable: Dictionary(unreadable) { $1 }, isShared: isShared,
-        importFailure: contents.importFailure))
+        otherKeysFailure: contents.otherKeysFailure))
     cache.end()
   }
 
@@ -296,7 +296,7 @@ extension Engine {
       snapshot = try closedContents(of: SQLiteConnection(path: copy.path, mode: .readWrite))
     }
     if let least = record?.least, snapshot.generation < least {
-      snapshot.contents.importFailure = .rolledBack(
+      snapshot.contents.otherKeysFailure = .rolledBack(
         to: snapshot.generation, from: least, file.path)
     }
     return (snapshot.contents, snapshot.isShared)
@@ -330,21 +330,21 @@ struct LoadedValues {
   /// Whether the file is shared with other machines.
   var isShared = false
   /// Why nothing is known of other keys.
-  var importFailure: PreferencesError?
+  var otherKeysFailure: PreferencesError?
 
   /// Returns the value of a key; `nil` if there is none.
   func value(_ key: KeyBytes) throws -> Any? {
-    if let importFailure, importFailure.code == .rolledBack { throw importFailure }
+    if let otherKeysFailure, otherKeysFailure.code == .rolledBack { throw otherKeysFailure }
     if let failure = unreadable[key] { throw failure }
     if let value = values[key] { return value }
-    if let importFailure { throw importFailure }
+    if let otherKeysFailure { throw otherKeysFailure }
     return nil
   }
 
   var contents: ReadablePairs {
     var contents = ReadablePairs(
       pairs: values.map { ($0.text, $1) }, unreadable: unreadable.map { ($0.text, $1) })
-    contents.importFailure = importFailure
+    contents.otherKeysFailure = otherKeysFailure
     return contents
   }
 }

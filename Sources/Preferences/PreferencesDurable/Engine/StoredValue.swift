@@ -56,7 +56,7 @@ package struct ReadablePairs {
 
   /// Why nothing is known of keys that are not listed: the values of `UserDefaults` are not imported, or
   /// changes that were made are missing.
-  package var importFailure: PreferencesError?
+  package var otherKeysFailure: PreferencesError?
 
   package init(
     pairs: [(key: PreferenceKey, value: PreferenceObject)] = [],
@@ -68,7 +68,7 @@ package struct ReadablePairs {
 
   /// Returns all values.
   package func complete() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
-    if let failure = unreadable.first?.failure ?? importFailure { throw failure }
+    if let failure = unreadable.first?.failure ?? otherKeysFailure { throw failure }
     return pairs.map { ($0.key, $0.value) }
   }
 }
