@@ -353,14 +353,17 @@ int checked_read_log(sqlite3 *database, int64_t number, uint8_t page[PageSize]) 
   if (result != SQLITE_OK) return result;
   if (!file || file->pMethods != &methods || checked(file)->kind != LogFile) return SQLITE_NOTFOUND;
   const sqlite3_io_methods *log = real(file)->pMethods;
-  unsigned char salts[8], header[FrameHeaderSize];
+  unsigned char salts[8], header[FrameHeaderSize] = {0};
   result = log->xRead(real(file), salts, sizeof salts, LogHeaderSize - SumSize - sizeof salts);
   sqlite3_int64 frame = LogHeaderSize;
   for (; result == SQLITE_OK; frame += FrameHeaderSize + PageSize) {
     result = log->xRead(real(file), header, FrameHeaderSize, frame);
-    // Behind the last frame are those of an earlier log.
-    if (result != SQLITE_OK || memcmp(header + 8, salts, sizeof salts) != 0) break;
-    if (big_endian(header) == number) {
+    // Behind the last frame are those of an earlier log, or zeros.
+    uint32_t page_number = big_endian(header);
+    if (result != SQLITE_OK || page_number == 0 || memcmp(header + 8, salts, sizeof salts) != 0) {
+      break;
+    }
+    if (page_number == number) {
       return read_file(file, page, PageSize, frame + FrameHeaderSize);
     }
   }
