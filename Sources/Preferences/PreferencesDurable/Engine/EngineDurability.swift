@@ -121,9 +121,7 @@ extension Engine {
             + "may lose them; synchronize again: \(error.message)", systemCode: error.systemCode)
       }
       database.syncedGeneration = state.generation
-      if !database.isOnNetwork {
-        try? database.counter.record(.synchronized(state.generation))
-      }
+      if !database.isOnNetwork { try? database.counter.record(.synchronized(state.generation)) }
       try? checkpointIfNeeded(database)
     }
   }

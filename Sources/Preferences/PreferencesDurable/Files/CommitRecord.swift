@@ -32,8 +32,7 @@ struct CommitRecord: Equatable {
 
   /// Records that a generation is on the disk.
   static func synchronized(_ generation: Int64) -> Self {
-    Self(
-      boot: currentBoot ?? unknownBoot, committed: generation, synchronized: generation)
+    Self(boot: currentBoot ?? unknownBoot, committed: generation, synchronized: generation)
   }
 
   /// Records that a file with fewer changes is accepted.
