@@ -163,25 +163,29 @@ let package = Package(
   ],
   targets: [
     // System: files, text, processes, terminals, and the C libraries
-    system("CLibcurl"),
-    system("CLibsecret"),
+    system("CPrephirencesLibcurl"),
+    system("CPrephirencesLibsecret"),
     system(
-      "CLibsodium", pkgConfig: "libsodium",
+      "CPrephirencesLibsodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
     system(
-      "CSQLite", pkgConfig: "sqlite3",
+      "CPrephirencesSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     target(.system, "CPrephirencesSystem"),
-    target(.system, "CSQLiteChecks", ["CSQLite"]),
+    target(.system, "CPrephirencesSQLiteChecks", ["CPrephirencesSQLite"]),
     target(.system, "PrephirencesSystem", ["CPrephirencesSystem", systemPackage]),
 
     // Preferences: values, durable on this machine, and in step on many
     target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesDurable",
-      ["CSQLite", "CSQLiteChecks", "PreferencesCore", "PrephirencesSystem", systemPackage]),
+      [
+        "CPrephirencesSQLite", "CPrephirencesSQLiteChecks", "PreferencesCore", "PrephirencesSystem",
+        systemPackage,
+      ]),
     target(
-      .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
+      .preferences, "PrephirencesEtcd",
+      ["CPrephirencesLibcurl", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesShared",
       [
@@ -190,7 +194,7 @@ let package = Package(
       ]),
 
     // Keychain: credentials, from secrets in memory up to the library
-    target(.keychain, "KeychainSecrets", ["CLibsodium"]),
+    target(.keychain, "KeychainSecrets", ["CPrephirencesLibsodium"]),
     target(
       .keychain, "KeychainCredentials", ["KeychainSecrets", "PrephirencesSystem", systemPackage]),
     target(
@@ -205,7 +209,7 @@ let package = Package(
     target(
       .keychain, "KeychainSecretService",
       [
-        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesSystem",
+        "CPrephirencesLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesSystem",
         systemPackage,
       ]),
     target(
@@ -485,7 +489,7 @@ let package = Package(
       ]),
     tests(
       "PrephirencesEtcdTests",
-      ["CLibcurl", "EtcdTesting", "PrephirencesEtcd", "PrephirencesSystem"]),
+      ["CPrephirencesLibcurl", "EtcdTesting", "PrephirencesEtcd", "PrephirencesSystem"]),
     tests("PrephirencesFilesTests", ["PrephirencesSystem", systemPackage]),
     tests(
       "PrephirencesRecordsTests",
@@ -529,7 +533,7 @@ let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
   "KeychainVaultFormat", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
 ]
-let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem", "CSQLiteChecks"]
+let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem", "CPrephirencesSQLiteChecks"]
 let targetsOfClients: Set = ["ClientMode5Tests", "ClientTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 

@@ -1,4 +1,4 @@
-internal import CSQLiteChecks
+internal import CPrephirencesSQLiteChecks
 internal import Glibc
 internal import PrephirencesSystem
 internal import SystemPackage

@@ -1,5 +1,5 @@
-internal import CSQLite
-internal import CSQLiteChecks
+internal import CPrephirencesSQLite
+internal import CPrephirencesSQLiteChecks
 internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesSystem

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CSQLiteChecks.h"
+#include "CPrephirencesSQLiteChecks.h"
 
 #include <errno.h>
 #include <linux/futex.h>
