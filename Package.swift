@@ -131,7 +131,7 @@ let package = Package(
     .library(
       name: "KeychainTesting",
       targets: ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
-    .executable(name: "prefs", targets: ["prefs"]),
+    .executable(name: "prefs", targets: ["PrephirencesTool"]),
   ],
   traits: [
     .trait(
@@ -304,6 +304,7 @@ let package = Package(
       ["Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
 
     // Commands
+    target(.commands, "CPrephirencesGlibc"),
     target(
       .commands, "PrephirencesCommandLine",
       ["CPrephirencesSystem", "PrephirencesSystem", argumentParser]),
@@ -321,12 +322,13 @@ let package = Package(
         argumentParser, systemPackage,
       ]),
     .executableTarget(
-      name: "prefs",
+      name: "PrephirencesTool",
       dependencies: [
-        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "PreferenceCommands",
-        "PreferencesCore", "PreferencesShared", argumentParser,
+        "CPrephirencesGlibc", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
+        "PreferenceCommands", "PreferencesCore", "PreferencesDurable", "PreferencesShared",
+        argumentParser,
       ],
-      path: "Sources/Commands/prefs"),
+      path: "Sources/Commands/PrephirencesTool"),
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
@@ -533,7 +535,9 @@ let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
   "KeychainVaultFormat", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
 ]
-let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem", "CPrephirencesSQLiteChecks"]
+let targetsInC: Set = [
+  "CFaultVFS", "CPrephirencesGlibc", "CPrephirencesSQLiteChecks", "CPrephirencesSystem",
+]
 let targetsOfClients: Set = ["ClientMode5Tests", "ClientTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
