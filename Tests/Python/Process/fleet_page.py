@@ -153,7 +153,7 @@ class Fleet:
     for node in self.nodes:
       node.copy()
     for machine in self.machines:
-      machine.type("set +e\n" + block("sh", "A machine", 1) + "true\n")
+      machine.type("set +e\n" + block("sh", "A machine") + "true\n")
 
   @property
   def keys(self) -> dict[str, bytes]:

@@ -19,7 +19,7 @@ def fleet(make_home, tmp_path):
     fleet.set_up()
     for _ in range(3):
       machine = fleet.add(make_home())
-      told = machine.type(block("sh", "A machine", 1))
+      told = machine.type(block("sh", "A machine"))
       assert "the store 'com.example.web' has" in told.stderr
       # The users of the page are asked for their passwords.
       assert "asks nobody" not in told.stderr
@@ -50,7 +50,7 @@ def a_changed_setting_on_three_machines(fleet, make_home):
   # What this machine has lost or not sent follows in the log, without a revision.
   machines[1].stop_service()
   machines[1].type("prefs sync remove com.example.web; prefs write interval 1 --type int --domain com.example.web\n"
-                   + block("sh", "A machine", 1))
+                   + block("sh", "A machine"))
   machines[1].start_service()
   told = machines[1].type("prefs sync now; prefs sync log com.example.web interval --last 1 | tail -n 1").stdout
   assert "\tlost\tinterval" in told

@@ -387,12 +387,10 @@ def test_the_unit_names_what_the_program_does(machine):
 
 
 @pytest.mark.parametrize("path", ["/home/a b/.local/bin/prefs", '/o"dd/100%/b\\in/prefs'])
-def test_quickstart_installs_the_unit_with_its_path(tmp_path, path):
-  script = (SCRIPTS / "quickstart").read_text()
-  function = script[script.index("make_unit() {"):].partition("\n}\n")[0] + "\n}\n"
+def test_the_unit_is_installed_with_the_path(path):
   made = subprocess.run(
-    ["bash", "-euc", function + "make_unit", "bash"], env={"root": str(SCRIPTS.parent), "prefs": path},
-    capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+    ["bash", "-euc", 'source "$root/Scripts/lib/install.sh"; make_unit "$0"', path],
+    env={"root": str(SCRIPTS.parent)}, capture_output=True, text=True, timeout=LIMIT, check=True).stdout
   escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
   assert settings(made) == settings(UNIT.read_text()) | {"ExecStart": f'"{escaped}" sync run'}
 
