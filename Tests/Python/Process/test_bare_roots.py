@@ -11,6 +11,7 @@ import pytest
 
 from machine import STRANGER
 from package_testing import packing, printed
+from prefs_testing import LIMIT
 from thoroughness import PARTS
 
 
@@ -74,7 +75,7 @@ def next_version(package: Path, folder: Path) -> Path:
 if PARTS == 1:
   @pytest.mark.longest
   @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
-  def test_a_fresh_system(program, suite, tmp_path, superuser, mounting):
+  def test_a_fresh_system(program, suite, tmp_path, request, superuser, mounting):
     """The package is installed, used, updated while a vault is in use, and removed, which keeps the vault."""
     root = tmp_path / "root"
     printed("debootstrap", "--variant=minbase", suite, root)
@@ -94,23 +95,26 @@ if PARTS == 1:
         prefs keychain run --named-files --file TOKEN=keychain:///github -- sh -c 'echo started; read go; cat $TOKEN'
         ls -A /dev/shm/run
         """, "ann"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    request.addfinalizer(holding.kill)
     assert holding.stdout.readline() == "started\n"
     writing = subprocess.Popen(
       entering(root, """
         number=0
         until [ -e /tmp/updated ]; do
           number=$((number + 1))
-          echo $number | prefs keychain set item$number
+          printf $number | prefs keychain set item$number
         done
-        echo $number | prefs keychain set item$number
+        printf $number | prefs keychain set after
         echo $number
         """, "ann"), stdout=subprocess.PIPE, text=True)
+    request.addfinalizer(writing.kill)
     run(root, "dpkg -i /root/later.deb && touch /tmp/updated")
-    count, _ = writing.communicate()
+    count, _ = writing.communicate(timeout=LIMIT)
     assert writing.returncode == 0
-    assert holding.communicate("go\n")[0] == "token"
+    assert holding.communicate("go\n", timeout=LIMIT)[0] == "token"
     assert holding.returncode == 0
-    assert run(root, "prefs keychain list | grep -c item; prefs keychain verify", "ann").startswith(count)
+    assert run(root, "prefs keychain list | grep -c item", "ann") == count
+    run(root, "prefs keychain get after && prefs keychain verify", "ann")
 
     run(root, "dpkg --remove prefs && dpkg --purge prefs && ! command -v prefs")
     run(root, "dpkg -i /root/first.deb")
