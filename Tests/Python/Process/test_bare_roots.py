@@ -93,7 +93,7 @@ if PARTS == 1:
       entering(root, """
         mkdir -m 700 /dev/shm/run && export XDG_RUNTIME_DIR=/dev/shm/run
         prefs keychain run --named-files --file TOKEN=keychain:///github -- sh -c 'echo started; read go; cat $TOKEN'
-        ls -A /dev/shm/run
+        until [ -z "$(ls -A /dev/shm/run)" ]; do sleep 0.1; done
         """, "ann"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     request.addfinalizer(holding.kill)
     assert holding.stdout.readline() == "started\n"
