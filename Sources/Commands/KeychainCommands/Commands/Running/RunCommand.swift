@@ -136,8 +136,8 @@ extension RunCommand {
   private func start(in session: Session) throws {
     guard !dryRun else { return try perform(in: session) }
     try checkCommand()
-    guard !namedFiles || getpid() != 1 else { throw KeychainError.namedFilesOfFirstProcess }
     // Before a secret or the environment is read: what removes the folder has this process's memory.
+    // The first process of a container removes it itself, and goes on as its child.
     let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
     let request = try RunRequest(self, defaultService: session.context.defaultService)
     if let name = request.plan.unreadReferences.first {
