@@ -237,7 +237,7 @@ let package = Package(
 
     // Server: what packages of Swift on servers ask for, each with a trait
     target(
-      .server, "ConfigurationValues",
+      .server, "PrephirencesConfiguration",
       [
         "PreferencesCore",
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
@@ -245,14 +245,14 @@ let package = Package(
     target(
       .server, "ConfigurationKeychain",
       [
-        "ConfigurationValues", "Keychain", "KeychainCredentials", "KeychainSecrets",
+        "PrephirencesConfiguration", "Keychain", "KeychainCredentials", "KeychainSecrets",
         "KeychainVault", "PrephirencesSystem", systemPackage,
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),
     target(
       .server, "ConfigurationPreferences",
       [
-        "ConfigurationValues", "PreferencesCore", "PreferencesDurable", "PrephirencesSystem",
+        "PrephirencesConfiguration", "PreferencesCore", "PreferencesDurable", "PrephirencesSystem",
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),
     target(

@@ -9,7 +9,6 @@ pkg-config  pkg-config                                   pkg-config     pkgconf-
 libsodium   pkg-config:libsodium                         libsodium-dev  libsodium-devel    libsodium-devel libsodium
 sqlite      pkg-config:sqlite3                           libsqlite3-dev sqlite-devel       sqlite3-devel   sqlite
 dpkg-dev    dpkg-shlibdeps                               dpkg-dev       dpkg-dev           dpkg           dpkg
-lintian     lintian                                      lintian        lintian            lintian        lintian
 debootstrap debootstrap                                  debootstrap    debootstrap        debootstrap    debootstrap
 keyctl      keyctl                                       keyutils       keyutils           keyutils        keyutils
 libsecret   pkg-config:libsecret-1                       libsecret-1-dev libsecret-devel   libsecret-devel libsecret

@@ -34,6 +34,7 @@ read_packing_options() {
 
 # begin_packing NEED...: builds the program unless one was given, and finds out what is packed.
 begin_packing() {
+  local needed
   require_packages git "$@"
   if [ -z "$program" ]; then
     require_swift
@@ -43,6 +44,10 @@ begin_packing() {
     build_release prefs || fail "the build failed; the messages of the compiler are above."
     # shellcheck disable=SC2154 # common.sh has it
     program=$release_binary
+    # Without the archives of libsodium and SQLite, the linker takes the shared libraries.
+    needed=$(readelf --dynamic "$program" | grep NEEDED | grep -vE '\[(lib[cm]\.so|ld-linux)' || true)
+    [ -z "$needed" ] || fail "prefs needs more than glibc, and so does not start everywhere:" "$needed" \
+      "Install libsodium.a and libsqlite3.a (Debian: libsodium-dev, libsqlite3-dev), and remove .build/release."
   fi
   # The time of every file in the packages.
   [ -n "${SOURCE_DATE_EPOCH:-}" ] || SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct) ||
