@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from client_servers import HOST, WebServer, basic, running
-from prefs_testing import LIMIT
+from prefs_testing import LIMIT, ended
 from run_testing import vault  # fixtures
 
 FILE = ("--file", "F=keychain://s/token")
@@ -177,6 +177,18 @@ def test_the_first_process_passes_signals_on_and_reaps(vault, memory, named, sup
     os.kill(int(first), number)
     assert unshare.stdout.read() == b"ended\n"
     assert unshare.wait(LIMIT) == 5
+
+
+def test_a_key_reaches_the_command_once(vault, memory, named, superuser, mounting):
+  """The terminal sends it to the first process, too."""
+  script = "trap 'echo interrupted' INT; echo rea''dy; until read -r line; do :; done; echo got $line"
+  terminal = vault.terminal("run", "--named-files", *FILE, "--", "bash", "-c", script, through=FIRST)
+  terminal.expect("ready")
+  terminal.sendintr()
+  terminal.expect("interrupted")
+  terminal.sendline("typed")
+  code, text = ended(terminal)
+  assert code == 0 and "got typed" in text and "interrupted" not in text
 
 
 @pytest.mark.parametrize("script", [
