@@ -58,7 +58,3 @@ class Engine:
   def shell(self, text: str, **options) -> Outcome:
     """Runs a block of commands, each of which must succeed."""
     return self.run("bash", "-e", "-c", text, **options)
-
-  def close(self) -> None:
-    self.run("podman", "rm", "--all", "--force", "--time", "0")
-    self.run("podman", "system", "reset", "--force")

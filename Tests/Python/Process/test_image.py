@@ -107,7 +107,7 @@ def test_the_image_has_what_it_needs_and_no_more(layout, program):
 
 
 @pytest.fixture(scope="module")
-def engine(packed):
+def loaded(packed):
   """An engine that has the image, by the page's commands."""
   require("the superuser", superuser())
   # The storage of images cannot be in memory, nor below a folder that others cannot enter.
@@ -120,8 +120,15 @@ def engine(packed):
   shutil.copy(packed[0], folder / ".build/package")
   assert engine.shell("\n".join(loading)).out.decode().splitlines()[-1].startswith("with libsodium")
   yield engine
-  engine.close()
+  engine.run("podman", "system", "reset", "--force")
   shutil.rmtree(folder)
+
+
+@pytest.fixture
+def engine(loaded):
+  """The same, without the containers, volumes and keys of other tests."""
+  yield loaded
+  loaded.shell("podman rm --all --force --time 0; podman volume rm --all --force; rm -f keychain.key")
 
 
 @pytest.fixture
@@ -218,8 +225,6 @@ def test_compose(engine, memory):
   assert "strong" in engine.run("podman", "exec", "prefs", "prefs", "keychain", "doctor").out.decode()
   engine.run("podman", "stop", "--time", "60", "prefs")
   assert engine.run("podman", "inspect", "--format", "{{.State.ExitCode}}", "prefs").out == b"0\n"
-  engine.run("podman", "rm", "prefs")
-  engine.run("podman", "volume", "rm", "prefs")
 
 
 class Pod:
@@ -266,7 +271,6 @@ def test_kubernetes(engine, memory):
   [app] = pod.spec["containers"]
   assert sidecar["restartPolicy"] == "Always" and "restartPolicy" not in step
   make, secret, apply, store = typed("sh", 3).splitlines()
-  (engine.folder / "keychain.key").unlink(missing_ok=True)
   engine.shell(make)
   pod.add_key()
   engine.run(*pod.words(sidecar, "--detach", f"--name={sidecar['name']}"))
@@ -287,10 +291,9 @@ def test_kubernetes(engine, memory):
   execute(store, b"newer")
   execute(typed("sh", 4), b"")
   assert file.read_bytes() == b"newer"
-  engine.run("podman", "rm", "--force", "--time", "60", sidecar["name"])
 
 
-def test_an_app_that_run_starts(engine, program, memory):
+def test_an_app_that_run_starts(engine, program):
   """The image of the page's Dockerfile, with the machine's programs for those of its base."""
   [image] = images(typed("dockerfile"))
   root = engine.folder / "app"
@@ -304,7 +307,6 @@ def test_an_app_that_run_starts(engine, program, memory):
   shutil.copy(program, root / prefs[1][1:])
   (root / own[1][1:]).write_text('#!/bin/sh\ncat "$TOKEN"; echo " $$"; cat /proc/1/comm; exit 7\n')
   (root / own[1][1:]).chmod(0o755)
-  (engine.folder / "keychain.key").unlink(missing_ok=True)
   for line in typed("sh", 1).splitlines()[:2]:
     engine.shell(line)
   engine.run(*podman(*CLOSED, "--volume=prefs:/var/lib/prefs", "--volume=./keychain.key:/run/keychain/keychain.key:ro"),
@@ -320,4 +322,3 @@ def test_an_app_that_run_starts(engine, program, memory):
   words = [word for word in image.entry if word != "--named-files"]
   started = engine.run("podman", *options, "--rootfs", str(root), *words, code=7)
   assert started.out.split()[:2] == [TOKEN, b"1"]
-  engine.run("podman", "volume", "rm", "prefs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import stat
@@ -146,7 +147,7 @@ def test_nobody_is_told_to_close_a_folder_that_others_need(vault, memory):
 
 
 # The command becomes the first process of a container.
-FIRST = ("unshare", "--pid", "--fork", "--mount-proc")
+FIRST = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 
 def test_the_first_process_removes_files_with_names(vault, memory, named, superuser, mounting):
@@ -165,18 +166,23 @@ def test_the_first_process_removes_files_with_names(vault, memory, named, superu
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1])
 def test_the_first_process_passes_signals_on_and_reaps(vault, memory, named, superuser, mounting, number):
   script = """
-    trap 'rm orphan; echo ended; exit 5' TERM HUP INT USR1
-    (sh -c 'sleep 0.01; echo > orphan' &)
-    until [ -e orphan ] && ! grep -l '^State:.Z' /proc/[0-9]*/status; do sleep 0.01; done 2>&- >&-
+    trap 'echo ended; exit 5' TERM HUP INT USR1
+    (sh -c 'echo $$ > new; mv new orphan' &)
+    until [ -e orphan ]; do sleep 0.01; done
+    while [ -e "/proc/$(cat orphan)" ]; do sleep 0.01; done
     echo $$
     while :; do sleep 0.01; done"""
   words = ("run", "--named-files", *FILE, "--", "sh", "-c", script)
   with vault.start(*words, through=FIRST) as unshare:
-    assert int(unshare.stdout.readline()) > 1
-    [first] = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text().split()
-    os.kill(int(first), number)
-    assert unshare.stdout.read() == b"ended\n"
-    assert unshare.wait(LIMIT) == 5
+    try:
+      until(lambda: select.select([unshare.stdout], [], [], 0)[0])
+      assert int(unshare.stdout.readline()) > 1
+      [first] = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text().split()
+      os.kill(int(first), number)
+      assert unshare.communicate(timeout=LIMIT) == (b"ended\n", b"")
+    finally:
+      unshare.kill()
+  assert unshare.returncode == 5
 
 
 def test_a_key_reaches_the_command_once(vault, memory, named, superuser, mounting):
