@@ -37,6 +37,7 @@ secretstorage system-python:secretstorage                python3-secretstorage p
 python-gi   system-python:gi                             python3-gi     python3-gobject    python3-gobject python-gobject
 secret-gi   system-python:gi.repository.Secret           gir1.2-secret-1 libsecret         typelib-1_0-Secret-1 libsecret
 docker-helper docker-credential-secretservice            golang-docker-credential-helpers golang-github-docker-credential-helpers docker-credential-helpers docker-credential-helpers
+ca-certificates /usr/share/ca-certificates/mozilla    ca-certificates ca-certificates  ca-certificates ca-certificates ca-certificates
 curl        curl                                         curl           curl               curl            curl
 libcurl     pkg-config:libcurl                           libcurl4-openssl-dev libcurl-devel libcurl-devel  curl
 etcd        etcd                                         etcd-server    etcd               etcd            etcd
@@ -64,6 +65,7 @@ is_present() {
   case $1 in
     pkg-config:*) has_command pkg-config && pkg-config --exists "${1#*:}" ;;
     system-python:*) /usr/bin/python3 -c "import ${1#*:}" >/dev/null 2>&1 ;;
+    /*) [ -e "$1" ] ;;
     python:*) python3 -c "import ${1#*:}" >/dev/null 2>&1 ;;
     *) has_command "$1" ;;
   esac

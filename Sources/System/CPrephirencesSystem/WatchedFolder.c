@@ -135,19 +135,24 @@ static void close_from(unsigned lowest) {
   for (int number = (int)lowest; number < limit && number < 1 << 16; number++) close(number);
 }
 
-// Removes a folder when a process has ended and nobody else has the folder open and locked.
+// Forgets what a process that removes a folder has of the program in which it began.
 //
-// It has the memory of the program in which it began until it ends. So it begins before secrets are
-// read, and forgets the environment, which may unlock a vault. It forgets the command line, too: who
-// ends the program by it (`pkill -f`) must not end the watcher.
-static _Noreturn void watch(int process, int parent, const char *name, int folder, int ready) {
+// It has the memory of that program until it ends. So it begins before secrets are read, and forgets
+// the environment, which may unlock a vault. It forgets the command line, too: who ends the program
+// by it (`pkill -f`) must not end this process.
+static void forget_program(void) {
   for (char **entry = environ; entry && *entry; entry++) explicit_bzero(*entry, strlen(*entry));
   if (arguments_size > strlen(NAME)) {
     explicit_bzero(arguments, arguments_size);
     strcpy(arguments, NAME);
   }
-  setsid();
   prctl(PR_SET_NAME, NAME);
+}
+
+// Removes a folder when a process has ended and nobody else has the folder open and locked.
+static _Noreturn void watch(int process, int parent, const char *name, int folder, int ready) {
+  forget_program();
+  setsid();
   if (chdir("/") != 0) _exit(1);
   dup2(process, 0);
   dup2(parent, 1);
@@ -196,6 +201,48 @@ static int start_watcher(int process, int parent, const char *name, int folder) 
   return failure != 0 ? failure : count == 1 ? 0 : EAGAIN;
 }
 
+// Removes a folder when the program, a child, has ended, and ends as it did.
+//
+// All signals are blocked, and passed on. Those of a terminal reach the program from the kernel, since
+// both are in one process group; but a terminal that is gone is reported to the first process alone.
+static _Noreturn void watch_as_init(pid_t program, int parent, const char *name) {
+  forget_program();
+  signal(SIGCHLD, SIG_DFL);
+  dup2(parent, 0);
+  close_from(1);
+  sigset_t all;
+  sigfillset(&all);
+  for (;;) {
+    siginfo_t info;
+    int number = sigwaitinfo(&all, &info);
+    if (number < 0) continue;
+    if (number != SIGCHLD) {
+      if (info.si_code != SI_KERNEL || number == SIGHUP) kill(program, number);
+      continue;
+    }
+    pid_t ended;
+    int status;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended != program) continue;
+      remove_entry(0, name);
+      _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    }
+  }
+}
+
+// Lets the program go on as a child of this process, the first one of a container: the kernel ends all
+// processes with it, so no other could remove the folder. Returns 0 in the child, or errno.
+static int continue_as_child(int parent, const char *name) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t child = fork();
+  int failure = child < 0 ? errno : 0;
+  if (child > 0) watch_as_init(child, parent, name);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return failure;
+}
+
 int32_t cinheritedfiles_make_watched_folder(int32_t parent, int32_t lowest, char *name) {
 #ifdef SYS_pidfd_open
   int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -209,7 +256,10 @@ int32_t cinheritedfiles_make_watched_folder(int32_t parent, int32_t lowest, char
   // A lock belongs to an opening of the folder: the watcher has one, the program another.
   int folder = made < 0 ? -1 : open_folder(parent, name);
   if (made >= 0 && (folder < 0 || flock(folder, LOCK_SH | LOCK_NB) != 0)) failure = errno;
-  if (failure == 0) failure = start_watcher(process, parent, name, folder);
+  if (failure == 0) {
+    failure = getpid() == 1 ? continue_as_child(parent, name)
+                            : start_watcher(process, parent, name, folder);
+  }
   if (failure != 0 && made >= 0) remove_entry(parent, name);
   close(process);
   if (folder >= 0) close(folder);

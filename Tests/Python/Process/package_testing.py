@@ -12,11 +12,11 @@ ROOT = Path(__file__).resolve().parents[3]
 EPOCH = 1_700_000_000
 
 
-def packing(program: str, output: Path, **options) -> subprocess.Popen:
+def packing(program: str, output: Path, script: str = "package", **options) -> subprocess.Popen:
   """Starts to pack. To compress well takes long, and shows nothing here."""
   environment = os.environ | {"SOURCE_DATE_EPOCH": str(EPOCH), "DPKG_DEB_COMPRESSOR_LEVEL": "0"}
   return subprocess.Popen(
-    [ROOT / "Scripts/package", "--program", program, "--output", output], env=environment,
+    [ROOT / "Scripts" / script, "--program", program, "--output", output], env=environment,
     stdin=subprocess.DEVNULL, **options)
 
 

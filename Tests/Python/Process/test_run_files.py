@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import stat
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from client_servers import HOST, WebServer, basic, running
-from prefs_testing import LIMIT
+from prefs_testing import LIMIT, ended
 from run_testing import vault  # fixtures
 
 FILE = ("--file", "F=keychain://s/token")
@@ -145,11 +146,55 @@ def test_nobody_is_told_to_close_a_folder_that_others_need(vault, memory):
     assert "mkdir -m 700 /dev/shm/" in refused.error
 
 
-def test_the_first_process_has_no_files_with_names(vault, memory, superuser, mounting):
-  first = ("unshare", "--pid", "--fork")
-  refused = vault.run("run", "--named-files", *FILE, "--", "touch", "started", code=79, through=first)
-  assert "docker run --init" in refused.error
-  assert not (vault.folder / "started").exists() and not list(memory.iterdir())
+# The command becomes the first process of a container.
+FIRST = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+
+
+def test_the_first_process_removes_files_with_names(vault, memory, named, superuser, mounting):
+  assert named(*CHILD, "cat", "@F@", through=FIRST).out == b"s3cret"
+  # A program in the background ends with its container.
+  script = 'sleep 60 >&- 2>&- & head -c 6 "$F"; exec 2>&-; read -r word; echo "$word $$ $(cat /proc/1/comm)"; exit 3'
+  answer = named("sh", "-c", script, through=FIRST, input=b"word", code=3)
+  assert answer.out.split()[0] == b"s3cretword" and answer.out.split()[2] == WATCHER.encode()
+  assert answer.out.split()[1] != b"1"
+  assert not list(memory.iterdir())
+  named("no-such-command", code=127, through=FIRST)
+  named("sh", "-c", "kill -TERM $$", code=128 + signal.SIGTERM, through=FIRST)
+  vault.run("run", "--named-files", "--file", "F=keychain://s/nobody", "--", "true", code=44, through=FIRST)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1])
+def test_the_first_process_passes_signals_on_and_reaps(vault, memory, named, superuser, mounting, number):
+  script = """
+    trap 'echo ended; exit 5' TERM HUP INT USR1
+    (sh -c 'echo $$ > new; mv new orphan' &)
+    until [ -e orphan ]; do sleep 0.01; done
+    while [ -e "/proc/$(cat orphan)" ]; do sleep 0.01; done
+    echo $$
+    while :; do sleep 0.01; done"""
+  words = ("run", "--named-files", *FILE, "--", "sh", "-c", script)
+  with vault.start(*words, through=FIRST) as unshare:
+    try:
+      until(lambda: select.select([unshare.stdout], [], [], 0)[0])
+      assert int(unshare.stdout.readline()) > 1
+      [first] = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text().split()
+      os.kill(int(first), number)
+      assert unshare.communicate(timeout=LIMIT) == (b"ended\n", b"")
+    finally:
+      unshare.kill()
+  assert unshare.returncode == 5
+
+
+def test_a_key_reaches_the_command_once(vault, memory, named, superuser, mounting):
+  """The terminal sends it to the first process, too."""
+  script = "trap 'echo interrupted' INT; echo rea''dy; until read -r line; do :; done; echo got $line"
+  terminal = vault.terminal("run", "--named-files", *FILE, "--", "bash", "-c", script, through=FIRST)
+  terminal.expect("ready")
+  terminal.sendintr()
+  terminal.expect("interrupted")
+  terminal.sendline("typed")
+  code, text = ended(terminal)
+  assert code == 0 and "got typed" in text and "interrupted" not in text
 
 
 @pytest.mark.parametrize("script", [

@@ -112,7 +112,8 @@ extension KeychainError {
 /// inherit, which an ``InheritedFile`` does not survive. It is removed when the program has ended,
 /// also by `kill -9`, and no process has the inherited descriptor any more. If the process that
 /// removes it is killed, too, the next folder's creation does it. Make it before secrets are read:
-/// the process that removes it is forked from this one.
+/// the process that removes it is forked from this one. The first process of a container (PID 1)
+/// becomes that process itself, and its child goes on. So make it before threads are started.
 package final class WatchedFolder: Sendable {
   private let path: String
   private let descriptor: Int32

@@ -129,16 +129,17 @@ extension RunCommand {
   func run() throws {
     let context = KeychainCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
-      try withSession(context, start)
+      guard !dryRun else { return try withSession(context, perform) }
+      try checkCommand()
+      // Before a secret or the environment is read: what removes the folder has this process's memory.
+      // And before the vault is opened: the first process of a container removes the folder itself,
+      // and its child goes on.
+      let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
+      try withSession(context) { try start(files, in: $0) }
     }
   }
 
-  private func start(in session: Session) throws {
-    guard !dryRun else { return try perform(in: session) }
-    try checkCommand()
-    guard !namedFiles || getpid() != 1 else { throw KeychainError.namedFilesOfFirstProcess }
-    // Before a secret or the environment is read: what removes the folder has this process's memory.
-    let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
+  private func start(_ files: ChildFiles, in session: Session) throws {
     let request = try RunRequest(self, defaultService: session.context.defaultService)
     if let name = request.plan.unreadReferences.first {
       session.interface.hint(RunText.unreadReference(name))

@@ -112,13 +112,6 @@ extension KeychainError {
       underlying: .system(errno: code))
   }
 
-  /// The watcher would become the program's child, and the kernel would kill it with the program.
-  static let namedFilesOfFirstProcess = KeychainError(
-    .refused,
-    "the first process of a container cannot have files with names: nothing would remove them",
-    recovery: "use --file without --named-files, or start the container with an init, such as "
-      + "docker run --init")
-
   static let noCommand = KeychainError(
     .invalidArgument, "there is no command to run", recovery: "write it after --")
 }
