@@ -391,5 +391,9 @@ package final class WeakRegistry<Key: Hashable & Sendable, Object: AnyObject & S
     }
   }
 
-  package var all: [Object] { entries.withLock { $0.values.compactMap(\.object) } }
+  /// The objects that somebody has.
+  ///
+  /// Every program asks at its start. A key path in place of the closure took a tenth of the
+  /// instructions of a `get`, since the runtime searched the conformances of the dictionary's key.
+  package var all: [Object] { entries.withLock { $0.values.compactMap { $0.object } } }
 }
