@@ -131,7 +131,7 @@ let package = Package(
     .library(
       name: "KeychainTesting",
       targets: ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
-    .executable(name: "prefs", targets: ["prefs"]),
+    .executable(name: "prefs", targets: ["PrephirencesTool"]),
   ],
   traits: [
     .trait(
@@ -163,25 +163,29 @@ let package = Package(
   ],
   targets: [
     // System: files, text, processes, terminals, and the C libraries
-    system("CLibcurl"),
-    system("CLibsecret"),
+    system("CPrephirencesLibcurl"),
+    system("CPrephirencesLibsecret"),
     system(
-      "CLibsodium", pkgConfig: "libsodium",
+      "CPrephirencesLibsodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
     system(
-      "CSQLite", pkgConfig: "sqlite3",
+      "CPrephirencesSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     target(.system, "CPrephirencesSystem"),
-    target(.system, "CSQLiteChecks", ["CSQLite"]),
+    target(.system, "CPrephirencesSQLiteChecks", ["CPrephirencesSQLite"]),
     target(.system, "PrephirencesSystem", ["CPrephirencesSystem", systemPackage]),
 
     // Preferences: values, durable on this machine, and in step on many
     target(.preferences, "PreferencesCore", ["PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesDurable",
-      ["CSQLite", "CSQLiteChecks", "PreferencesCore", "PrephirencesSystem", systemPackage]),
+      [
+        "CPrephirencesSQLite", "CPrephirencesSQLiteChecks", "PreferencesCore", "PrephirencesSystem",
+        systemPackage,
+      ]),
     target(
-      .preferences, "PrephirencesEtcd", ["CLibcurl", "PrephirencesSystem", systemPackage]),
+      .preferences, "PrephirencesEtcd",
+      ["CPrephirencesLibcurl", "PrephirencesSystem", systemPackage]),
     target(
       .preferences, "PreferencesShared",
       [
@@ -190,7 +194,7 @@ let package = Package(
       ]),
 
     // Keychain: credentials, from secrets in memory up to the library
-    target(.keychain, "KeychainSecrets", ["CLibsodium"]),
+    target(.keychain, "KeychainSecrets", ["CPrephirencesLibsodium"]),
     target(
       .keychain, "KeychainCredentials", ["KeychainSecrets", "PrephirencesSystem", systemPackage]),
     target(
@@ -205,7 +209,7 @@ let package = Package(
     target(
       .keychain, "KeychainSecretService",
       [
-        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesSystem",
+        "CPrephirencesLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesSystem",
         systemPackage,
       ]),
     target(
@@ -233,7 +237,7 @@ let package = Package(
 
     // Server: what packages of Swift on servers ask for, each with a trait
     target(
-      .server, "ConfigurationValues",
+      .server, "PrephirencesConfiguration",
       [
         "PreferencesCore",
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
@@ -241,14 +245,14 @@ let package = Package(
     target(
       .server, "ConfigurationKeychain",
       [
-        "ConfigurationValues", "Keychain", "KeychainCredentials", "KeychainSecrets",
+        "PrephirencesConfiguration", "Keychain", "KeychainCredentials", "KeychainSecrets",
         "KeychainVault", "PrephirencesSystem", systemPackage,
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),
     target(
       .server, "ConfigurationPreferences",
       [
-        "ConfigurationValues", "PreferencesCore", "PreferencesDurable", "PrephirencesSystem",
+        "PrephirencesConfiguration", "PreferencesCore", "PreferencesDurable", "PrephirencesSystem",
         .product("Configuration", of: "swift-configuration", if: "ConfigurationSupport"),
       ]),
     target(
@@ -300,6 +304,7 @@ let package = Package(
       ["Prephirences", "PrephirencesDurable", "PrephirencesSystem"]),
 
     // Commands
+    target(.commands, "CPrephirencesGlibc"),
     target(
       .commands, "PrephirencesCommandLine",
       ["CPrephirencesSystem", "PrephirencesSystem", argumentParser]),
@@ -317,12 +322,13 @@ let package = Package(
         argumentParser, systemPackage,
       ]),
     .executableTarget(
-      name: "prefs",
+      name: "PrephirencesTool",
       dependencies: [
-        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "PreferenceCommands",
-        "PreferencesCore", "PreferencesShared", argumentParser,
+        "CPrephirencesGlibc", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
+        "PreferenceCommands", "PreferencesCore", "PreferencesDurable", "PreferencesShared",
+        argumentParser,
       ],
-      path: "Sources/Commands/prefs"),
+      path: "Sources/Commands/PrephirencesTool"),
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
@@ -485,7 +491,7 @@ let package = Package(
       ]),
     tests(
       "PrephirencesEtcdTests",
-      ["CLibcurl", "EtcdTesting", "PrephirencesEtcd", "PrephirencesSystem"]),
+      ["CPrephirencesLibcurl", "EtcdTesting", "PrephirencesEtcd", "PrephirencesSystem"]),
     tests("PrephirencesFilesTests", ["PrephirencesSystem", systemPackage]),
     tests(
       "PrephirencesRecordsTests",
@@ -529,7 +535,9 @@ let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
   "KeychainVaultFormat", "PreferencesDurable", "PrephirencesEtcd", "PrephirencesSystem",
 ]
-let targetsInC: Set = ["CFaultVFS", "CPrephirencesSystem", "CSQLiteChecks"]
+let targetsInC: Set = [
+  "CFaultVFS", "CPrephirencesGlibc", "CPrephirencesSQLiteChecks", "CPrephirencesSystem",
+]
 let targetsOfClients: Set = ["ClientMode5Tests", "ClientTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 

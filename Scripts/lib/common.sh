@@ -75,19 +75,25 @@ swift_build() {
   swift build --package-path "$root" "${cache[@]}" "$@"
 }
 
-# Options to build a program as `prefs` is installed: optimised, with the Swift runtime, without symbols. It exports
-# none either, since nothing looks for them in it, and the loader needs not sort them. Generic types get the conformances
-# that the compiler knows: by name, the runtime searches all of the program for each, which was a third of the
-# instructions of a `get`. All scripts share them, so that it is built once.
+# Options to build a program as `prefs` is installed: optimised, with the runtimes of the compilers, without symbols. It
+# exports none either, since nothing looks for them in it, and the loader needs not sort them. Generic types get the
+# conformances that the compiler knows: by name, the runtime searches all of the program for each, which was a third of
+# the instructions of a `get`. All scripts share them, so that it is built once.
 release_options=(
   -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none
-  -Xlinker -s -Xlinker --no-export-dynamic
+  -Xlinker -s -Xlinker --no-export-dynamic -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
   -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 )
 release_folder="$root/.build/release"
 build_release() {
+  local folders=() archives=$root/.build/archives
   link_cxx_archive
-  swift_build --scratch-path "$root/.build" "${release_options[@]}" --product "$1" >&2
+  # What others build with the libraries links as they like.
+  if [ "$1" = prefs ]; then
+    find_archives "$archives"
+    folders=(--pkg-config-path "$archives")
+  fi
+  swift_build --scratch-path "$root/.build" "${folders[@]}" "${release_options[@]}" --product "$1" >&2
 }
 
 # Lets the linker find the C++ library of the Swift runtime as an archive, if the compiler has it: two fifths of the
@@ -100,6 +106,21 @@ link_cxx_archive() {
   folder=$(swift_build --scratch-path "$root/.build" -c release --show-bin-path)
   mkdir -p -- "$folder"
   ln -sf -- "$archive" "$folder/libstdc++.a"
+}
+
+# find_archives FOLDER: fills a folder for pkg-config, with which libsodium and SQLite are linked in, if the machine has
+# their archives. SwiftPM puts the folders that pkg-config names before all others, and the linker prefers a shared
+# library to an archive beside it; so this folder has the archives alone.
+find_archives() {
+  local name library archive
+  mkdir -p -- "$1"
+  while read -r name library; do
+    archive=$(pkg-config --variable=libdir "$name")/lib$library.a
+    [ -f "$archive" ] || continue
+    ln -sf -- "$archive" "$1/"
+    printf '%s\n' "Name: $name" "Description: linked in" "Version: $(pkg-config --modversion "$name")" \
+      "Cflags: $(pkg-config --cflags "$name")" "Libs: -L$1 -l$library" >"$1/$name.pc"
+  done <<<$'libsodium sodium\nsqlite3 sqlite3'
 }
 # shellcheck disable=SC2034 # used by the scripts that source this
 release_binary="$release_folder/prefs"

@@ -14,10 +14,11 @@ struct Manual {
   /// Describes the running program.
   init(_ root: any ParsableCommand.Type) throws(CommandLineError) {
     let program = try CommandDescription.program(root)
+    // More lines say what the program is made of.
+    let version = String(root.configuration.version.prefix { $0 != "\n" })
     pages = program.all.map {
       ManualPage(
-        command: $0, program: program, version: root.configuration.version,
-        common: Self.common(root, $0))
+        command: $0, program: program, version: version, common: Self.common(root, $0))
     }
   }
 

@@ -1,4 +1,4 @@
-internal import CLibsodium
+internal import CPrephirencesLibsodium
 
 /// Keys and identifiers derived from a key: keyed BLAKE2b-256 with personalisation, without salt.
 ///

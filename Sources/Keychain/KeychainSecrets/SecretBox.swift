@@ -1,4 +1,4 @@
-internal import CLibsodium
+internal import CPrephirencesLibsodium
 
 /// Authenticated encryption with a secret key: XSalsa20-Poly1305.
 ///

@@ -1,4 +1,4 @@
-internal import CLibsodium
+internal import CPrephirencesLibsodium
 internal import Glibc
 internal import Synchronization
 

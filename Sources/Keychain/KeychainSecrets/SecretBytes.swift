@@ -1,4 +1,4 @@
-internal import CLibsodium
+internal import CPrephirencesLibsodium
 internal import Glibc
 
 /// Bytes that must not leak: a password, a token, a key.

@@ -1,4 +1,4 @@
-internal import CLibsodium
+internal import CPrephirencesLibsodium
 
 /// Authenticated encryption of a sequence of messages: XChaCha20-Poly1305 with rekeying.
 ///

@@ -1,4 +1,4 @@
-internal import CLibsodium
+internal import CPrephirencesLibsodium
 
 /// The one place that initialises libsodium.
 enum Sodium {

@@ -1,4 +1,4 @@
-internal import CLibcurl
+internal import CPrephirencesLibcurl
 internal import Glibc
 
 /// A request to an endpoint.

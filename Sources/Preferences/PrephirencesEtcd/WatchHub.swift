@@ -1,4 +1,4 @@
-internal import CLibcurl
+internal import CPrephirencesLibcurl
 internal import PrephirencesSystem
 internal import SystemPackage
 

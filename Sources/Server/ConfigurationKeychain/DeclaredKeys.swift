@@ -1,6 +1,6 @@
 #if ConfigurationSupport
 internal import Configuration
-internal import ConfigurationValues
+internal import PrephirencesConfiguration
 internal import FoundationEssentials
 internal import Keychain
 internal import KeychainCredentials

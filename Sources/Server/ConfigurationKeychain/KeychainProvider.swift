@@ -1,6 +1,6 @@
 #if ConfigurationSupport
 public import Configuration
-internal import ConfigurationValues
+internal import PrephirencesConfiguration
 // A program needs only `import ConfigurationKeychain` to name a vault and what opens it.
 @_exported public import Keychain
 internal import KeychainCredentials

@@ -1,6 +1,6 @@
 #if ConfigurationSupport
 public import Configuration
-internal import ConfigurationValues
+internal import PrephirencesConfiguration
 internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecrets

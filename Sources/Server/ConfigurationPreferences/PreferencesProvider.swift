@@ -1,6 +1,6 @@
 #if ConfigurationSupport
 public import Configuration
-internal import ConfigurationValues
+internal import PrephirencesConfiguration
 // A program needs only `import ConfigurationPreferences` to name its preferences.
 @_exported public import PreferencesCore
 @_exported public import PreferencesDurable

@@ -1,6 +1,6 @@
 #if ConfigurationSupport
 internal import Configuration
-internal import ConfigurationValues
+internal import PrephirencesConfiguration
 internal import PreferencesCore
 internal import PreferencesDurable
 

@@ -2,7 +2,7 @@
 // declarations of a function with different types.
 
 #define _DEFAULT_SOURCE
-#include "../../../Sources/System/CLibcurl/transfer.h"
+#include "../../../Sources/System/CPrephirencesLibcurl/transfer.h"
 
 #include <curl/curl.h>
 

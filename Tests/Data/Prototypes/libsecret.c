@@ -1,7 +1,7 @@
 // Compiles only if libsecret.h declares functions like the libraries' own headers: C rejects two
 // declarations of a function with different types.
 
-#include "../../../Sources/System/CLibsecret/service.h"
+#include "../../../Sources/System/CPrephirencesLibsecret/service.h"
 
 #define SECRET_API_SUBJECT_TO_CHANGE
 #include <gio/gio.h>

@@ -1,4 +1,4 @@
-internal import CLibsecret
+internal import CPrephirencesLibsecret
 internal import PrephirencesSystem
 
 struct BusCall: Sendable {

@@ -1,4 +1,4 @@
-internal import CLibsecret
+internal import CPrephirencesLibsecret
 
 /// A value of a D-Bus message.
 indirect enum BusValue: Sendable {

@@ -1,4 +1,4 @@
-internal import CLibsecret
+internal import CPrephirencesLibsecret
 internal import KeychainCredentials
 
 /// libsecret and GLib, loaded on first use.

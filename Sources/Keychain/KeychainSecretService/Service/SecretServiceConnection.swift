@@ -1,4 +1,4 @@
-internal import CLibsecret
+internal import CPrephirencesLibsecret
 internal import Dispatch
 internal import KeychainCredentials
 internal import KeychainSecrets

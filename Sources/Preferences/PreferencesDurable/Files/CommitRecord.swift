@@ -1,4 +1,4 @@
-internal import CSQLiteChecks
+internal import CPrephirencesSQLiteChecks
 internal import Glibc
 internal import PrephirencesSystem
 internal import SystemPackage
@@ -77,7 +77,7 @@ struct CommitRecord: Equatable {
   private static func sums(_ content: ArraySlice<UInt8>) -> [UInt8] {
     var sums: [UInt32] = [1, 1]
     unsafe Array(content).withUnsafeBytes { bytes in
-      unsafe checked_add(&sums, bytes.baseAddress, CInt(bytes.count))
+      unsafe csqlitechecks_add(&sums, bytes.baseAddress, CInt(bytes.count))
     }
     return sums.flatMap { sum in (0..<4).map { UInt8(truncatingIfNeeded: sum >> ($0 * 8)) } }
   }

@@ -1,5 +1,5 @@
-internal import CSQLite
-internal import CSQLiteChecks
+internal import CPrephirencesSQLite
+internal import CPrephirencesSQLiteChecks
 internal import Glibc
 internal import PreferencesCore
 internal import PrephirencesSystem
@@ -33,7 +33,7 @@ final class SQLiteConnection {
       case .readWrite: (path, SQLITE_OPEN_READWRITE)
       case .immutable: (Self.uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
       }
-    let code = unsafe checked_open(
+    let code = unsafe csqlitechecks_open(
       name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE)
     guard code == SQLITE_OK, let opened = unsafe opened else {
       let isDiskFailure = unsafe SQLiteErrors.isDiskFailure(sqlite3_system_errno(opened))
@@ -135,13 +135,13 @@ final class SQLiteConnection {
   /// has that.
   func databasePage(_ number: Int64) -> [UInt8]? {
     var page = [UInt8](repeating: 0, count: 4096)
-    return unsafe checked_read(handle, number, &page) == SQLITE_OK ? page : nil
+    return unsafe csqlitechecks_read(handle, number, &page) == SQLITE_OK ? page : nil
   }
 
   /// Reads the first version of a page that the log has; `nil` if it has none that can be read.
   func firstPageInLog(_ number: Int64) -> [UInt8]? {
     var page = [UInt8](repeating: 0, count: 4096)
-    return unsafe checked_read_log(handle, number, &page) == SQLITE_OK ? page : nil
+    return unsafe csqlitechecks_read_log(handle, number, &page) == SQLITE_OK ? page : nil
   }
 
   /// Returns the first column of the first row, if it is an integer.

@@ -1,4 +1,4 @@
-internal import CSQLiteChecks
+internal import CPrephirencesSQLiteChecks
 internal import PreferencesCore
 
 /// The tables of a file of preferences, and what is checked and set when it is opened.

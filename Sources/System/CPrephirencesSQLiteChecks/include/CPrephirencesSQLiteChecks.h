@@ -19,19 +19,19 @@ enum { CheckedApplication = 0x50726566 };
 ///
 /// `flags` and the result are those of sqlite3_open_v2(). A file without pages gets some that have
 /// sums.
-int checked_open(const char *path, struct sqlite3 **database, int flags);
+int csqlitechecks_open(const char *path, struct sqlite3 **database, int flags);
 
 /// Reads a page of the database itself, whatever the log has of it; the first page has the number 1.
 ///
 /// The result is that of SQLite's functions.
-int checked_read(struct sqlite3 *database, int64_t number, uint8_t page[4096]);
+int csqlitechecks_read(struct sqlite3 *database, int64_t number, uint8_t page[4096]);
 
 /// Reads the first version of a page that the log has, committed or not.
 ///
 /// The result is that of SQLite's functions; SQLITE_NOTFOUND if there is none, or no log is in use.
-int checked_read_log(struct sqlite3 *database, int64_t number, uint8_t page[4096]);
+int csqlitechecks_read_log(struct sqlite3 *database, int64_t number, uint8_t page[4096]);
 
 /// Adds bytes to sums, as SQLite does for its log; `count` is a multiple of 8.
-void checked_add(uint32_t sums[2], const void *bytes, int count);
+void csqlitechecks_add(uint32_t sums[2], const void *bytes, int count);
 
 #endif

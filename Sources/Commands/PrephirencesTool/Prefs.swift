@@ -1,9 +1,11 @@
 internal import ArgumentParser
+internal import CPrephirencesGlibc
 internal import KeychainCommands
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PreferenceCommands
 internal import PreferencesCore
+internal import PreferencesDurable
 internal import PreferencesShared
 
 /// The command `prefs`.
@@ -12,7 +14,10 @@ struct Prefs: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prefs",
     abstract: "Keep preferences, and credentials encrypted",
-    version: KeychainCommandLine.version,
+    version: """
+      \(KeychainCommandLine.version)
+      with libsodium \(SecretsLibrary.version) and SQLite \(DatabaseLibrary.version)
+      """,
     groupedSubcommands: [
       CommandGroup(name: "Preferences", subcommands: PreferencesCommand.subcommands),
       CommandGroup(name: "Credentials", subcommands: [KeychainCommand.self]),

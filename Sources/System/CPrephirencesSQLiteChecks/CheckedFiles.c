@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CSQLiteChecks.h"
+#include "CPrephirencesSQLiteChecks.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -48,7 +48,7 @@ static uint32_t big_endian(const unsigned char *bytes) {
   return (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
 }
 
-void checked_add(uint32_t sums[2], const void *bytes, int count) {
+void csqlitechecks_add(uint32_t sums[2], const void *bytes, int count) {
   for (int offset = 0; offset < count; offset += 8) {
     uint32_t words[2];
     memcpy(words, (const char *)bytes + offset, 8);
@@ -62,7 +62,7 @@ void checked_add(uint32_t sums[2], const void *bytes, int count) {
 static void page_sums(uint32_t sums[2], const void *page, sqlite3_int64 offset) {
   sums[0] = (uint32_t)(offset / PageSize);
   sums[1] = 0;
-  checked_add(sums, page, PageSize - SumSize);
+  csqlitechecks_add(sums, page, PageSize - SumSize);
 }
 
 static bool is_zero(const unsigned char *bytes, int count) {
@@ -107,8 +107,8 @@ static int check_log(
   }
   if (result != SQLITE_OK) return result == SQLITE_IOERR_SHORT_READ ? SQLITE_CORRUPT : result;
   uint32_t sums[2] = {big_endian(before), big_endian(before + 4)};
-  checked_add(sums, header, 8);
-  checked_add(sums, page, PageSize);
+  csqlitechecks_add(sums, header, 8);
+  csqlitechecks_add(sums, page, PageSize);
   bool is_intact = sums[0] == big_endian(header + 16) && sums[1] == big_endian(header + 20);
   return is_intact ? SQLITE_OK : SQLITE_CORRUPT;
 }
@@ -323,7 +323,7 @@ static void register_files(void) {
   register_result = sqlite3_vfs_register(&checked_vfs, 0);
 }
 
-int checked_open(const char *path, sqlite3 **database, int flags) {
+int csqlitechecks_open(const char *path, sqlite3 **database, int flags) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   *database = NULL;
   pthread_once(&once, register_files);
@@ -339,7 +339,7 @@ int checked_open(const char *path, sqlite3 **database, int flags) {
   return result;
 }
 
-int checked_read(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
+int csqlitechecks_read(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
   // By SQLite's own descriptor: to close another one would drop the process's locks.
   sqlite3_file *file = NULL;
   int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -347,7 +347,7 @@ int checked_read(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
   return read_file(file, page, PageSize, (number - 1) * PageSize);
 }
 
-int checked_read_log(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
+int csqlitechecks_read_log(sqlite3 *database, int64_t number, uint8_t page[PageSize]) {
   sqlite3_file *file = NULL;
   int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
   if (result != SQLITE_OK) return result;
