@@ -174,5 +174,5 @@ struct Effort {
   var slowRounds: Int { isQuick ? 3 : 5 }
 
   /// For processes that hash a passphrase, for a second or more.
-  var hashRounds: Int { isQuick ? 2 : 41 }
+  var hashRounds: Int { isQuick ? 2 : 15 }
 }
