@@ -131,10 +131,13 @@ struct Benchmarks: ParsableCommand {
       return ([], try HelperBenchmarks(vaults: vaults, effort: effort, prefs: prefs).run())
     case .before:
       guard let before else { throw ValidationError("--only before needs --before") }
+      // Copied as this checkout's is.
+      let old = scratch + "/prefs-before"
+      try FileManager.default.copyItem(atPath: before + "/.build/release/prefs", toPath: old)
       let comparison = BeforeBenchmarks(
         now: .init(prefs: prefs, vaultPeer: program("VaultPeer")),
         before: .init(
-          prefs: before + "/.build/release/prefs",
+          prefs: old,
           vaultPeer: before + "/Scripts/Benchmarks/.build/release/VaultPeer"),
         folder: scratch + "/compared", effort: effort)
       return ([], try comparison.run())
