@@ -35,12 +35,7 @@ let package = Package(
         .product(name: "SwiftyUserDefaults", package: "Prephirences"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
-    .executableTarget(
-      name: "BareGet",
-      dependencies: [
-        "CSodiumForBare",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
+    .executableTarget(name: "BareGet", dependencies: ["CSodiumForBare"]),
     .executableTarget(name: "PeakMemory"),
     .executableTarget(name: "KeyringPeer", dependencies: ["CPeer"]),
     .executableTarget(

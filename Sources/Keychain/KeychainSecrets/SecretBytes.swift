@@ -245,8 +245,9 @@ extension SecretBytes {
     // A key fits into a slot, which costs no system calls.
     var buffer = try SecretBuffer(capacity: min(4095, max(0, limit)) + 1)
     while buffer.count <= limit {
-      // One byte more than the limit distinguishes "exactly the limit" from "more".
-      let room = min(65535, limit - buffer.count) + 1
+      // As much as fits, then as much as there is. One byte more than the limit distinguishes
+      // "exactly the limit" from "more".
+      let room = min(max(4095 - buffer.count, buffer.count), 65535, limit - buffer.count) + 1
       guard awaitInput(descriptor) else { throw .inputOutput(errno: ETIMEDOUT) }
       let count = try unsafe buffer.append(upTo: room) { out, room throws(SecretsError) in
         try repeatingWhileBusy(descriptor, waitingFor: POLLIN) {

@@ -10,12 +10,22 @@ from documents import ROOT
 
 PAGE = ROOT / "Documentation" / "Benchmarks.md"
 FOLDER = PAGE.with_suffix("")
+VAULT_HEAD = ROOT / "Sources/Keychain/KeychainVaultFormat/Head/VaultHead.swift"
 SVG = "{http://www.w3.org/2000/svg}"
 PICTURE = re.compile(r"!\[([^\]]*)\]\((Benchmarks/[\w-]+\.svg)\)")
 
 
 def charts() -> list[dict]:
   return json.loads((FOLDER / "results.json").read_text())["charts"]
+
+
+def test_the_present_vault_format_was_measured_in_full():
+  results = json.loads((FOLDER / "results.json").read_text())
+  present = int(re.findall(r"static let format: UInt32 = (\d+)\n", VAULT_HEAD.read_text())[0])
+  again = "publish the benchmarks again, by 'Scripts/bench --publish' on an idle machine"
+  measured, is_quick = results.get("vaultFormat"), results["isQuick"]
+  assert measured == present and not is_quick, again
+  assert f"- **Measured:** prefs {results['version']}, vault format {present}\n" in PAGE.read_text()
 
 
 def test_each_question_is_a_section_with_its_drawing():

@@ -13,6 +13,7 @@ public final class BareStore {
   private let descriptor: Int32
   private let size: Int
   private static let key = [UInt8](repeating: 0, count: 32)
+  private static let itemsOfPage = 10
 
   /// What a vault reads for one item: its page, with the box of the names in it, and the box of the secret.
   private let page = BareStore.sealed(4096)
@@ -53,6 +54,21 @@ public final class BareStore {
     for box in [page, names, secret] { try Self.open(box, into: memory) }
   }
 
+  /// Reads as many bytes as the pages of so many items, and opens the two boxes of each.
+  public func list(count: Int) throws {
+    guard size > page.count, let memory = sodium_malloc(page.count) else {
+      throw Failure(call: "malloc")
+    }
+    defer { sodium_free(memory) }
+    for number in 0..<(count / Self.itemsOfPage) {
+      let place = number * page.count % (size - page.count)
+      guard pread(descriptor, memory, page.count, off_t(place)) == page.count else {
+        throw Failure(call: "pread")
+      }
+      for box in [page, names] { try Self.open(box, into: memory) }
+    }
+  }
+
   /// Opens and locks the file, appends a commit durably, and writes the record of the state that was seen.
   public func set() throws {
     let file = try Self.open(path, O_RDWR)
@@ -74,8 +90,7 @@ public final class BareStore {
     var place = 0
     for number in 0..<count {
       buffer += Self.sealed(secret.count - Self.overhead)
-      // A page for so many items.
-      if number % 10 == 9 { buffer += Self.sealed(page.count - Self.overhead) }
+      if (number + 1) % Self.itemsOfPage == 0 { buffer += Self.sealed(page.count - Self.overhead) }
       guard buffer.count >= 1 << 20 || number == count - 1 else { continue }
       try Self.write(buffer, to: file, at: place)
       place += buffer.count
@@ -124,7 +139,7 @@ extension BareStore {
     guard status == 0 else { throw Failure(call: "crypto_secretbox_open_easy") }
   }
 
-  /// Creates the vault of the program `BareGet`: one item of two boxes that a key of zeros opens.
+  /// Creates the file of the program `BareGet`: one item of two boxes that a key of zeros opens.
   public static func makeVaultForBareGet(_ path: String) throws {
     try Data(sealed(256) + sealed(256)).write(to: URL(filePath: path))
   }

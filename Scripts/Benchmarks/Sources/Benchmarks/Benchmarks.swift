@@ -29,12 +29,36 @@ struct Benchmarks: ParsableCommand {
     var usesVaults: Bool {
       [.sizes, .processes, .helpers, .library, .writers, .together, .batches].contains(self)
     }
+
+    /// What is measured, for who waits.
+    var work: String {
+      switch self {
+      case .sizes: "one read and one store in a program, by the number of secrets"
+      case .peers: "one read and one store a process, and other programs that keep secrets"
+      case .processes: "one read a process, from a locked vault too"
+      case .helpers: "git's helper, many times in a row"
+      case .preferences: "stores of preferences, and what they are made of"
+      case .memory: "preferences in memory"
+      case .saving: "saving a preference, and UserDefaults"
+      case .durable: "durable preferences, and UserDefaults"
+      case .shared: "shared preferences, and bare calls of etcd"
+      case .library: "adding, listing, opening and compacting a vault"
+      case .writers: "several processes that store at the same time"
+      case .together: "a hundred stores in one transaction"
+      case .batches: "importing many secrets, and changing the passphrase"
+      case .configuration: "providers of swift-configuration"
+      case .secretService: "the desktop's keyring, and libsecret"
+      case .before: "this checkout and the other in turns"
+      }
+    }
   }
 
   func run() throws {
     let effort = Effort(isQuick: quick)
     let vaults = BenchmarkVaults(folder: scratch, memory: memory, large: quick ? 10_000 : 100_000)
-    var report = Report(machine: Machine(folder: scratch), isQuick: quick, figures: [], charts: [])
+    var report = try Report(
+      machine: Machine(folder: scratch), version: version(), vaultFormat: vaults.format(),
+      isQuick: quick, figures: [], charts: [])
     try vaults.writePassphraseFile()
     let parts = only.map { [$0] } ?? Part.allCases.filter { $0 != .before || before != nil }
     if parts.contains(where: \.usesVaults) {
@@ -42,7 +66,7 @@ struct Benchmarks: ParsableCommand {
     }
     for part in parts {
       do {
-        try step(part.rawValue) {
+        try step("\(part.rawValue): \(part.work)") {
           let results = try results(of: part, vaults, effort)
           report.charts += results.charts
           report.figures += results.charts.flatMap(\.figures) + results.figures
@@ -76,12 +100,12 @@ struct Benchmarks: ParsableCommand {
       let shared = SharedBenchmarks(
         effort: effort, peer: program("SharedPeer"), folder: scratch, port: etcd)
       return ([], try shared.run())
-    case .library: return ([], try LibraryBenchmarks(vaults: vaults, effort: effort).run())
+    case .library: return try LibraryBenchmarks(vaults: vaults, effort: effort).run()
     case .configuration:
       let configuration = ConfigurationBenchmarks(
         effort: effort, peer: program("VaultPeer"), folder: scratch)
       return ([], try configuration.run())
-    case .batches: return ([], try BatchBenchmarks(vaults: vaults, effort: effort).run())
+    case .batches: return try BatchBenchmarks(vaults: vaults, effort: effort).run()
     case .sizes:
       let keyring = [peers + "/keyring", program("KeyringPeer")]
       return try SizeBenchmarks(vaults: vaults, effort: effort, keyring: keyring).run()
@@ -96,7 +120,7 @@ struct Benchmarks: ParsableCommand {
         folder: scratch + "/peers", cryptfile: python.map { [$0, peers + "/cryptfile.py"] })
       let benchmarks = PeerBenchmarks(
         vaults: vaults, effort: effort, prefs: prefs, peers: setup, empty: empty)
-      return (try benchmarks.run(), [])
+      return try benchmarks.run()
     case .secretService:
       return ([], try SecretServiceBenchmarks(effort: effort, prefs: prefs).run())
     case .processes:
@@ -107,10 +131,13 @@ struct Benchmarks: ParsableCommand {
       return ([], try HelperBenchmarks(vaults: vaults, effort: effort, prefs: prefs).run())
     case .before:
       guard let before else { throw ValidationError("--only before needs --before") }
+      // Copied as this checkout's is.
+      let old = scratch + "/prefs-before"
+      try FileManager.default.copyItem(atPath: before + "/.build/release/prefs", toPath: old)
       let comparison = BeforeBenchmarks(
         now: .init(prefs: prefs, vaultPeer: program("VaultPeer")),
         before: .init(
-          prefs: before + "/.build/release/prefs",
+          prefs: old,
           vaultPeer: before + "/Scripts/Benchmarks/.build/release/VaultPeer"),
         folder: scratch + "/compared", effort: effort)
       return ([], try comparison.run())
@@ -119,9 +146,16 @@ struct Benchmarks: ParsableCommand {
 
   private func program(_ name: String) -> String { programs + "/" + name }
 
-  private func step(_ name: String, _ body: () throws -> Void) throws {
+  /// Returns the version of `prefs`; the lines below it name what it is linked with.
+  private func version() throws -> String {
+    let output = try ChildProcess(prefs, "--version").output()
+    return String(output.split(separator: "\n").first ?? "")
+  }
+
+  private func step(_ work: String, _ body: () throws -> Void) throws {
+    say(work)
     let time = try Stopwatch.time(body)
-    say("\(name): \(Int(time.rounded())) s")
+    say("  took \(Int(time.rounded())) s")
   }
 
   private func say(_ text: String) {

@@ -7,6 +7,7 @@ extension Report {
     let promised = figures.count { $0.target != nil }
     var lines = [
       "# Benchmarks", "", "`Scripts/bench --publish` writes this page: don't edit it.", "",
+      "- **Measured:** prefs \(version), vault format \(vaultFormat)",
       "- **Date:** \(machine.date)\(isQuick ? " (quick run)" : "")",
       "- **Machine:** \(machine.processor), \(machine.processorCount) processors, Linux "
         + "\(machine.kernel), \(machine.fileSystem)",
@@ -46,8 +47,8 @@ extension Report {
     "- Now and then a `set` makes a new base after it is durable, which writes the whole file.",
     "- A passphrase is hashed with 256 MiB, for about a second. Many commands at once share one hash.",
     "- Usual command lines are read without the argument parser, which took most of a command's",
-    "  instructions. What is left is mostly the loader's work for a static binary with Foundation, and",
-    "  the runtime's searches through its conformances.",
+    "  instructions. What is left of a `get` is mostly the start of a large program: the loader relocates it, and",
+    "  the kernel maps its pages one by one as they are touched.",
   ]
 }
 

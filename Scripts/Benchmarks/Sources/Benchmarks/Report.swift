@@ -3,6 +3,11 @@ import Foundation
 /// The whole run.
 struct Report: Codable {
   var machine: Machine
+
+  /// The version of `prefs` that was measured, and the format of the vaults that it wrote.
+  let version: String
+  let vaultFormat: Int
+
   let isQuick: Bool
   var figures: [Figure]
   var charts: [Chart]

@@ -99,7 +99,7 @@ package struct FieldWriter {
     unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  package mutating func byteString(_ value: some Collection<UInt8>) {
+  package mutating func byteString(_ value: [UInt8]) {
     integer(UInt32(truncatingIfNeeded: value.count))
     bytes.append(contentsOf: value)
   }
@@ -125,7 +125,10 @@ package struct FieldWriter {
     for value in values { write(&self, value) }
   }
 
-  package mutating func text(_ value: String) { byteString(value.utf8) }
+  package mutating func text(_ value: String) {
+    integer(UInt32(truncatingIfNeeded: value.utf8.count))
+    bytes.append(contentsOf: value.utf8)
+  }
 
   package mutating func optional<Value>(_ value: Value?, _ write: (inout Self, Value) -> Void) {
     integer(UInt8(value == nil ? 0 : 1))

@@ -62,7 +62,8 @@ package struct SeenRecord: Hashable, Sendable {
 
   /// Returns the name of a vault's record, from the vault's real path.
   package static func name(of vaultPath: String) throws(KeychainError) -> String {
-    try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
+    // Of an array, since `Data` searches the conformances of any other sequence.
+    try Derivation.hash(Data(Array(vaultPath.utf8)), count: 16).hexadecimal
   }
 
   /// Whether the numbers are those that lists and commits can have.

@@ -92,7 +92,12 @@ private struct Walk {
 
   init(pending: [String]) { self.pending = pending }
 
-  var reached: String { "/" + parents.joined(separator: "/") }
+  var reached: String { Self.path(of: parents) }
+
+  /// Joins components as `joined` does, which would first search the conformances of their array.
+  private static func path(of components: [String]) -> String {
+    components.isEmpty ? "/" : components.reduce(into: "") { $0 += "/" + $1 }
+  }
 
   static func components(_ path: String) -> [String] {
     path.split(separator: "/").map { String($0) }
@@ -161,7 +166,7 @@ private struct Walk {
     for component in components where component != "." {
       if component == ".." { _ = path.popLast() } else { path.append(component) }
     }
-    return "/" + path.joined(separator: "/")
+    return Self.path(of: path)
   }
 
   private mutating func leave(to depth: Int) {

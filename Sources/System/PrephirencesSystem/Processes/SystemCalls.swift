@@ -166,7 +166,7 @@ package enum SystemText {
     else { return nil }
     defer { try? descriptor.close() }
     var text: [UInt8] = []
-    while let chunk = try? DescriptorIO.read(descriptor, 65536), !chunk.isEmpty,
+    while let chunk = try? DescriptorIO.read(descriptor, 4096), !chunk.isEmpty,
       text.count < 1 << 22
     {
       text += chunk

@@ -391,5 +391,11 @@ package final class WeakRegistry<Key: Hashable & Sendable, Object: AnyObject & S
     }
   }
 
-  package var all: [Object] { entries.withLock { $0.values.compactMap(\.object) } }
+  /// The objects that somebody has.
+  ///
+  /// Every program asks at its start: to map even nothing, the runtime would search for conformances of
+  /// the dictionary, which took a tenth of the instructions of a `get`.
+  package var all: [Object] {
+    entries.withLock { $0.isEmpty ? [] : $0.values.compactMap { $0.object } }
+  }
 }

@@ -24,7 +24,7 @@ struct SavingBenchmarks {
   private func group(_ count: Int, atMost target: Double?) throws -> BarGroup {
     let durable = try suites.durable(count)
     let defaults = try suites.defaults(count)
-    let bare = try BarePreferences(path: suites.folder + "/bare-\(count).db")
+    let bare = try BarePreferences(path: suites.folder + "/bare-saving-\(count).db")
     try bare.insert(
       Dictionary(uniqueKeysWithValues: (0..<count).map { ("key \($0)", $0) }), generation: 1)
     let key = { (call: Int) in "key \(call * 14 % count)" }

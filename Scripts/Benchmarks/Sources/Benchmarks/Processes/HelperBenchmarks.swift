@@ -10,7 +10,7 @@ struct HelperBenchmarks {
   private let group = "Helper"
   private var path: String { vaults.folder + "/helpers/vault.db" }
   private var requestPath: String { vaults.folder + "/helpers/request" }
-  private var calls: Int { effort.isQuick ? 50 : 1000 }
+  private var calls: Int { effort.isQuick ? 50 : 200 }
 
   func run() throws -> [Figure] {
     try makeVault()

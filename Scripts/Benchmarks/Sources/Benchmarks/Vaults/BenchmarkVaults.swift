@@ -8,6 +8,9 @@ struct BenchmarkVaults {
   let folder: String
   let small = 1_000
 
+  /// The number of items of what reads or writes all of them.
+  let whole = 10_000
+
   /// An empty folder in memory, where filling a vault does not use a disk.
   let memory: String
 
@@ -17,7 +20,7 @@ struct BenchmarkVaults {
   var largePath: String { path(large) }
 
   /// The numbers of items of all vaults.
-  var sizes: [Int] { [100, small] + (large > 10_000 ? [10_000] : []) + [large] }
+  var sizes: [Int] { [100, small, whole] + (large > whole ? [large] : []) }
 
   /// The vault with this number of items.
   func path(_ count: Int) -> String { folder + "/\(count)/vault.db" }
@@ -49,6 +52,15 @@ struct BenchmarkVaults {
       try FileManager.default.copyItem(atPath: vault, toPath: path(size))
       count = size
     }
+  }
+
+  /// Returns the number of the format in which this release writes a vault.
+  func format() throws -> Int {
+    let path = memory + "/format.db"
+    try fill(path, from: 0, to: 1)
+    // After the eight bytes that name a vault.
+    let bytes = try Data(contentsOf: URL(filePath: path)).dropFirst(8).prefix(4)
+    return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
   func makeFolder(_ path: String) throws {

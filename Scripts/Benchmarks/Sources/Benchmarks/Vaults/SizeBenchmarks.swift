@@ -40,7 +40,7 @@ struct SizeBenchmarks {
       }
       let (get, set) = try measure(size)
       let heading = "\(size.formatted()) items"
-      gets.append(group(heading, Self.bareGet, get, atMost: 2))
+      gets.append(group(heading, Self.bareGet, get, atMost: 1.3))
       sets.append(group(heading, Self.bareSet, set, atMost: 1.5))
       if size == 1_000, size <= keyringLimit {
         figures = [
