@@ -107,8 +107,8 @@ struct FormerNameTests {
       #expect(try vault.handle { $0.path = path }.text("a") == "new")
     }
     // A link is no second file.
+    try files.removeItem(atPath: former)
     for (link, file) in [(former, vault.path), (vault.path, former)] {
-      try files.removeItem(atPath: link)
       try files.createSymbolicLink(atPath: link, withDestinationPath: file)
       try vault.handle().put("a", link)
       #expect(try old().text("a") == link)

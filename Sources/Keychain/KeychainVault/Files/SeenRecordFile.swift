@@ -49,6 +49,7 @@ struct SeenRecordFile: Sendable {
       default:
         // Without free descriptors, a program goes on with what it has read, if that is still there.
         if let record = last.record(of: FileStamp(path)) { return .record(record) }
+        if isMissing { return .none }
         throw .system(error, "read", path)
       }
     }
@@ -59,6 +60,13 @@ struct SeenRecordFile: Sendable {
     _ = try? FileLock.lock(descriptor, .shared, Deadline(after: .milliseconds(200)))
     guard let record = try contents(descriptor) else { return .unreadable }
     return .record(record)
+  }
+
+  private var isMissing: Bool {
+    do throws(Errno) {
+      _ = try unsafe Stat(path, followTargetSymlink: false)
+      return false
+    } catch { return error == .noSuchFileOrDirectory }
   }
 
   /// Raises the record to a newer one of the same vault and administration key, or of one to which
