@@ -151,7 +151,7 @@ def test_as_a_service_of_systemd(home):
   keep = ("PATH", "SWIFT_BACKTRACE", "CREDENTIALS_DIRECTORY")
   home.environment = {name: home.environment[name] for name in keep} | {
     "HOME": "/nonexistent", "STATE_DIRECTORY": str(state)}
-  home.vault = state / "keychain" / "vault.db"
+  home.vault = state / "keychain" / "vault"
   set_password(home, FIRST)
   with WebProgram(home) as server:
     assert server.get("/health") == "logins: 1"

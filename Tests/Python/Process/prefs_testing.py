@@ -62,7 +62,7 @@ class Home:
     self.program = program
     for name in ("data", "state", "runtime", "config"):
       (folder / name).mkdir(mode=0o700)
-    self.vault = folder / "data" / "keychain" / "vault.db"
+    self.vault = folder / "data" / "keychain" / "vault"
     self.state = folder / "state" / "keychain"
     self.environment = {
       "PATH": os.environ["PATH"], "HOME": str(folder), "SWIFT_BACKTRACE": "enable=no",

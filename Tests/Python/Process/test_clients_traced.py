@@ -41,7 +41,7 @@ def run(home: Home, trace: Trace, *words: str):
 
 def opened_vaults(trace: Trace) -> int:
   return sum(
-    name == "openat" and '/vault.db"' in rest and "= -1" not in rest for name, rest in trace.calls)
+    name == "openat" and '/vault"' in rest and "= -1" not in rest for name, rest in trace.calls)
 
 
 @pytest.mark.parametrize(("command", "place"), [

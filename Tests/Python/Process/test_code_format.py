@@ -116,7 +116,7 @@ def test_vault_of_an_attacker_under_the_pinned_id(home):
   ("--identity", "format3-python.identity")])
 def test_checked_in_codes_open_the_checked_in_vault(home, option, name):
   home.vault.parent.mkdir(mode=0o700)
-  home.file("data/keychain/vault.db", (FIXTURES / "format3-python.vault").read_bytes())
+  home.file("data/keychain/vault", (FIXTURES / "format3-python.vault").read_bytes())
   file = home.file("key", (FIXTURES / name).read_bytes())
   found = home.run("get", "whenUnlocked", "--service", "class", option, file)
   assert found.out == b"secret of whenUnlocked"
@@ -125,7 +125,7 @@ def test_checked_in_codes_open_the_checked_in_vault(home, option, name):
 def test_code_of_an_earlier_key_needs_the_check(home):
   """Whoever administered before may have made the vault, unless a record or a person vouches for it."""
   home.vault.parent.mkdir(mode=0o700)
-  home.file("data/keychain/vault.db", (FIXTURES / "format3-python.vault").read_bytes())
+  home.file("data/keychain/vault", (FIXTURES / "format3-python.vault").read_bytes())
   file = home.file("key", (FIXTURES / "test-old-recovery-code.txt").read_bytes())
   code = ("--service", "class", "--recovery-code-file", file)
   refused = home.run("get", "whenUnlocked", *code, code=65)

@@ -30,15 +30,15 @@ def server(home, program, superuser, mounting) -> Machine:
   machine.script("systemd-run", SYSTEMD_RUN)
   machine.shell("install -d -m 700 /etc/webservice; head -c 32 /dev/urandom > /etc/webservice/keychain.key")
   yield machine
-  machine.run("prefs", "keychain", "lock", "--all", "--vault", f"{STATE}/keychain/vault.db", user=USER,
+  machine.run("prefs", "keychain", "lock", "--all", "--vault", f"{STATE}/keychain/vault", user=USER,
               variables={"XDG_STATE_HOME": "/tmp"}, code=None)
 
 
 def test_the_password_and_the_setting_of_the_service(server):
   store = as_root("prefs keychain set")
   made = server.shell(store, variables={"PASSWORD": "first"})
-  assert f"created the vault {STATE}/keychain/vault.db; the given passphrase, key file" in made.error
-  assert server.mode(f"{STATE}/keychain/vault.db") == (USER, 0o600)
+  assert f"created the vault {STATE}/keychain/vault; the given passphrase, key file" in made.error
+  assert server.mode(f"{STATE}/keychain/vault") == (USER, 0o600)
   server.shell(store, variables={"PASSWORD": "second"})
   read = store.split("| ", 1)[1].replace("keychain set", "keychain get")
   assert server.shell(read).out == b"second"

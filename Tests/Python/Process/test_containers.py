@@ -32,13 +32,13 @@ class Container:
     self.own_volume(0, VOLUME_GROUP, 0o2775)
     home.environment = {
       "PATH": os.environ["PATH"], "SWIFT_BACKTRACE": "enable=no",
-      "KEYCHAIN_VAULT": str(self.volume / "vault.db"),
+      "KEYCHAIN_VAULT": str(self.volume / "vault"),
       "XDG_STATE_HOME": str(self.volume / "state")}
-    home.vault = self.volume / "vault.db"
+    home.vault = self.volume / "vault"
 
   def folder_of_its_own(self) -> Path:
     """Has the vault in a folder of the volume, which is made."""
-    self.home.vault = self.volume / "keychain/vault.db"
+    self.home.vault = self.volume / "keychain/vault"
     self.home.vault.parent.mkdir(mode=0o700)
     self.home.environment["KEYCHAIN_VAULT"] = str(self.home.vault)
     return self.home.vault.parent

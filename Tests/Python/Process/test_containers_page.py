@@ -53,7 +53,7 @@ def in_container(machine: Machine, *arguments: str, **options):
 def use(machine: Machine, **options) -> None:
   """Stores the first token, and uses it, while nothing but the volume can be written."""
   made = in_container(machine, "keychain", "set", "api", input=TOKEN.encode(), **options)
-  assert f"created the vault {STATE}/vault.db; the given passphrase, key file" in made.error
+  assert f"created the vault {STATE}/vault; the given passphrase, key file" in made.error
   assert "keyring" not in made.error
   found = in_container(machine, "keychain", "get", "api", **options)
   assert (found.out, found.error) == (TOKEN.encode(), "")

@@ -94,7 +94,7 @@ def test_doctor_reports_losses_without_each_secret(home, make_home):
 @pytest.mark.parametrize("option, environment, chosen", [
   ([], {}, "as there is no session bus"), (["--store", "vault"], {}, "chosen by an option"),
   ([], {"KEYCHAIN_STORE": "vault"}, "KEYCHAIN_STORE"),
-  ([], {"KEYCHAIN_VAULT": "/none/vault.db"}, "as a vault is named")])
+  ([], {"KEYCHAIN_VAULT": "/none/vault"}, "as a vault is named")])
 def test_doctor_says_why_this_store(home, option, environment, chosen):
   assert chosen in home.run("doctor", *option, environment=environment).out.decode()
 
@@ -176,7 +176,7 @@ def test_a_vault_without_records_does_not_look_empty(home, make_home):
   """As after a restore: what services chose is recorded on the other machine."""
   home.set("alice", b"x")
   copied = make_home()
-  path = copied.file("vault.db", home.vault.read_bytes())
+  path = copied.file("vault", home.vault.read_bytes())
 
   def told() -> str:
     return " ".join(copied.run("doctor", "--vault", path, code=None).out.decode().split())

@@ -233,7 +233,7 @@ def test_questions_on_a_terminal(home):
   home.run("lock", "--all")
   terminal = home.terminal("export", "moved.export")
   # First what unlocks the vault, then what will open the export.
-  terminal.expect("passphrase of .*vault.db: ")
+  terminal.expect("passphrase of .*/vault: ")
   terminal.sendline(PASSPHRASE.decode())
   for question in ("new passphrase of the export: ", "again: "):
     terminal.expect_exact(question)

@@ -120,7 +120,7 @@ def test_typed_code_replaces_forgotten_passphrase(home):
   home.run("recovery", "create", "--code-file", "code", *home.passphrase())
   terminal = home.terminal("change-passphrase")
   for _ in range(3):
-    terminal.expect_exact("vault.db: ")
+    terminal.expect_exact("/vault: ")
     terminal.sendline("forgotten")
   status, rest = ended(terminal)
   assert status == 78

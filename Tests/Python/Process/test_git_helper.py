@@ -423,7 +423,7 @@ def test_a_vault_that_is_missing_is_named(home):
     "KEYCHAIN_VAULT": str(home.folder / "typo.db")})
   assert missing.out == b"" and "typo.db' does not exist" in missing.error
   refused = exchange(home, "get", "protocol=https", "host=h", code=69, environment={
-    "KEYCHAIN_VAULT": str(home.folder / "typo" / "vault.db")})
+    "KEYCHAIN_VAULT": str(home.folder / "typo" / "vault")})
   assert refused.out == b"quit=1\n"
 
 

@@ -79,7 +79,7 @@ def test_the_home_of_another_user(home, own, superuser):
 
 def test_vault_in_hidden_folder_is_not_absent(home, own, mounting):
   folder, _ = own
-  path = str(folder / ".local/share/keychain/vault.db")
+  path = str(folder / ".local/share/keychain/vault")
   for command in (["get", "token"], ["set", "token", "--allow-empty"], ["verify"]):
     refused = home.run(*command, "--vault", path, through=over(folder, HIDING), code=69)
     assert f"the folder {folder} is closed" in refused.error, command
@@ -91,7 +91,7 @@ def test_service_with_hidden_home_uses_state_folder(home, own, mounting):
   state = state_folder(home)
   environment = environment | {"STATE_DIRECTORY": state}
   home.set("other", b"x", environment=environment, through=over(folder, HIDING))
-  assert set(os.listdir(f"{state}/keychain")) >= {"vault.db", "device.key", "seen", "stores"}
+  assert set(os.listdir(f"{state}/keychain")) >= {"vault", "device.key", "seen", "stores"}
   # With the home, that counts again.
   assert home.get("token", environment=environment) == b"secret"
 
@@ -115,7 +115,7 @@ def test_missing_home_is_ignored_and_not_created(home, superuser, user):
   home.set("token", b"x", environment=environment, **options)
   assert home.get("token", environment=environment, **options) == b"x"
   home.run("identity", "create", environment=environment, **options)
-  assert set(os.listdir(f"{state}/keychain")) >= {"vault.db", "device.key", "identity"}
+  assert set(os.listdir(f"{state}/keychain")) >= {"vault", "device.key", "identity"}
   assert not missing.exists()
 
 
@@ -159,7 +159,7 @@ def test_vault_in_memory_warns_once(home, own, mounting):
   script = ('mount -t tmpfs -o mode=0755 none "$0" && printf x | "$@" set token && '
             'printf x | "$@" set other >&2 && "$@" doctor')
   told = home.run(through=over(folder, script), environment=environment)
-  path = folder / ".local/share/keychain/vault.db"
+  path = folder / ".local/share/keychain/vault"
   assert told.error.count("lies in memory") == 1
   assert f"the vault {path} lies in memory (tmpfs)" in told.error and "StateDirectory=" in told.error
   assert b"tmpfs, in memory" in told.out and b"for a vault that stays" in told.out
@@ -167,7 +167,7 @@ def test_vault_in_memory_warns_once(home, own, mounting):
 
 def test_device_key_in_memory_is_reported(home, own, mounting):
   folder, environment = own
-  path = str(home.folder / "vault.db")
+  path = str(home.folder / "vault")
   environment = environment | {"KEYCHAIN_VAULT": path}
   told = home.set("token", b"x", environment=environment, through=over(folder, EMPTYING))
   key = folder / ".local/state/keychain/device.key"
@@ -181,7 +181,7 @@ def test_device_key_in_memory_is_reported(home, own, mounting):
 @pytest.mark.parametrize("named", ["KEYCHAIN_VAULT", "--vault", "XDG_DATA_HOME"])
 def test_chosen_place_in_memory_gives_no_warning(home, own, mounting, named):
   folder, environment = own
-  path = str(folder / "keychain" / "vault.db")
+  path = str(folder / "keychain" / "vault")
   options = ["--vault", path] if named == "--vault" else []
   more = {"KEYCHAIN_VAULT": path} if named == "KEYCHAIN_VAULT" else {"XDG_DATA_HOME": str(folder)}
   more = {} if options else more

@@ -49,7 +49,7 @@ def test_the_passphrase_is_asked_for_and_not_shown(asking):
 def test_standard_input_and_output_lead_elsewhere(asking):
   script = '"$0" "$@" </dev/null >out'
   terminal = whoami(asking, through=("/bin/sh", "-c", script))
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   terminal.sendline(TYPED)
   assert ended(terminal)[0] == 0
   assert (asking.folder / "out").read_text() == "5 characters\n"
@@ -58,7 +58,7 @@ def test_standard_input_and_output_lead_elsewhere(asking):
 def test_wrong_answer_is_asked_again_three_times(asking):
   terminal = whoami(asking)
   for again in (False, True, True):
-    terminal.expect_exact("vault.db: ")
+    terminal.expect_exact("/vault: ")
     assert (b"that passphrase is wrong; try again" in terminal.before) == again
     terminal.sendline("wrong")
   code, _ = ended(terminal)
@@ -67,7 +67,7 @@ def test_wrong_answer_is_asked_again_three_times(asking):
 
 def test_control_c_cancels_and_restores_terminal(asking):
   terminal = whoami(asking)
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   assert not echoes(terminal)
   terminal.sendcontrol("c")
   terminal.expect_exact("cancelled; nothing was changed")
@@ -80,7 +80,7 @@ def test_control_c_cancels_and_restores_terminal(asking):
 
 def test_a_signal_puts_the_terminal_back(asking):
   terminal = whoami(asking)
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   os.kill(terminal.pid, signal.SIGTERM)
   terminal.expect(pexpect.EOF)
   assert echoes(terminal)
@@ -93,7 +93,7 @@ def test_no_question_if_prompts_are_turned_off(asking):
   code, shown = ended(terminal)
   assert code == 77 and "passphrase of" not in shown
   terminal = whoami(asking, KEYCHAIN_NO_PROMPT="")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   terminal.sendline(TYPED)
   assert ended(terminal)[0] == 0
 

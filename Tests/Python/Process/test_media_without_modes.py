@@ -71,7 +71,7 @@ def test_no_secret_is_written_for_everybody(home, stick):
     for name in ("stick/new.json", "stick/old"):
       refused = preferences.run("export", name, "--overwrite", code=79)
       assert "other users can read and write" in refused.error and "umask=077" in hinted(refused)
-    refused = home.set("alice", b"x", "--vault", "stick/vault.db", code=79)
+    refused = home.set("alice", b"x", "--vault", "stick/vault", code=79)
     assert "other users can read and write" in refused.error and "umask=077" in hinted(refused)
     assert contents(folder) == {"old": b"old"}
   with stick("022"):

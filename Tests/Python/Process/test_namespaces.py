@@ -77,11 +77,11 @@ def test_folder_of_possible_other_user_is_refused(stranger, through):
   """Its owner, who could replace the vault, looks like root."""
   other = given_to(stranger.folder / "other", OTHER, 0o755)
   mine = given_to(other / "mine", STRANGER, 0o700)
-  path = str(mine / "vault.db")
+  path = str(mine / "vault")
   refused = as_stranger(stranger, "set", "alice", "--vault", path, input=b"x", through=through, code=79)
   assert f"the folder {other} belongs to a user outside of this user namespace" in refused.error
   assert f"KEYCHAIN_TRUSTED_FOLDERS={other}" in hinted(refused)
-  assert not (mine / "vault.db").exists()
+  assert not (mine / "vault").exists()
   trusting = {"environment": {"KEYCHAIN_TRUSTED_FOLDERS": str(other)}}
   as_stranger(stranger, "set", "alice", "--vault", path, input=b"x", through=through, **trusting)
   # Outside, it is seen whose it is.
@@ -94,7 +94,7 @@ def test_folder_of_possible_other_user_is_refused(stranger, through):
 def test_a_folder_that_others_can_write_is_refused(stranger, through, mode):
   place = given_to(stranger.folder / "open", STRANGER, mode)
   refused = as_stranger(
-    stranger, "set", "alice", "--vault", str(place / "vault.db"), input=b"x", through=through, code=79)
+    stranger, "set", "alice", "--vault", str(place / "vault"), input=b"x", through=through, code=79)
   assert str(place) in refused.error
 
 

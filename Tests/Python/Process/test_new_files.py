@@ -11,7 +11,7 @@ from prefs_testing import hinted
 
 
 def new_file(home):
-  return home.vault.with_name("vault.db.new")
+  return home.vault.with_name("vault.new")
 
 
 def test_another_name_keeps_what_it_had(home):

@@ -97,10 +97,10 @@ def test_on_a_terminal_the_old_one_comes_first(locked):
   locked.run("unlock", *locked.passphrase())
   terminal = locked.terminal("change-passphrase")
   terminal.expect_exact("passphrase of ")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   terminal.sendline("wrong")
   terminal.expect_exact("try again")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   terminal.sendline(TYPED)
   for prompt in ("new passphrase: ", "again: "):
     terminal.expect_exact(prompt)
@@ -116,7 +116,7 @@ def test_a_person_who_cancels_changes_nothing(locked, answers):
   vault = locked.vault.read_bytes()
   terminal = locked.terminal("change-passphrase")
   for answer in answers:
-    terminal.expect("(vault.db|new passphrase|again): ")
+    terminal.expect("(/vault|new passphrase|again): ")
     terminal.sendline(answer) if answer != "\x03" else terminal.sendintr()
   code, rest = ended(terminal)
   assert code == 130 and "cancelled; nothing was changed" in rest

@@ -25,20 +25,49 @@ def as_stranger() -> None:
 def test_below_home_without_more(home):
   environment = {name: None for name in NOWHERE if name != "HOME"}
   home.set("alice", b"x", environment=environment)
-  assert (home.folder / ".local/share/keychain/vault.db").exists()
+  assert (home.folder / ".local/share/keychain/vault").exists()
   assert (home.folder / ".local/state/keychain/device.key").exists()
 
 
 def test_cron_job_finds_home_of_account(home):
   """`status` alone: the account's real home is no place for tests."""
   path = home.run("status", "--json", environment=NOWHERE | {"PATH": "/usr/bin:/bin"}).json["path"]
-  assert path == f"{pwd.getpwuid(os.getuid()).pw_dir}/.local/share/keychain/vault.db"
+  assert path == f"{pwd.getpwuid(os.getuid()).pw_dir}/.local/share/keychain/vault"
 
 
 def test_empty_and_relative_variables_do_not_count(home):
   environment = {"XDG_DATA_HOME": "relative", "XDG_STATE_HOME": ""}
   path = home.run("status", "--json", environment=environment).json["path"]
-  assert path == f"{home.folder}/.local/share/keychain/vault.db"
+  assert path == f"{home.folder}/.local/share/keychain/vault"
+
+
+def test_former_name_of_the_default_vault(home):
+  """A vault of that name is neither used nor lost, and the hint is a line that moves it."""
+  folder = home.folder / "it's data" / "keychain"
+  folder.mkdir(parents=True, mode=0o700)
+  home.environment["XDG_DATA_HOME"] = str(folder.parent)
+  former, vault = folder / "vault.db", folder / "vault"
+  home.set("alice", b"x", "--vault", str(former))
+  for words in (["get", "alice"], ["set", "alice", "--allow-empty"], ["list"], ["init", "--start-anew"],
+                ["rekey", "--yes"], ["backup", "copy"], ["lock", "--all"], ["status"]):
+    refused = home.run(*words, code=69)
+    assert f"the vault is at {former}, its usual path before" in refused.error
+  assert "mv -n -- " in home.run("doctor", code=69).error and os.listdir(folder) == ["vault.db"]
+  line = hinted(refused).partition("move it: ")[2].strip()
+  subprocess.run(["sh", "-c", line], check=True)
+  assert home.get("alice") == b"x" and os.listdir(folder) == ["vault"]
+  home.set("alice", b"y")
+  shutil.copy(vault, former)
+  for words in (["get", "alice"], ["set", "alice", "--allow-empty"], ["init", "--start-anew"], ["status"]):
+    refused = home.run(*words, code=69)
+    assert f"{vault}, the usual path" in refused.error and f"{former}, its usual path before" in refused.error
+    assert "move the one that is not the vault to another folder" in hinted(refused)
+  assert home.get("alice", "--vault", str(vault)) == home.get("alice", "--vault", str(former)) == b"y"
+  former.unlink()
+  assert home.get("alice") == b"y"
+  vault.unlink()
+  refused = home.set("alice", b"z", code=69)
+  assert "was seen here before" in refused.error and not os.listdir(folder)
 
 
 def test_nowhere_at_all(home, superuser):
@@ -73,7 +102,7 @@ def test_a_service(home, superuser):
   try:
     made = home.set("token", b"secret", **unit)
     assert "passphrase, key file or identity opens it" in made.error
-    vault = home.folder / "service" / "keychain" / "vault.db"
+    vault = home.folder / "service" / "keychain" / "vault"
     assert vault.stat().st_uid == STRANGER
     home.run("lock", "--all", **unit)
     assert home.get("token", **unit) == b"secret"
@@ -102,7 +131,7 @@ def test_a_list_of_state_folders(home, superuser):
   first = unit["environment"]["STATE_DIRECTORY"]
   environment = unit["environment"] | {"STATE_DIRECTORY": f"{first}:/nowhere"}
   path = home.run("status", "--json", environment=environment, preexec_fn=as_stranger).json["path"]
-  assert path == f"{first}/keychain/vault.db"
+  assert path == f"{first}/keychain/vault"
 
 
 def test_a_volume_that_is_not_mounted(home):

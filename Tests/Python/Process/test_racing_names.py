@@ -80,7 +80,7 @@ def test_files_of_others_named_new_stay(home):
   """Whoever copies, edits or mounts something under the name in which a vault is made anew."""
   home.set("api", b"secret")
   home.file("mine", b"notes")
-  copies = home.vault.with_name("vault.db.new"), home.folder / "backup.new"
+  copies = home.vault.with_name("vault.new"), home.folder / "backup.new"
   for path in copies:
     path.write_bytes(b"notes")
   for words in (["backup", "backup"], ["rekey", "--yes"], ["compact"], ["slots", "add", "--new-key-file", "key"]):
@@ -106,7 +106,7 @@ def test_files_of_others_named_new_stay(home):
 def test_the_name_of_a_new_file_is_taken_while_it_is_made(home):
   home.set("api", b"secret")
   old = home.vault.read_bytes()
-  new, theirs = home.vault.with_name("vault.db.new"), home.folder / "theirs"
+  new, theirs = home.vault.with_name("vault.new"), home.folder / "theirs"
 
   def take() -> None:
     theirs.write_bytes(old)

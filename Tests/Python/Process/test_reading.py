@@ -36,7 +36,7 @@ def test_a_mistyped_vault_is_named(home, by_option):
     assert hinted(listed) == f"check the path that {name} gives"
   assert path in home.run("delete", "alice", "--if-exists", *options, environment=environment).error
 
-  path, name, options, environment = named("nowhere/vault.db")
+  path, name, options, environment = named("nowhere/vault")
   for command in (*READING, ["list"], ["list", "--json"], ["delete", "alice", "--if-exists"]):
     missed = home.run(*command, *options, environment=environment, code=69)
     assert missed.out == b"" and "does not exist, nor does its folder" in missed.error

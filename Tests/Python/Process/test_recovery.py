@@ -51,7 +51,7 @@ def test_a_code_is_shown_once_and_asked_back(home):
 def test_passphrase_is_asked_before_showing_code(home):
   home.init()
   terminal = home.terminal("recovery", "create")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   assert not CODE.search(terminal.before)
   terminal.sendline(PASSPHRASE)
   terminal.expect(CODE)
@@ -192,7 +192,7 @@ def test_code_is_asked_for_if_nothing_else_opens(home):
   terminal = home.terminal("get", "alice")
   for answer in (b"mistyped", code):
     terminal.expect_exact("recovery code of ")
-    terminal.expect_exact("vault.db: ")
+    terminal.expect_exact("/vault: ")
     terminal.sendline(answer)
   status, rest = ended(terminal)
   assert status == 0 and "secret" in rest and code.decode() not in rest

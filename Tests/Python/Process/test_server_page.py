@@ -34,7 +34,7 @@ def server(home, sample_tool, program, superuser, mounting) -> Machine:
 
 def forget(machine: Machine) -> None:
   """Removes the keys of every vault there from the kernel's keyring."""
-  for vault in machine.root.rglob("vault.db"):
+  for vault in machine.root.rglob("vault"):
     owner = vault.stat().st_uid
     machine.run(
       "mytool", "keychain", "lock", "--all", "--vault", "/" + str(vault.relative_to(machine.root)),
@@ -135,8 +135,8 @@ def test_a_service_of_systemd(server):
   server.script("systemd-run", SYSTEMD_RUN)
   made = server.shell(first_token(0))
   state = STATE.replace("/lib/", "/lib/private/")
-  assert f"created the vault {state}/keychain/vault.db; the given passphrase, key file" in made.error
-  assert server.mode(f"{state}/keychain/vault.db") == (USER, 0o600) and f"`{state}`" in PAGE
+  assert f"created the vault {state}/keychain/vault; the given passphrase, key file" in made.error
+  assert server.mode(f"{state}/keychain/vault") == (USER, 0o600) and f"`{state}`" in PAGE
   # The service itself, and the same without its key.
   read = first_token(0).split("| ", 1)[1].replace("set api", "get api")
   assert server.shell(read).out == TOKEN.encode()
@@ -153,7 +153,7 @@ def test_a_service_of_an_account_with_a_home(server):
   with (server.root / "etc/passwd").open("a") as accounts:
     accounts.write(f"mytool:x:{USER}:{USER}::/home/mytool:/bin/sh\n")
   made = server.shell(first_token(1))
-  assert f"created the vault {STATE}/vault.db; the given passphrase, key file" in made.error
+  assert f"created the vault {STATE}/vault; the given passphrase, key file" in made.error
   assert server.mode(f"{STATE}/keychain/device.key") == (USER, 0o600)
   assert os.listdir(server.root / "home/mytool") == []
 
@@ -173,7 +173,7 @@ def test_a_set_up_that_is_typed_twice_keeps_its_key(server):
 
 
 def test_a_forgotten_key_is_added_later(server):
-  variables = {"KEYCHAIN_VAULT": "/var/lib/vault.db", "XDG_STATE_HOME": "/var/lib"}
+  variables = {"KEYCHAIN_VAULT": "/var/lib/vault", "XDG_STATE_HOME": "/var/lib"}
   made = server.run(
     "mytool", "keychain", "set", "api", variables=variables, input=TOKEN.encode())
   assert "this machine's device key opens it" in made.error
@@ -273,7 +273,7 @@ def test_a_vault_is_copied_and_moved(server):
   shutil.rmtree(server.root / "var/lib")
   (server.root / "var/lib").mkdir()
   server.shell(f"cd /var/backups\n{restore}")
-  vault = "/var/lib/private/mytool/keychain/vault.db"
+  vault = "/var/lib/private/mytool/keychain/vault"
   assert server.mode(vault) == (USER, 0o600)
   program = first_token(0).split("| ", 1)[1]
   read = program.replace("set api", "get api")

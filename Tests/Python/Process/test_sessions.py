@@ -40,7 +40,7 @@ def bare_home(home):
   """A home folder without any variable but the usual ones."""
   for name in ("data", "state", "runtime", "config"):
     (home.folder / name).rmdir()
-  home.vault = home.folder / ".local/share/keychain/vault.db"
+  home.vault = home.folder / ".local/share/keychain/vault"
   commands = home.folder / "bin"
   commands.mkdir()
   (commands / "prefs").symlink_to(Path(home.program).resolve())

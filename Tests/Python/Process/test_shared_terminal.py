@@ -14,7 +14,7 @@ import pytest
 from prefs_testing import LIMIT, PASSPHRASE, wait_for_end
 
 TYPED = PASSPHRASE.decode()
-QUESTION = "vault.db: "
+QUESTION = "/vault: "
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_questions_of_all_kinds_take_turns(asking):
   terminal = together(
     asking, "\"$prefs\" keychain get alice", "\"$prefs\" keychain set bob </dev/tty",
     "\"$prefs\" keychain slots remove 1 </dev/tty", "\"$prefs\" delete --all --domain d")
-  answers = {"vault.db: ": TYPED, "(service default): ": "typed", "again: ": "typed",
+  answers = {"/vault: ": TYPED, "(service default): ": "typed", "again: ": "typed",
              "[y/N] ": "n"}
   shown = b""
   while (found := terminal.expect_exact([*answers, "<end>"])) < len(answers):

@@ -106,11 +106,11 @@ def test_unlocking_asks_for_the_passphrase(home):
   home.init()
   terminal = home.terminal("set", "alice", "--insecure-value", "secret")
   terminal.expect_exact("passphrase of ")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   assert not echoes(terminal)
   terminal.sendline("wrong")
   terminal.expect_exact("that passphrase is wrong; try again")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   terminal.sendline(TYPED)
   code, rest = ended(terminal)
   assert code == 0 and TYPED not in rest
@@ -122,7 +122,7 @@ def test_three_wrong_passphrases_are_78(home):
   home.init()
   terminal = home.terminal("unlock")
   for _ in range(3):
-    terminal.expect_exact("vault.db: ")
+    terminal.expect_exact("/vault: ")
     terminal.sendline("wrong")
   code, rest = ended(terminal)
   assert code == 78 and "does not open the vault" in rest
@@ -278,9 +278,9 @@ def test_typing_during_hashing_is_not_shown(home):
   home.set("alice", b"the secret", "--accessibility", "whenUnlocked")
   home.run("lock", "--all")
   terminal = home.terminal("get", "alice")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   terminal.send("wrong\r")
-  assert b"~" not in shown_while_typing(terminal, b"vault.db: ")
+  assert b"~" not in shown_while_typing(terminal, b"/vault: ")
   # What was typed before the question is no part of the answer, and waits for nobody.
   terminal.send("\x15" + TYPED + "\r")
   assert b"~" not in shown_while_typing(terminal, b"the secret")
@@ -293,7 +293,7 @@ def test_signals_during_hashing_restore_terminal(home, number):
   home.init()
   home.run("lock", "--all")
   terminal = home.terminal("unlock")
-  terminal.expect_exact("vault.db: ")
+  terminal.expect_exact("/vault: ")
   with held_open(terminal) as slave:
     # Wrong, so that the program goes on if it is faster than the signal.
     terminal.send("wrong\r")
@@ -391,14 +391,14 @@ def test_the_second_question_is_stopped(home, shell):
 def test_a_stop_while_a_passphrase_is_hashed(home, shell):
   home.init()
   home.run("lock", "--all")
-  run(shell, f"'{home.program}' keychain unlock", "vault.db: ")
+  run(shell, f"'{home.program}' keychain unlock", "/vault: ")
   # Wrong, so that the program goes on if it is faster than the key.
   shell.send("wrong\r")
   shell.expect_exact("\r\n")
   stop(shell)
   shell.sendline("fg")
   shell.expect_exact("try again")
-  shell.expect_exact("vault.db: ")
+  shell.expect_exact("/vault: ")
   assert not echoes(shell)
   shell.send(TYPED + "\r")
   shell.expect_exact("<ready> ")

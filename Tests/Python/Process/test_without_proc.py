@@ -51,7 +51,7 @@ def test_credentials(bare):
 
 def test_unknown_state_is_reported(bare):
   bare.set("api", b"token")
-  assert b"vault.db" in bare.run("status").out
+  assert b"keychain/vault" in bare.run("status").out
   assert b"/proc is not mounted" in bare.run("doctor").out
   assert bare.run("doctor", "--json").json["processFilesAreMounted"] is False
 

@@ -27,7 +27,7 @@ package final class TestVault: Sendable {
   /// The passphrase of tests that need no special one.
   package static let passphrase = "open"
 
-  package var path: String { folder.path + "/data/keychain/vault.db" }
+  package var path: String { folder.path + "/data/keychain/vault" }
   package var deviceSecretPath: String { folder.path + "/state/keychain/device.key" }
   package var seenFolder: String { folder.path + "/state/keychain/seen" }
 

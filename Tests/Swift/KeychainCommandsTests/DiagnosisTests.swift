@@ -117,7 +117,7 @@ struct DiagnosisTests {
 
   private static func status(_ slots: [VaultSlot], exists: Bool = true) -> VaultStatus {
     var status = VaultStatus(
-      path: "/vault.db", exists: exists, wasSeen: exists, isCacheAvailable: true,
+      path: "/vault", exists: exists, wasSeen: exists, isCacheAvailable: true,
       deviceSecretPath: "/device.key", hasDeviceSecret: true, seenRecord: .current,
       seenRecordPath: "/seen", isOnNetwork: false, isReadOnly: false, unlockSources: [],
       mayAsk: false)

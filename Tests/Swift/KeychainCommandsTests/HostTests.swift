@@ -45,9 +45,9 @@ struct HostTests {
     #expect(!context.hostName.contains("/"))
   }
 
-  @Test(arguments: [([], "/host/vault.db"), (["--vault", "/given/vault.db"], "/given/vault.db")])
+  @Test(arguments: [([], "/host/vault"), (["--vault", "/given/vault"], "/given/vault")])
   func hostVaultIsUsedUnlessNamed(arguments: [String], path: String) throws {
-    let context = KeychainCommandContext(Host.self, defaultVault: "/host/vault.db")
+    let context = KeychainCommandContext(Host.self, defaultVault: "/host/vault")
     let session = try Session(
       CommonOptions.parse(arguments), stores: nil, context: context, asking: Asking())
     #expect(session.vault.configuration.path == path)

@@ -27,7 +27,7 @@ struct ParsedAloneTests {
     "keychain get alice", "keychain get -- -alice", "keychain get help", "keychain get version",
     "keychain get alice --service s --json --deadline 2m --attribute a=b --attribute c=-d",
     "keychain set --service s --expires 90d --label=--json -- -a", "keychain rm alice",
-    "keychain ls --all-groups", "keychain slots list --vault /v/vault.db", "keychain doctor",
+    "keychain ls --all-groups", "keychain slots list --vault /v/vault", "keychain doctor",
     "keychain get alice --service --json", "keychain update alice --label x --no-prompt",
   ])
   func parsingAloneEqualsParsingByRoot(line: String) throws {

@@ -83,7 +83,7 @@ struct StoreChoiceTests {
   /// A named vault is found when it is named again.
   @Test func aNamedVaultIsNotRecorded() throws {
     let machine = try Machine()
-    try machine.store { $0.vault.path = machine.folder.path + "/own/vault.db" }.put("a")
+    try machine.store { $0.vault.path = machine.folder.path + "/own/vault" }.put("a")
     try machine.store(["KEYCHAIN_VAULT": machine.folder.path + "/own2.db"]).put("a")
     #expect(machine.records.isEmpty)
   }
@@ -92,7 +92,7 @@ struct StoreChoiceTests {
   @Test func nothingIsMadeInAMissingFolderThatAVariableNames() throws {
     let machine = try Machine()
     let folder = machine.folder.path + "/volume"
-    let store = machine.store(["KEYCHAIN_VAULT": folder + "/vault.db"])
+    let store = machine.store(["KEYCHAIN_VAULT": folder + "/vault"])
     expect(.noStore) { try store.put("a") }
     #expect(!FileManager.default.fileExists(atPath: folder))
     try store.vault.create(startingAnew: false)

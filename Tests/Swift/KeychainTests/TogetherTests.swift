@@ -107,7 +107,7 @@ struct TogetherTests {
   @Test(arguments: [false, true])
   func whatChangesNothingMakesNoVault(isVault: Bool) throws {
     let machine = try Machine()
-    let path = machine.folder.path + "/data/keychain/vault.db"
+    let path = machine.folder.path + "/data/keychain/vault"
     let keychain =
       isVault
       ? KeychainPreferences(service: "s", store: machine.vault())

@@ -83,7 +83,7 @@ struct ExportSelectionTests {
   @Test func absenceIsDescribed() throws {
     let test = try TestVault()
     let absence = try #require(try test.handle().absence())
-    #expect(!absence.hasFolder && absence.path.hasSuffix("/data/keychain/vault.db"))
+    #expect(!absence.hasFolder && absence.path.hasSuffix("/data/keychain/vault"))
     try FileManager.default.createDirectory(
       atPath: absence.folder, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])

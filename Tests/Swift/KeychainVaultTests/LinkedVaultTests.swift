@@ -22,17 +22,17 @@ struct LinkedVaultTests {
   }
 
   private func requireRefused(_ comment: Comment) throws {
-    let bytes = try Data(contentsOf: URL(filePath: elsewhere + "/vault.db"))
+    let bytes = try Data(contentsOf: URL(filePath: elsewhere + "/vault"))
     #expect(failure { _ = try vault.handle().text("a") }?.code == .rolledBack, comment)
     #expect(failure { _ = try vault.handle().put("b") }?.code == .rolledBack, comment)
     #expect(failure { _ = try vault.handle().verify() }?.code == .rolledBack, comment)
-    #expect(try Data(contentsOf: URL(filePath: elsewhere + "/vault.db")) == bytes, comment)
+    #expect(try Data(contentsOf: URL(filePath: elsewhere + "/vault")) == bytes, comment)
   }
 
   @Test func olderCopyBehindALinkIsRefused() throws {
     try files.removeItem(atPath: vault.path)
     try files.createSymbolicLink(
-      atPath: vault.path, withDestinationPath: "../x/../../elsewhere/./vault.db")
+      atPath: vault.path, withDestinationPath: "../x/../../elsewhere/./vault")
     try files.createDirectory(
       atPath: vault.folder.path + "/data/x", withIntermediateDirectories: false)
     try requireRefused("the file is a link")
@@ -69,10 +69,10 @@ struct LinkedVaultTests {
     try files.createSymbolicLink(atPath: link, withDestinationPath: vault.path)
     #expect(try linked().text("a") == "new")
     try files.removeItem(atPath: link)
-    try files.createSymbolicLink(atPath: link, withDestinationPath: elsewhere + "/vault.db")
+    try files.createSymbolicLink(atPath: link, withDestinationPath: elsewhere + "/vault")
     #expect(failure { _ = try linked().text("a") }?.code == .rolledBack)
     // Under its own name, it was never seen.
-    #expect(try vault.handle { $0.path = elsewhere + "/vault.db" }.text("a") == "old")
+    #expect(try vault.handle { $0.path = elsewhere + "/vault" }.text("a") == "old")
     #expect(failure { _ = try linked().text("a") }?.code == .rolledBack)
   }
 
@@ -89,7 +89,7 @@ struct LinkedVaultTests {
     #expect(try vault.handle().text("a") == "newest")
     // What was seen before counts still.
     try files.removeItem(atPath: link)
-    try files.createSymbolicLink(atPath: link, withDestinationPath: elsewhere + "/vault.db")
+    try files.createSymbolicLink(atPath: link, withDestinationPath: elsewhere + "/vault")
     #expect(failure { _ = try linked().text("a") }?.code == .rolledBack)
   }
 

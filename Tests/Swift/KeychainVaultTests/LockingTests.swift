@@ -47,7 +47,7 @@ struct LockingTests {
       admin.keys, of: seen.id, at: [seen.id.bytes.hexadecimal], fixedTime: nil)
     let path = try vault.handle().path()
     let file = try SeenRecordFile(
-      stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)
+      folder: vault.seenFolder, vaultPath: path)
     try file.replace(by: .test(seen.id, counter: 1))
     try vault.handle().lock()
     #expect(try cache.key(.unlocked, of: seen) == nil)
@@ -55,6 +55,23 @@ struct LockingTests {
     try FileManager.default.removeItem(atPath: vault.path)
     try vault.handle().lock(all: true)
     for tier in Tier.allCases { #expect(try cache.key(tier, of: seen) == nil) }
+  }
+
+  /// Programs that know the default vault's former name alone cached its keys at that path.
+  @Test(arguments: [false, true])
+  func lockForgetsKeysOfTheFormerName(_ isMoved: Bool) throws {
+    let vault = try lockedVault()
+    let former = vault.path + ".db"
+    try FileManager.default.moveItem(atPath: vault.path, toPath: former)
+    try vault.handle(passphrase: "open") { $0.path = former }.unlock()
+    try FileManager.default.removeItem(atPath: vault.seenFolder)
+    let place = isMoved ? vault.path : vault.path + ".away"
+    try FileManager.default.moveItem(atPath: former, toPath: place)
+    try vault.handle().lock()
+    try vault.handle().lock(all: true)
+    let left = vault.handle { $0.path = place }
+    #expect(failure { _ = try left.text("whenUnlocked") }?.code == .locked)
+    #expect(failure { _ = try left.text("afterFirstUnlock") }?.code == .locked)
   }
 
   /// Whoever can write the file and the record takes nothing out of the kernel's keyring by that.
@@ -97,7 +114,7 @@ struct LockingTests {
     let vault = try lockedVault()
     let path = try vault.handle().path()
     let file = try SeenRecordFile(
-      stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)
+      folder: vault.seenFolder, vaultPath: path)
     try Data([1]).write(to: URL(filePath: file.path))
     try FileManager.default.moveItem(atPath: vault.path, toPath: vault.path + ".away")
     let failure = #expect(throws: KeychainError.self) { try vault.handle().lock(all: true) }

@@ -199,7 +199,7 @@ struct ObservationPlaceTests {
       .filter { descriptor in
         // The runtime opens some itself when they are first needed.
         let target = target(descriptor) ?? ""
-        return ["inotify", "vault.db", "mountinfo"].contains { target.contains($0) }
+        return ["inotify", "keychain/vault", "mountinfo"].contains { target.contains($0) }
       }
   }
 

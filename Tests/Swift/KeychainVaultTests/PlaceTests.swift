@@ -33,10 +33,10 @@ struct PlaceTests {
     let given = locations([
       "HOME": "/no/home", "XDG_DATA_HOME": "/data", "XDG_STATE_HOME": "/state",
     ])
-    #expect(try given.defaultVaultPath() == "/data/keychain/vault.db")
+    #expect(try given.defaultVaultPath() == "/data/keychain/vault")
     #expect(try given.stateFolder() == "/state/keychain")
     let home = locations(["HOME": "/usr", "XDG_DATA_HOME": "relative"])
-    #expect(try home.defaultVaultPath() == "/usr/.local/share/keychain/vault.db")
+    #expect(try home.defaultVaultPath() == "/usr/.local/share/keychain/vault")
     #expect(try home.stateFolder() == "/usr/.local/state/keychain")
     #expect(try locations(["KEYCHAIN_VAULT": "x.db"]).defaultVaultPath() == "x.db")
   }
@@ -52,7 +52,7 @@ struct PlaceTests {
     #expect(code { _ = try missing.stateFolder() } == .noStore)
     #expect(code { _ = try missing.configurationFolder() } == .noStore)
     let service = locations(["HOME": "/no/home", "STATE_DIRECTORY": "/var/lib:/more"])
-    #expect(try service.defaultVaultPath() == "/var/lib/keychain/vault.db")
+    #expect(try service.defaultVaultPath() == "/var/lib/keychain/vault")
     #expect(try service.stateFolder() == "/var/lib/keychain")
     #expect(try service.configurationFolder() == "/var/lib/keychain")
     let unmounted = locations(["HOME": "/no/home", "STATE_DIRECTORY": "/no/volume"])
@@ -68,18 +68,18 @@ struct PlaceTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let vault = try TestVault()
     #expect(chmod(folder.path, 0o1777) == 0)
-    let handle = vault.handle { $0.path = folder.path + "/vault.db" }
+    let handle = vault.handle { $0.path = folder.path + "/vault" }
     #expect(code { _ = try handle.put("a") } == .insecurePermissions)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     // A folder that is created there belongs to the user.
-    let inner = vault.handle { $0.path = folder.path + "/own/vault.db" }
+    let inner = vault.handle { $0.path = folder.path + "/own/vault" }
     #expect(try inner.put("a").version > 0)
   }
 
   @Test func aRecordIsRaisedAndNeverLowered() throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
-    let file = try SeenRecordFile(stateFolder: folder.path, vaultPath: "/v")
+    let file = try SeenRecordFile(folder: folder.path + "/seen", vaultPath: "/v")
     let vault = try VaultID.random()
     #expect(try file.read() == .none)
     let seen = SeenRecord.test(vault, counter: 5)

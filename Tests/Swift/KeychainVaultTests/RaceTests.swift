@@ -72,7 +72,7 @@ struct RaceTests {
   @Test func creatorDoesNotLowerSeenRecord() throws {
     let vault = try TestVault()
     let record = try SeenRecordFile(
-      stateFolder: vault.folder.path + "/state/keychain", vaultPath: vault.path)
+      folder: vault.seenFolder, vaultPath: vault.path)
     let id = try VaultID.random()
     let fifth = SeenRecord.test(id, counter: 5)
     try record.raise(to: fifth)

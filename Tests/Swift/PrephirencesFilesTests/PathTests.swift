@@ -41,19 +41,19 @@ struct PathTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     try FileManager.default.createSymbolicLink(
       atPath: folder.path + "/link", withDestinationPath: "not/../mounted")
-    let resolved = try TrustedPath(resolving: folder.path + "/./link/vault.db")
-    #expect(resolved.path == folder.path + "/mounted/vault.db")
+    let resolved = try TrustedPath(resolving: folder.path + "/./link/vault")
+    #expect(resolved.path == folder.path + "/mounted/vault")
     try FileManager.default.createSymbolicLink(
       atPath: folder.path + "/loop", withDestinationPath: "loop")
     #expect(
-      kind { _ = try TrustedPath(resolving: folder.path + "/loop/vault.db") }
+      kind { _ = try TrustedPath(resolving: folder.path + "/loop/vault") }
         == .failed(action: "follow", .tooManySymbolicLinkLevels))
   }
 
   @Test func folderOpenToOthersIsRefused() throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
-    let vault = folder.path + "/vault.db"
+    let vault = folder.path + "/vault"
     #expect(chmod(folder.path, 0o777) == 0)
     #expect(kind { _ = try TrustedPath(resolving: vault) } == .insecure(.folderOpenToOthers))
     #expect(chmod(folder.path, 0o757) == 0)
@@ -80,7 +80,7 @@ struct PathTests {
     #expect(mkdir(closed, 0o700) == 0)
     #expect(mkdir(open, 0o777) == 0 && chmod(open, 0o777) == 0)
     #expect(symlink(open, closed + "/link") == 0)
-    for path in [closed + "/link/vault.db", closed + "/../open/vault.db"] {
+    for path in [closed + "/link/vault", closed + "/../open/vault"] {
       #expect(kind { _ = try TrustedPath(resolving: path) } == .insecure(.folderOpenToOthers))
     }
   }

@@ -61,7 +61,7 @@ enum KeychainManual {
   ]
 
   static let files: [(path: String, meaning: String)] = [
-    ("~/.local/share/keychain/vault.db", "the vault, unless another is named ($XDG_DATA_HOME)"),
+    ("~/.local/share/keychain/vault", "the vault, unless another is named ($XDG_DATA_HOME)"),
     ("~/.local/state/keychain/device.key", "this machine's key ($XDG_STATE_HOME)"),
     ("~/.local/state/keychain/seen/", "the newest state that was seen of each vault"),
     ("~/.local/state/keychain/stores/", "which store each service has"),

@@ -9,11 +9,11 @@ package import PrephirencesSystem
 ///
 /// ```swift
 /// let vault = Vault(
-///   configuration: .init(path: "/var/lib/mytool/vault.db", unlock: .keyFile("/etc/mytool/keychain.key")))
+///   configuration: .init(path: "/var/lib/mytool/vault", unlock: .keyFile("/etc/mytool/keychain.key")))
 /// ```
 public struct VaultConfiguration: Sendable {
   /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, or else
-  /// `$XDG_DATA_HOME/keychain/vault.db`.
+  /// `$XDG_DATA_HOME/keychain/vault`.
   public var path: String?
 
   /// How long a call may wait for another process.

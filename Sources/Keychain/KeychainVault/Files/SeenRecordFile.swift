@@ -10,6 +10,10 @@ struct SeenRecordFile: Sendable {
   let path: String
   let name: String
   let vaultPath: String
+
+  /// Whether it is the record of a former name: one that is missing stays missing.
+  let isFormer: Bool
+
   private let folder: KnownFolder
   private let folderPath: String
   private let last = LastRecord()
@@ -22,16 +26,13 @@ struct SeenRecordFile: Sendable {
     var record: SeenRecord? { if case .record(let record) = self { record } else { nil } }
   }
 
-  init(stateFolder: String, vaultPath: String) throws(KeychainError) {
-    let state = try translated(TrustedPath(resolving: stateFolder)).path
-    try self.init(folder: state + "/seen", vaultPath: vaultPath)
-  }
-
-  fileprivate init(folder: String, vaultPath: String) throws(KeychainError) {
+  /// The record of a path, or that of `formerPath` for a vault that has another path now.
+  init(folder: String, vaultPath: String, formerPath: String? = nil) throws(KeychainError) {
     folderPath = folder
     self.folder = KnownFolder(folder)
     self.vaultPath = vaultPath
-    name = try SeenRecord.name(of: vaultPath)
+    isFormer = formerPath != nil
+    name = try SeenRecord.name(of: formerPath ?? vaultPath)
     path = folder + "/" + name
   }
 
@@ -48,6 +49,7 @@ struct SeenRecordFile: Sendable {
       default:
         // Without free descriptors, a program goes on with what it has read, if that is still there.
         if let record = last.record(of: FileStamp(path)) { return .record(record) }
+        if isMissing { return .none }
         throw .system(error, "read", path)
       }
     }
@@ -58,6 +60,13 @@ struct SeenRecordFile: Sendable {
     _ = try? FileLock.lock(descriptor, .shared, Deadline(after: .milliseconds(200)))
     guard let record = try contents(descriptor) else { return .unreadable }
     return .record(record)
+  }
+
+  private var isMissing: Bool {
+    do throws(Errno) {
+      _ = try unsafe Stat(path, followTargetSymlink: false)
+      return false
+    } catch { return error == .noSuchFileOrDirectory }
   }
 
   /// Raises the record to a newer one of the same vault and administration key, or of one to which
@@ -85,7 +94,7 @@ struct SeenRecordFile: Sendable {
   /// Writes what `body` returns for the record, which is `nil` if it is missing or damaged.
   private func change(synced: Bool, _ body: (SeenRecord?) -> SeenRecord?) throws(KeychainError) {
     if let lock = try existing() { return try write(body, to: lock, synced: synced) }
-    guard let new = body(nil) else { return }
+    guard !isFormer, let new = body(nil) else { return }
     try translated(PrivateFile.makeFolder(folderPath))
     if try translated(make(new)) { return }
     guard let lock = try existing() else {
@@ -145,45 +154,67 @@ struct SeenRecordFile: Sendable {
 }
 
 /// What this user has seen at a vault's path: a record for the real path, and one for each path on the way that a
-/// symbolic link has taken.
+/// symbolic link has taken; then those of the default vault's former paths.
 ///
 /// What was seen counts for every name that leads to it: a link in a vault's place, or one that leads elsewhere than
-/// before, voids nothing.
+/// before, voids nothing. A record of a former path is raised with the others as long as it exists: a program that knows
+/// only the former name makes no empty vault there, and who removes one of the records gains nothing.
 struct SeenRecords: Sendable {
   /// That of the real path first.
   let files: [SeenRecordFile]
 
-  init(stateFolder: String, vault: TrustedPath) throws(KeychainError) {
-    files = try ([vault.path] + vault.beforeLinks).map { path throws(KeychainError) in
-      try SeenRecordFile(stateFolder: stateFolder, vaultPath: path)
-    }
+  init(
+    stateFolder: String, vault: TrustedPath, former: TrustedPath? = nil
+  ) throws(KeychainError) {
+    try self.init(
+      folder: translated(TrustedPath(resolving: stateFolder)).path + "/seen",
+      paths: vault.pastAndPresent,
+      formerPaths: former?.pastAndPresent ?? [])
   }
 
-  private init(files: [SeenRecordFile]) { self.files = files }
+  private init(
+    folder: String, paths: [String], formerPaths: [String]
+  ) throws(KeychainError) {
+    let files = try paths.map { path throws(KeychainError) in
+      try SeenRecordFile(folder: folder, vaultPath: path)
+    }
+    let former = try formerPaths.map { path throws(KeychainError) in
+      try SeenRecordFile(folder: folder, vaultPath: paths.first ?? path, formerPath: path)
+    }
+    self.files = files + former.filter { file in !files.contains { $0.name == file.name } }
+  }
 
   /// The records of a path, whose contents others may be able to change: by forgetting the keys that they name, at worst
   /// another vault of the user is locked.
   static func withoutTrust(
-    stateFolder: String, vaultPath: String
+    stateFolder: String, vaultPath: String, formerPath: String?
   ) throws(KeychainError) -> SeenRecords {
-    let folder = try translated(TrustedPath.withoutTrust(stateFolder)) + "/seen"
-    let paths = try translated(TrustedPath.pastAndPresent(vaultPath))
-    return SeenRecords(
-      files: try paths.map { path throws(KeychainError) in
-        try SeenRecordFile(folder: folder, vaultPath: path)
-      })
+    let former = try formerPath.map { path throws(KeychainError) in
+      try translated(TrustedPath.pastAndPresent(path))
+    }
+    return try SeenRecords(
+      folder: translated(TrustedPath.withoutTrust(stateFolder)) + "/seen",
+      paths: translated(TrustedPath.pastAndPresent(vaultPath)), formerPaths: former ?? [])
   }
 
   /// The path of the record of the real path.
   var path: String { files.first?.path ?? "" }
 
   /// What the paths are called in the unlock cache.
-  var names: [String] { files.map(\.name) }
+  var names: [String] { files.filter { !$0.isFormer }.map(\.name) }
 
   func read() throws(KeychainError) -> Seen {
     Seen(
       contents: try files.map { file throws(KeychainError) in try file.read() },
       paths: files.map(\.vaultPath))
+  }
+
+  /// Whether no record that there must be lacks anything of a newer one.
+  func have(_ new: SeenRecord, _ seen: Seen) -> Bool {
+    zip(files, seen.contents).allSatisfy { file, content in
+      guard var known = content.record else { return file.isFormer && content == .none }
+      return !known.raise(by: new)
+    }
   }
 
   /// Raises each record, as ``SeenRecordFile/raise(to:following:)``, and makes those that are missing.

@@ -136,7 +136,15 @@ struct Locations: Sendable {
   /// Returns the path of the vault if none is named.
   func defaultVaultPath() throws(KeychainError) -> String {
     if let path = try Self.place(environment.value("KEYCHAIN_VAULT")) { return path }
-    return try Self.place(folders.data()) + "/vault.db"
+    return try Self.place(folders.data()) + "/vault"
+  }
+
+  /// Returns the former path of the default vault; `nil` if `path` is not the default one.
+  func formerVaultPath(of path: String) -> String? {
+    guard let folder = try? folders.data(), path.hasSameBytes(as: folder + "/vault") else {
+      return nil
+    }
+    return folder + "/vault.db"
   }
 
   /// Returns the folder of the device secret and the seen records.

@@ -83,17 +83,43 @@ final class VaultFile: Sendable {
   }
 
   var isNamed: Bool { configuration.path != nil || locations.namesVault }
+
+  private var isPathGiven: Bool {
+    configuration.path != nil || configuration.environment.isSet("KEYCHAIN_VAULT")
+  }
+
   var isStateNamed: Bool { locations.namesState }
+
+  /// The path that the default vault had before; `nil` for a vault elsewhere.
+  var formerName: String? { (try? namedPath()).flatMap(locations.formerVaultPath) }
 
   private func namedPath() throws(KeychainError) -> String {
     if let path = configuration.path { path } else { try locations.defaultVaultPath() }
   }
 
+  /// Fails also if the default vault has its former name still.
   func records() throws(KeychainError) -> SeenRecords {
     if let records = seen.withLock({ $0 }) { return records }
-    let records = try SeenRecords(stateFolder: locations.stateFolder(), vault: path())
+    let path = try path()
+    let former = try formerPath(of: path)
+    let records = try SeenRecords(
+      stateFolder: locations.stateFolder(), vault: path, former: former)
     if resolved.withLock({ $0 }) != nil { seen.withLock { $0 = records } }
     return records
+  }
+
+  /// Returns the former path of the default vault, at which nothing is; `nil` for a vault elsewhere.
+  ///
+  /// A vault that is named explicitly may be looked at whatever else is there, so that people can compare two files.
+  private func formerPath(of path: TrustedPath) throws(KeychainError) -> TrustedPath? {
+    guard let formerName else { return nil }
+    let former = try translated(TrustedPath(resolving: formerName))
+    // One may be a link to the other, for programs that know one name.
+    guard !isPathGiven, !former.path.hasSameBytes(as: path.path),
+      try disk.status(at: formerName) != nil
+    else { return former }
+    throw try disk.status(at: path.path) == nil
+      ? .formerName(formerName, of: namedPath()) : .twoNames(formerName, namedPath())
   }
 
   /// Whether what this user has seen at the vault's path vouches for the administration key of a head.
@@ -105,7 +131,7 @@ final class VaultFile: Sendable {
   /// The records of the vault's path, now and before, without a look at who may change it.
   func seenForLocking() -> [SeenRecordFile] {
     let found = try? SeenRecords.withoutTrust(
-      stateFolder: locations.stateFolder(), vaultPath: namedPath())
+      stateFolder: locations.stateFolder(), vaultPath: namedPath(), formerPath: formerName)
     return found?.files ?? []
   }
 
@@ -284,6 +310,25 @@ final class VaultFile: Sendable {
       recovery:
         "mount its volume or restore a backup; begin with an empty one by "
         + "\(.createVault(startingAnew: true))")
+  }
+}
+
+extension KeychainError {
+  fileprivate static func formerName(_ former: String, of vault: String) -> Self {
+    Self(
+      .noStore,
+      "the vault is at \(former), its usual path before, and is not at \(vault), its usual path now",
+      recovery: .advice("move it: mv -n -- \(ShellText.quoted(former)) \(ShellText.quoted(vault))"))
+  }
+
+  fileprivate static func twoNames(_ former: String, _ vault: String) -> Self {
+    Self(
+      .noStore,
+      "there is a file at \(vault), the usual path of the vault, and one at \(former), its usual path "
+        + "before, and only one of them can be the vault",
+      recovery:
+        "name each of them by its path to see what it holds, and move the one that is not the vault "
+        + "to another folder")
   }
 }
 

@@ -232,11 +232,7 @@ extension VaultSession {
   func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
     do throws(KeychainError) {
       let record = try contents.record(keys)
-      let isKnown = opened.seen.contents.allSatisfy { seen in
-        guard var known = seen.record else { return false }
-        return !known.raise(by: record)
-      }
-      if isKnown { return true }
+      if opened.records.have(record, opened.seen) { return true }
       try write(record)
     } catch { report("a rollback of the vault could go unnoticed: \(error.message)") }
     return false

@@ -228,6 +228,7 @@ extension Vault {
     let locations = Locations(environment: configuration.environment)
     var paths: [String] = []
     if let vault = try? path() { paths += [vault, UnfinishedVault.name(for: vault)] }
+    if let former = file.formerName { paths.append(former) }
     // The folder itself may be that of a service, which has files of its own there.
     if let state = try? locations.stateFolder() {
       paths += Self.namesInState.map { "\(state)/\($0)" }

@@ -15,6 +15,9 @@ package struct TrustedPath: Hashable, Sendable {
   /// what was there, without links before it.
   package let beforeLinks: [String]
 
+  /// The real path first.
+  package var pastAndPresent: [String] { [path] + beforeLinks }
+
   /// The folder that holds the file.
   package var folder: String {
     let parent = FilePath(path).removingLastComponent().string

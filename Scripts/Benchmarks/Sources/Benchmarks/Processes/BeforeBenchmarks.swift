@@ -28,7 +28,7 @@ struct BeforeBenchmarks {
         atPath: vault, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
     let peers = try zip([now, before], vaults).map { programs, vault in
-      try Conversation(programs.vaultPeer, vault + "/vault.db")
+      try Conversation(programs.vaultPeer, vault + "/vault")
     }
     defer { for peer in peers { peer.end() } }
     for peer in peers { _ = try peer.ask("fill \(items) 40", within: 300) }
@@ -39,7 +39,7 @@ struct BeforeBenchmarks {
     let commands = zip([now, before], vaults).map { programs, vault in
       ChildProcess(
         programs.prefs, "keychain", "get", "account-7", "--service", "peer-40", "--vault",
-        vault + "/vault.db")
+        vault + "/vault")
     }
     let comparison = try Comparison.measure(rounds: effort.processRounds) { _ in
       try commands[0].run()

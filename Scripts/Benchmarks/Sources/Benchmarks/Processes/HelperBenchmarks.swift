@@ -8,7 +8,7 @@ struct HelperBenchmarks {
   let prefs: String
 
   private let group = "Helper"
-  private var path: String { vaults.folder + "/helpers/vault.db" }
+  private var path: String { vaults.folder + "/helpers/vault" }
   private var requestPath: String { vaults.folder + "/helpers/request" }
   private var calls: Int { effort.isQuick ? 50 : 200 }
 

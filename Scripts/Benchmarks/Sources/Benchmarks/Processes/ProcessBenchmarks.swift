@@ -17,7 +17,7 @@ struct ProcessBenchmarks {
   }
 
   private let group = "Process"
-  private var lockedPath: String { vaults.folder + "/locked/vault.db" }
+  private var lockedPath: String { vaults.folder + "/locked/vault" }
   private var barePath: String { vaults.folder + "/bare-get.db" }
 
   func run() throws -> [Figure] {

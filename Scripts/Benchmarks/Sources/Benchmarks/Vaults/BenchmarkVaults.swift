@@ -23,7 +23,7 @@ struct BenchmarkVaults {
   var sizes: [Int] { [100, small, whole] + (large > whole ? [large] : []) }
 
   /// The vault with this number of items.
-  func path(_ count: Int) -> String { folder + "/\(count)/vault.db" }
+  func path(_ count: Int) -> String { folder + "/\(count)/vault" }
 
   static func identity(_ number: Int, service: String = "bench") -> CredentialIdentity {
     .genericPassword(service: service, account: "account-\(number)")
@@ -43,7 +43,7 @@ struct BenchmarkVaults {
 
   /// Creates and fills the vaults; the device key opens each.
   func make() throws {
-    let vault = memory + "/vault.db"
+    let vault = memory + "/vault"
     var count = 0
     for size in sizes {
       // Each is the one before with more items.

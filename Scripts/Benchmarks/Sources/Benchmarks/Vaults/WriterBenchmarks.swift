@@ -13,7 +13,7 @@ struct WriterBenchmarks {
   func run() throws -> Chart {
     let folder = vaults.folder + "/writers"
     try vaults.makeFolder(folder)
-    let path = try vaults.copy(vaults.smallPath, "writers/vault.db")
+    let path = try vaults.copy(vaults.smallPath, "writers/vault")
     let bare = try vaults.copy(vaults.smallPath, "writers/bare.db")
     // The items of the other benchmarks have other names.
     let filling = try Conversation(peer, path)

@@ -163,7 +163,7 @@ extension DiagnosisText {
   static func words(for loss: VaultLoss, _ status: VaultStatus) -> (String, String) {
     let words = words(for: loss.consequence, isOfDeviceKey: loss.key == .deviceKey)
     switch loss.key {
-    case .vaultFile: return ("without vault.db", "\(words) (\(status.path))")
+    case .vaultFile: return ("without the vault", "\(words) (\(status.path))")
     case .deviceKey:
       let missing = status.hasDeviceSecret ? "" : "it is missing: "
       return ("without device.key", "\(missing)\(words) (\(status.deviceSecretPath))")

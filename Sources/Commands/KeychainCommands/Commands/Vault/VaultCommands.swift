@@ -125,7 +125,7 @@ struct VerifyCommand: KeychainSubcommand {
       with its id, which 'compact --drop' deletes. Nothing is changed.
 
       Example:
-        \(keychainPath) verify && \(keychainPath) backup /backup/vault.db
+        \(keychainPath) verify && \(keychainPath) backup /backup/vault
       """)
 
   @Flag(help: "Print JSON")
@@ -187,8 +187,8 @@ struct BackupCommand: KeychainSubcommand {
       free. '-' writes to standard output, after the copy was verified.
 
       Examples:
-        \(keychainPath) backup /backup/vault.db
-        \(keychainPath) backup /backup/vault.db --replace
+        \(keychainPath) backup /backup/vault
+        \(keychainPath) backup /backup/vault --replace
       """)
 
   @Argument(help: "The file to create, or - for standard output", completion: .file())

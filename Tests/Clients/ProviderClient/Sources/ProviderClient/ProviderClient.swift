@@ -6,7 +6,7 @@ import ConfigurationPreferences
 @main
 struct ProviderClient {
   static func main() async throws {
-    let vault = Vault(configuration: .init(path: "\(CommandLine.arguments[1])/vault.db"))
+    let vault = Vault(configuration: .init(path: "\(CommandLine.arguments[1])/vault"))
     let secrets = try await KeychainProvider(service: "client", keys: ["token"], vault: vault)
     let settings = PreferencesProvider(DictionaryPreferences(["http.port": "8080"]))
     let config = ConfigReader(providers: [secrets, settings])
