@@ -176,23 +176,20 @@ extension NetrcFile {
   ///   ``KeychainError/Code/invalidArgument`` if a host is selected twice, or as the store.
   public static func contents(
     for selections: [NetrcSelection], in store: any CredentialStore, accessGroup: String = "",
-    unlock: (CredentialQuery) throws(KeychainError) -> Void = { _ in }
+    unlock: @escaping (CredentialQuery) throws(KeychainError) -> Void = { _ in }
   ) throws(KeychainError) -> SecretBytes {
     for (index, selection) in selections.enumerated() {
       let isRepeated = selections[..<index].contains { $0.host.hasSameBytes(as: selection.host) }
       guard !isRepeated else { throw .repeatedInNetrc(selection.host) }
     }
-    return try withoutActuallyEscaping(unlock) { unlock throws(KeychainError) in
-      let finder = NetrcItemFinder(store: store, accessGroup: accessGroup, unlock: unlock)
-      var writer = try NetrcWriter()
-      for selection in selections {
-        let stored = try finder.secret(for: selection)
-        try writer.append(
-          host: selection.host, login: stored.credential.identity.account,
-          password: stored.secret)
-      }
-      return try writer.finish()
+    let finder = NetrcItemFinder(store: store, accessGroup: accessGroup, unlock: unlock)
+    var writer = try NetrcWriter()
+    for selection in selections {
+      let stored = try finder.secret(for: selection)
+      try writer.append(
+        host: selection.host, login: stored.credential.identity.account, password: stored.secret)
     }
+    return try writer.finish()
   }
 }
 
