@@ -184,7 +184,7 @@ extension VaultSession {
   ) throws(KeychainError) -> VaultContents? {
     guard let lock = try readingLock() else {
       if let contents, opened.record == nil {
-        try? write(SeenRecord(contents.list, proved: [nil, nil, nil]))
+        try? write(SeenRecord(contents.list, hash: contents.list.hash(), proved: [nil, nil, nil]))
       }
       return nil
     }
@@ -231,7 +231,7 @@ extension VaultSession {
   @discardableResult
   func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
     do throws(KeychainError) {
-      let record = try contents.record(keys)
+      let record = contents.record(keys)
       let isKnown = opened.seen.contents.allSatisfy { seen in
         guard var known = seen.record else { return false }
         return !known.raise(by: record)
