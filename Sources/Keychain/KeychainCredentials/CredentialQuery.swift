@@ -61,9 +61,21 @@ public struct CredentialQuery: Hashable, Sendable {
   ///
   /// - Returns: `true` if it meets every condition; names compare as bytes.
   public func matches(_ credential: Credential) -> Bool {
-    conditions.allSatisfy { condition in
-      credential.searchablePairs.contains { $0.name == condition.name && $0.has(condition.value) }
-    } && credential.attributes.contains(attributes)
+    func allows(_ condition: String?, _ name: String) -> Bool {
+      condition.map(name.hasSameBytes) ?? true
+    }
+    let identity = credential.identity
+    let allowsKind =
+      switch identity.kind {
+      case .genericPassword(let name, _):
+        allows(service, name) && server == nil && self.protocol == nil && port == nil && path == nil
+      case .internetPassword(let password):
+        service == nil && allows(server, password.server)
+          && allows(self.protocol, password.protocol) && (port ?? password.port) == password.port
+          && allows(path, password.path)
+      }
+    return allowsKind && allows(accessGroup, identity.accessGroup)
+      && allows(account, identity.account) && credential.attributes.contains(attributes)
   }
 
   /// The conditions on identities, without the user's attributes.

@@ -273,10 +273,8 @@ public struct CredentialSearchResult: Hashable, Sendable {
     credentials: [Credential], lockedCount: Int = 0, damaged: [String] = [],
     otherDeviceCount: Int = 0, failures: [KeychainError] = []
   ) {
-    let names = credentials.map(\.identity.allNames)
-    let order = credentials.indices.sorted { first, second in
-      names[first].lexicographicallyPrecedes(names[second]) { $0.hasLesserBytes(than: $1) }
-    }
+    let keys = credentials.map(\.identity.orderingBytes)
+    let order = credentials.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
     self.credentials = order.map { credentials[$0] }
     self.lockedCount = lockedCount
     self.damaged = damaged
@@ -286,5 +284,16 @@ public struct CredentialSearchResult: Hashable, Sendable {
 }
 
 extension CredentialIdentity {
-  fileprivate var allNames: [String] { [accessGroup] + kind.names }
+  /// Bytes that are ordered as the names are, one name after the other.
+  ///
+  /// Two zeros end a name, and a zero in it is followed by a one, so that a name precedes a longer one.
+  fileprivate var orderingBytes: [UInt8] {
+    ([accessGroup] + kind.names).reduce(into: []) { bytes, name in
+      for byte in name.utf8 {
+        bytes.append(byte)
+        if byte == 0 { bytes.append(1) }
+      }
+      bytes += [0, 0]
+    }
+  }
 }

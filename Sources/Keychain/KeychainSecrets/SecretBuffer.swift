@@ -178,7 +178,8 @@ final class SecretSlabPool: Sendable {
 
   /// Returns the pool for a number of bytes; `nil` if no pool has slots of that size.
   static func fitting(_ count: Int) -> SecretSlabPool? {
-    [short, padded].first { count <= $0.slotSize }
+    if count <= short.slotSize { return short }
+    return count <= padded.slotSize ? padded : nil
   }
 
   /// The number of slabs with a free slot, for tests.

@@ -32,14 +32,14 @@ extension RawSpan {
   /// Returns the byte at `offset`.
   ///
   /// - Precondition: `offset` lies within the span.
-  package func byte(at offset: Int) -> UInt8 {
+  @inlinable package func byte(at offset: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
   /// Returns the little-endian integer that begins at `offset`.
   ///
   /// - Precondition: The whole integer lies within the span.
-  package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+  @inlinable package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     at offset: Int, as type: Value.Type
   ) -> Value {
     Value(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))

@@ -1,6 +1,43 @@
 internal import KeychainCredentials
 internal import Testing
 
+@Suite("Results of searches")
+struct SearchResultTests {
+  /// A zero in a name is a byte of it, and a name precedes those that begin with it.
+  @Test func credentialsAreOrderedByTheBytesOfTheirNames() {
+    let names = [
+      ("", "b"), ("a", ""), ("a", "\0"), ("a", "\0\0"), ("a", "\u{1}"), ("a", "Z"), ("a", "a"),
+      ("a", "é"), ("a\0", ""), ("aa", ""), ("\u{e000}", ""), ("\u{10000}", ""),
+    ]
+    let credentials = names.map { Credential(.genericPassword(service: $0.0, account: $0.1)) }
+    #expect(CredentialSearchResult(credentials: credentials.reversed()).credentials == credentials)
+  }
+
+  @Test func queryMatchesNamesOfItsKind() {
+    let generic = Credential(.genericPassword(service: "s", account: "me"))
+    let internet = Credential(
+      CredentialIdentity(
+        .internetPassword(
+          InternetPassword(server: "h", protocol: "https", port: 443, path: "/p", account: "me"))))
+    let ofGeneric = [CredentialQuery(service: "s"), CredentialQuery(service: "s", account: "me")]
+    let ofInternet = [
+      CredentialQuery(server: "h"), CredentialQuery(protocol: "https"), CredentialQuery(port: 443),
+      CredentialQuery(path: "/p"),
+    ]
+    let ofBoth = [CredentialQuery(), CredentialQuery(accessGroup: "", account: "me")]
+    let ofNone = [
+      CredentialQuery(accessGroup: "g"), CredentialQuery(account: ""), CredentialQuery(port: 0),
+      CredentialQuery(service: "s", server: "h"), CredentialQuery(attributes: ["a": "b"]),
+    ]
+    for (queries, matching) in [
+      (ofGeneric, [true, false]), (ofInternet, [false, true]), (ofBoth, [true, true]),
+      (ofNone, [false, false]),
+    ] {
+      for query in queries { #expect([generic, internet].map(query.matches) == matching) }
+    }
+  }
+}
+
 @Suite("Searches that did not look at everything")
 struct IncompleteSearchTests {
   @Test func completeSearchIsNoError() {

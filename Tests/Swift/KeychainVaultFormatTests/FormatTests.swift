@@ -192,12 +192,12 @@ struct FormatTests {
     var credential = Credential(
       .genericPassword(service: "", account: ""), attributes: ["a": ""])
     credential.comment = String(repeating: "c", count: Credential.maximumMetadataCount - 1)
-    let bytes = try MetadataCoding.encode(credential)
-    #expect(try bytes.withBytes { try MetadataCoding.decode($0, .always) }.comment?.count == 65_535)
+    let bytes = MetadataCoding.encode(credential)
+    #expect(try MetadataCoding.decode(bytes.span.bytes, .always).comment?.count == 65_535)
     credential.label = "l"
-    let longer = try MetadataCoding.encode(credential)
+    let longer = MetadataCoding.encode(credential)
     #expect(throws: FieldReader.Malformed.self) {
-      try longer.withBytes { try MetadataCoding.decode($0, .always) }
+      try MetadataCoding.decode(longer.span.bytes, .always)
     }
   }
 
@@ -210,11 +210,11 @@ struct FormatTests {
     #expect(try Part.openPage(box, tier: .first, keys: vault.keys) == nil)
     let page = VaultIndex.Page(
       first: part.changes[0].id, count: 9, place: 0, length: box.count,
-      hash: try Derivation.hash(box), boxesPlace: 0)
+      hash: try Derivation.bytes(hashing: box), boxesPlace: 0)
     let index = { VaultIndex(pages: [[], [], $0], spineHash: Data(count: 32)) }
     #expect(index([page]).describes(read, page: 0))
     let inside = VaultIndex.Page(
-      first: part.changes[8].id, count: 1, place: 0, length: 0, hash: Data(), boxesPlace: 0)
+      first: part.changes[8].id, count: 1, place: 0, length: 0, hash: page.hash, boxesPlace: 0)
     #expect(!index([page, inside]).describes(read, page: 0))
     #expect(!index([inside]).describes(read, page: 0))
     #expect(!index([]).describes(read, page: 0))
@@ -274,7 +274,7 @@ struct FormatTests {
         $0.append(Data(repeating: 7, count: 24))
         $0.integer(UInt64(number))
       }
-      return ItemID(Data(copying: bytes).bytes, at: 0)
+      return ItemID(Bytes32(bytes.span.bytes))
     }
     #expect(Set(ids.map(\.hashValue)).count > 990)
   }
@@ -311,6 +311,6 @@ struct FormatTests {
       Data(copying: try SecretBytes.random(count: 32).withBytes { $0.array })
     }
     let bytes = ids.sorted { $0.lexicographicallyPrecedes($1) }
-    #expect(ids.map { ItemID($0.bytes, at: 0) }.sorted().map(\.data) == bytes)
+    #expect(ids.map { ItemID(Bytes32($0.bytes)) }.sorted().map(\.data) == bytes)
   }
 }

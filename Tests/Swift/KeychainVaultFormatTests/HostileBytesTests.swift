@@ -91,7 +91,7 @@ struct HostileBytesTests {
       _ = try Part.openPage(box, tier: .unlocked, keys: vault.keys)?.boxesCount
     }
     let plain = FieldWriter.fields { writer in
-      for item in items { item.metadata.bytes.withBytes { writer.byteString($0) } }
+      for item in items { writer.byteString(item.metadata) }
     }
     let namesKey = try #require(try vault.keys.namesKey(.unlocked))
     try mutate(plain, times: 1000) { bytes in

@@ -84,8 +84,8 @@ struct SampleVault {
       id[0] = UInt8(number >> 8)
       id[1] = UInt8(number & 255)
       return VaultIndex.Page(
-        first: ItemID(id.bytes, at: 0), count: 3, place: 1000 + number, length: 500,
-        hash: Data(repeating: 1, count: 32), boxesPlace: 900 + number)
+        first: ItemID(Bytes32(id.bytes)), count: 3, place: 1000 + number, length: 500,
+        hash: Bytes32(Data(repeating: 1, count: 32).bytes), boxesPlace: 900 + number)
     }
     return VaultIndex(pages: [[], [], pages], spineHash: Data(repeating: 2, count: 32))
   }

@@ -39,12 +39,12 @@ extension VectorRun {
   }
 
   private func entry() throws -> ItemEntry {
-    let service = try vector.data("service")
+    let (service, hash) = (try vector.data("service"), try vector.data("boxHash"))
     return try ItemEntry(
       id: itemID(), accessibility: accessibility(),
       device: vector.inputs.hex["device"] == nil ? nil : vector.data("device"),
       version: vector.number("version"), boxCount: vector.number("boxCount"),
-      boxHash: vector.data("boxHash"), service: service.bytes.littleEndian(at: 0, as: UInt64.self))
+      boxHash: Bytes32(hash.bytes), service: service.bytes.littleEndian(at: 0, as: UInt64.self))
   }
 
   private func namesKey() throws -> SharedSecret {
@@ -77,10 +77,8 @@ extension VectorRun {
     let count: Int = try vector.number("count")
     let opened = try PartMetadata(vector.data("inner"), count: count, with: namesKey())
     guard let opened else { return nil }
-    return try (0..<count).map { index in
-      let item = try opened.copy(at: index)
-      return FieldWriter.fields { writer in item.bytes.withBytes { writer.byteString($0) } }
-        .hexadecimal
+    return (0..<count).map { index in
+      FieldWriter.fields { $0.byteString(opened.copy(at: index)) }.hexadecimal
     }.joined()
   }
 
@@ -129,11 +127,11 @@ extension VectorRun {
   /// Decodes metadata as a part of one item has it.
   private func decoded(_ bytes: [UInt8]) throws -> Credential? {
     let key = SharedSecret(try SecretBytes(copying: [UInt8](repeating: 1, count: 32).span.bytes))
-    let inner = try PartMetadata.seal(
-      [SharedSecret(try SecretBytes(copying: bytes.span.bytes))], with: key)
+    let inner = try PartMetadata.seal([bytes], with: key)
+    let zeros = Bytes32(Data(count: 32).bytes)
     let entry = ItemEntry(
-      id: ItemID(Data(count: 32).bytes, at: 0), accessibility: .always, device: nil,
-      version: 1, boxCount: 0, boxHash: Data(), service: 0)
+      id: ItemID(zeros), accessibility: .always, device: nil,
+      version: 1, boxCount: 0, boxHash: zeros, service: 0)
     return try PartMetadata(inner, count: 1, with: key)?.credential(at: 0, of: entry)
   }
 
@@ -148,6 +146,6 @@ extension VectorRun {
 
   private func reencoded(_ bytes: [UInt8]) throws -> String? {
     guard let credential = try decoded(bytes) else { return nil }
-    return try MetadataCoding.encode(credential).hexadecimal()
+    return MetadataCoding.encode(credential).hexadecimal
   }
 }

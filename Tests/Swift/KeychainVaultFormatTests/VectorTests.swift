@@ -159,7 +159,7 @@ struct VectorRun {
     FieldWriter.fields { $0.integer(value) }.hexadecimal
   }
 
-  func itemID() throws -> ItemID { try ItemID(vector.data("id").bytes, at: 0) }
+  func itemID() throws -> ItemID { try ItemID(Bytes32(vector.data("id").bytes)) }
 
   func accessibility() throws -> Accessibility {
     let number: UInt8 = try vector.number("class")

@@ -90,10 +90,10 @@ struct ExportRefusalTests {
     var large = good
     large.secret = Array(repeating: 0, count: (16 << 20) + 1)
     var reserved = good
-    reserved.metadata = try ExportSupport.metadata(
+    reserved.metadata = ExportSupport.metadata(
       Credential(.test("a"), attributes: ["account": "x"]))
     var long = good
-    long.metadata = try ExportSupport.metadata(
+    long.metadata = ExportSupport.metadata(
       Credential(.test("a"), comment: String(repeating: "x", count: 1 << 20)))
     var more = good
     more.metadata.append(0)
@@ -124,7 +124,7 @@ struct ExportRefusalTests {
     let rest = Credential.maximumMetadataCount - "testa".utf8.count
     let items = try [("a", rest), ("b", rest + 1), ("c", (1 << 20) - 5)].map { account, count in
       var item = try ExportSupport.Item(account)
-      item.metadata = try ExportSupport.metadata(
+      item.metadata = ExportSupport.metadata(
         Credential(.test(account), comment: String(repeating: "x", count: count)))
       return item
     }

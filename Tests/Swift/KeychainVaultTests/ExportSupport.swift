@@ -26,7 +26,7 @@ enum ExportSupport {
   /// Returns all fields of each item that an import must preserve.
   static func contents(of vault: Vault) throws -> [String] {
     try vault.search(CredentialQuery()).credentials.map { credential in
-      let metadata = try MetadataCoding.encode(credential).hexadecimal()
+      let metadata = MetadataCoding.encode(credential).hexadecimal
       return "\(credential.accessibility) \(metadata) \(try digest(credential.identity, vault))"
     }
   }
@@ -39,9 +39,7 @@ enum ExportSupport {
   }
 
   /// Returns the metadata of a credential in the form of an export.
-  static func metadata(_ credential: Credential) throws -> [UInt8] {
-    try MetadataCoding.encode(credential).withBytes { $0.array }
-  }
+  static func metadata(_ credential: Credential) -> [UInt8] { MetadataCoding.encode(credential) }
 
   /// Returns the key of an export that a test writes itself.
   static func key() throws -> ExportKey {
@@ -56,7 +54,7 @@ enum ExportSupport {
     var secret = Array("s3cret".utf8)
 
     init(_ account: String) throws {
-      metadata = try ExportSupport.metadata(Credential(.test(account)))
+      metadata = ExportSupport.metadata(Credential(.test(account)))
     }
   }
 

@@ -94,7 +94,7 @@ private struct ExportVectorRun {
       try export.forEachItem { item throws(KeychainError) in
         content += FieldWriter.fields {
           $0.integer(item.credential.accessibility.rawValue)
-          $0.byteString(item.metadata.withBytes { $0.array })
+          $0.byteString(item.metadata)
           $0.byteString(item.secret.withBytes { $0.array })
         }
       }

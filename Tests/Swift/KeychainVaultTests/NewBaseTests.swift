@@ -122,6 +122,17 @@ struct NewBaseTests {
     #expect(try vault.handle().status().seenRecord == .current)
   }
 
+  /// It knows the spine that it wrote.
+  @Test func basesOfOneHandleLeadToEachOther() throws {
+    let handle = vault.handle()
+    for number in 0..<3 {
+      try handle.put("a", "\(number)")
+      try handle.compact()
+    }
+    #expect(try vault.handle().verify().problems == [])
+    #expect(try vault.handle().text("a") == "2")
+  }
+
   @Test func compactingNeedsAllKeys() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "one"))
     #expect(failure { try vault.handle().compact() }?.code == .locked)

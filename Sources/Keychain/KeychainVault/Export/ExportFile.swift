@@ -23,13 +23,12 @@ struct ExportFile: ~Copyable {
   borrowing func survey() throws(KeychainError) -> Survey {
     var survey = Survey()
     var content = try ExportContent.begin(input, key)
-    var names: Set<[UInt64]> = []
+    var names: Set<Bytes32> = []
     var tooLong: [String] = []
     while let credential = try content.nextCredential() {
       let identity = credential.identity
-      let name = try Derivation.hash(Data(MetadataCoding.identityFields(identity)), count: 16)
-      let halves = [0, 8].map { name.bytes.littleEndian(at: $0, as: UInt64.self) }
-      guard names.insert(halves).inserted else {
+      let name = try Derivation.bytes(hashing: Data(MetadataCoding.identityFields(identity)))
+      guard names.insert(name).inserted else {
         throw .damagedExport("it holds \(identity) twice")
       }
       if credential.exceedsMetadataLimit { tooLong.append(identity.shortDescription) }
@@ -101,10 +100,10 @@ struct ExportContent: ~Copyable {
   /// Returns the next item; `nil` after the last one, if the export is complete.
   mutating func next() throws(KeychainError) -> OpenedItem? {
     guard let accessibility = try nextClass() else { return nil }
-    let metadata = try withByteString(limit: Self.maximumMetadataCount, Self.copy)
-    let secret = try withByteString(limit: Credential.maximumSecretCount, Self.copy)
-    let credential = try metadata.withBytes { bytes throws(KeychainError) in
-      try Self.credential(bytes, accessibility)
+    let metadata = try withByteString(limit: Self.maximumMetadataCount) { $0.array }
+    let credential = try Self.credential(unsafe metadata.span.bytes, accessibility)
+    let secret = try withByteString(limit: Credential.maximumSecretCount) {
+      bytes throws(KeychainError) in try translated(secrets: SecretBytes(copying: bytes))
     }
     return OpenedItem(credential: credential, metadata: metadata, secret: secret)
   }
@@ -123,10 +122,6 @@ struct ExportContent: ~Copyable {
       skipped -= part
     }
     return credential
-  }
-
-  private static func copy(_ bytes: RawSpan) throws(KeychainError) -> SecretBytes {
-    try translated(secrets: SecretBytes(copying: bytes))
   }
 
   private mutating func nextClass() throws(KeychainError) -> Accessibility? {

@@ -217,15 +217,13 @@ final class ExportWriter {
 
   func append(_ item: borrowing OpenedItem) throws(KeychainError) {
     let accessibility = item.credential.accessibility.rawValue
-    try append { $0.integer(accessibility) }
-    try append(byteString: item.metadata)
-    try append(byteString: item.secret)
-  }
-
-  private func append(byteString secret: borrowing SecretBytes) throws(KeychainError) {
-    let count = UInt32(truncatingIfNeeded: secret.count)
-    try append { $0.integer(count) }
-    try secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
+    let (metadata, count) = (item.metadata, UInt32(truncatingIfNeeded: item.secret.count))
+    try append {
+      $0.integer(accessibility)
+      $0.byteString(metadata)
+      $0.integer(count)
+    }
+    try item.secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
   }
 
   /// Ends the content, which is incomplete without.

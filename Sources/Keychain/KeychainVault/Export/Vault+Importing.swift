@@ -214,17 +214,16 @@ extension ItemSealing {
     of item: borrowing OpenedItem, in contents: VaultContents
   ) throws(KeychainError) -> ItemComparison {
     let identity = item.credential.identity
-    let name = "\(identity)"
-    guard let old = try contents.item(id(of: identity), keys, name: name) else { return .nothing }
+    let old = try contents.item(id(of: identity), keys, name: "\(identity)")
+    guard let old else { return .nothing }
     // It is bound to a device, so no export can contain the same item.
     guard !isOfOtherDevice(old.entry) else { return .other(old) }
     guard keys.satisfies(old.requirement) else { return .locked(old.requirement) }
-    let (metadata, index) = try old.metadata(keys, name: name)
-    let sealed = try metadata.copy(at: index)
-    let secret = try secret(of: old, in: contents, name: name)
+    let (metadata, index) = try old.metadata(keys, name: "\(identity)")
+    let secret = try secret(of: old, in: contents, name: "\(identity)")
     let isSame =
       old.accessibility == item.credential.accessibility
-      && sealed.bytes.isEqual(to: item.metadata) && secret.isEqual(to: item.secret)
+      && metadata.copy(at: index) == item.metadata && secret.isEqual(to: item.secret)
     return isSame ? .itself : .other(old)
   }
 }

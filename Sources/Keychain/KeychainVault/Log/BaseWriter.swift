@@ -15,7 +15,7 @@ struct NewBase {
   var administration: AdministrationKey?
   /// The commit before it.
   let previous: (n: UInt64, digest: Data)
-  let spine: Spine
+  let spine: SpineCache.Known
   /// A page is closed when its entries and metadata would be longer.
   let pageLimit: Int
 
@@ -31,7 +31,8 @@ extension NewBase {
       epoch, MemberList(first: identity, kind, before: first), slots, successions: [])
     self.init(
       keys: epoch.keys, head: members.head, serial: 1, administration: epoch.administration,
-      previous: (0, first), spine: try Spine.first(identity.id), pageLimit: 4096,
+      previous: (0, first), spine: .init(spine: try Spine.first(identity.id), digests: [first]),
+      pageLimit: 4096,
       putItems: { _ in })
   }
 
@@ -47,15 +48,17 @@ extension NewBase {
       keys: members?.epoch.keys ?? keys, head: members?.head ?? contents.head.parts,
       serial: (members?.list ?? contents.list).serial,
       administration: members?.epoch.administration, previous: contents.newest,
-      spine: try contents.spine.known(contents, keys).spine.following(contents.bodyHashes),
+      spine: try contents.spine.known(contents, keys).following(contents),
       pageLimit: contents.itemCount > 10_000 ? 16384 : 4096, putItems: puttingItems ?? carry)
   }
 
   /// Writes the file, and reads it as a vault; who gives the file its name makes it durable.
   func write(to file: any DiskFile, path: String) throws(KeychainError) -> VaultContents {
     let head = try BaseWriter.write(self, to: file, path: path)
-    return try VaultContents(
+    let made = try VaultContents(
       reading: file, size: file.status(of: path).size, path: path, head: head, keys: keys)
+    made.spine.keep(spine)
+    return made
   }
 }
 
@@ -84,7 +87,7 @@ struct BaseWriter {
 
   /// Adds an item; those of one tier follow each other, in the order of their ids.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
-    let count = item.entry.count + 4 + item.metadata.bytes.count
+    let count = item.entry.count + 4 + item.metadata.count
     if let first = items.first,
       first.entry.tier != item.entry.tier || itemsCount + count > new.pageLimit
     {
@@ -106,7 +109,7 @@ struct BaseWriter {
       try append(piece)
     }
     let sealed = try contents.read(page.place..<page.place + page.length)
-    guard try Derivation.hash(sealed, count: 32) == page.hash else {
+    guard try Derivation.bytes(hashing: sealed) == page.hash else {
       throw .damagedVault(contents.path, "a page changed while it was copied")
     }
     pages[held.part.tier].append(
@@ -123,7 +126,7 @@ struct BaseWriter {
     pages[first.tier].append(
       VaultIndex.Page(
         first: first.id, count: items.count, place: place, length: box.count,
-        hash: try Derivation.hash(box, count: 32), boxesPlace: boxesPlace))
+        hash: try Derivation.bytes(hashing: box), boxesPlace: boxesPlace))
     try append(box)
     (items, itemsCount) = ([], 0)
   }
@@ -136,7 +139,7 @@ struct BaseWriter {
 
   private mutating func flush() throws(KeychainError) {
     try write(buffer, at: place - buffer.count)
-    buffer = Data()
+    buffer.removeAll(keepingCapacity: true)
   }
 
   private func write(_ bytes: Data, at place: Int) throws(KeychainError) {
@@ -148,7 +151,7 @@ struct BaseWriter {
   private mutating func finish() throws(KeychainError) -> VaultHead {
     try closePage()
     let keys = new.keys
-    let spine = try new.spine.sealed(keys: keys)
+    let spine = try new.spine.spine.sealed(keys: keys)
     let index = try VaultIndex(pages: pages, spineHash: Derivation.hash(spine, count: 32))
       .sealed(keys: keys)
     try append(index)
@@ -180,18 +183,31 @@ extension VaultContents {
       if walked.isUnchanged, let page = walked.page, let held = walked.held {
         return try writer.copy(page, held, of: self)
       }
+      let boxes = try boxes(of: walked)
       for item in walked.items {
-        if case .pending(let sealed) = item.source {
-          try writer.put(sealed)
-          continue
+        switch item.source {
+        case .pending(let sealed): try writer.put(sealed)
+        case .stored(let part, let number):
+          let (metadata, index) = try item.metadata(keys, name: item.name)
+          // A box that is damaged is carried, and stays damaged: its hash says so.
+          let box =
+            if let boxes, part === walked.held {
+              boxes.dropFirst(part.boxPlaces[number] - part.boxesStart).prefix(item.entry.boxCount)
+            } else {
+              try item.box(in: self)
+            }
+          try writer.put(
+            SealedItem(entry: item.entry, metadata: metadata.copy(at: index), box: box))
         }
-        let (metadata, index) = try item.metadata(keys, name: item.name)
-        // A box that is damaged is carried, and stays damaged: its hash says so.
-        try writer.put(
-          SealedItem(
-            entry: item.entry, metadata: try metadata.copy(at: index), box: item.box(in: self)))
       }
     }
+  }
+
+  /// The boxes of a page, which lie together, by one read; `nil` if they are long, or not all there.
+  private func boxes(of walked: WalkedPage) throws(KeychainError) -> Data? {
+    guard let held = walked.held, held.boxesEnd - held.boxesStart <= 1 << 20 else { return nil }
+    let boxes = try read(held.boxesStart..<held.boxesEnd)
+    return boxes.count == held.boxesEnd - held.boxesStart ? boxes : nil
   }
 }
 

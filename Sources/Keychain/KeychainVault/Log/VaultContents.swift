@@ -10,6 +10,7 @@ struct VaultContents: Sendable {
   let file: any DiskFile
   let head: VaultHead
   let list: MemberList
+  private let listHash: Data
   let index: VaultIndex
   let base: Commit
   let pages = PageCache()
@@ -24,6 +25,9 @@ struct VaultContents: Sendable {
 
   /// The newest proof of each tier, and the newest commit that changed it.
   private(set) var proofs: [Proof]
+
+  /// The keys under which the proofs are known to be right, so that they are compared once.
+  var provedKeys: TierKeysIdentity?
 
   /// The end of the last good frame and its boxes.
   private(set) var end: Int
@@ -92,6 +96,7 @@ struct VaultContents: Sendable {
     self.file = file
     self.head = head
     self.list = list
+    listHash = try list.hash()
     self.index = index
     self.base = base
     self.deadline = deadline
@@ -118,6 +123,9 @@ struct VaultContents: Sendable {
 
   /// Whether nothing but the base is in the log.
   var isBaseAlone: Bool { digests.count == 1 }
+
+  /// Whether a tier may have items.
+  func hasItems(in tier: Tier) -> Bool { !index.pages[tier].isEmpty || !logged[tier].isEmpty }
 
   func read(_ range: Range<Int>) throws(KeychainError) -> Data { try file.read(range, of: path) }
 
@@ -283,6 +291,7 @@ extension VaultContents {
       guard mac != nil || commit.proofs.writer != nil else { continue }
       (proofs[tier].n, proofs[tier].digest, proofs[tier].mac) = (commit.n, commit.digest, mac)
     }
+    provedKeys = nil
     bodyHashes.append(commit.bodyHash)
     digests.append(commit.digest)
     lastFrame = frame
@@ -297,7 +306,8 @@ extension VaultContents {
   }
 
   /// Fails if a tier whose key is at hand has a wrong proof, or a change after its newest one.
-  func requireProofs(_ keys: TierKeys) throws(KeychainError) {
+  mutating func requireProofs(_ keys: TierKeys) throws(KeychainError) {
+    guard provedKeys !== keys.identity else { return }
     for tier in Tier.allCases {
       let proof = proofs[tier]
       if list.vaultKind == .local {
@@ -311,17 +321,18 @@ extension VaultContents {
           path, "its commit \(proof.lastChange) changed items whose key the writer did not have")
       }
     }
+    provedKeys = keys.identity
   }
 
   /// The record of somebody who saw this vault with these keys: the newest commits that are proved under them.
-  func record(_ keys: TierKeys) throws(KeychainError) -> SeenRecord {
+  func record(_ keys: TierKeys) -> SeenRecord {
     let proved: [SeenCommit?] = Tier.allCases.map { tier in
       guard keys.key(tier) != nil else { return nil }
       let isNewest = tier == .open || list.vaultKind == .shared
       let (n, digest) = isNewest ? newest : (proofs[tier].n, proofs[tier].digest)
       return SeenCommit(serial: list.serial, n: n, digest: digest)
     }
-    return try SeenRecord(list, proved: proved)
+    return SeenRecord(list, hash: listHash, proved: proved)
   }
 }
 
@@ -414,6 +425,13 @@ final class SpineCache: Sendable {
     /// Of the numbers from `spine.m` on.
     let digests: [Data]
 
+    /// The spine of the next base, after the commits of the log.
+    func following(_ contents: VaultContents) throws(KeychainError) -> Known {
+      let next = try spine.following(contents.bodyHashes)
+      return Known(
+        spine: next, digests: (digests + contents.digests).suffix(next.hashes.count + 1))
+    }
+
     /// Returns `nil` outside of the spine.
     func digest(_ n: UInt64) -> Data? {
       guard n >= spine.m, n - spine.m < UInt64(digests.count) else { return nil }
@@ -422,6 +440,9 @@ final class SpineCache: Sendable {
   }
 
   private let known = PosixMutex<Known?>(nil)
+
+  /// Takes what this process has written of it.
+  func keep(_ written: Known) { known.withLock { $0 = written } }
 
   func known(_ contents: VaultContents, _ keys: TierKeys) throws(KeychainError) -> Known {
     if let known = known.withLock({ $0 }) { return known }

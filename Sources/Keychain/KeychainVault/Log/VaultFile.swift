@@ -202,8 +202,9 @@ final class VaultFile: Sendable {
     {
       // Within one moment, another write of the same length leaves the same status: writers compare always.
       if known.status == opened.status, !opened.isLocked, !old.hasUnfinishedWrite {
-        try old.requireProofs(keys)
-        return old
+        var known = old
+        try known.requireProofs(keys)
+        return known
       }
       let continued = try old.continued(
         on: opened.file, size: opened.status.size, keys: keys, seen: opened.record)
@@ -279,10 +280,11 @@ final class VaultFile: Sendable {
   ///
   /// It is taken back if the vault is as before.
   func noting<Result>(
-    _ versions: [ItemID: UInt64?], in n: UInt64, _ commit: () throws(KeychainError) -> Result
+    _ versions: @autoclosure () -> [ItemID: UInt64?], in n: UInt64,
+    _ commit: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     own.withLock { own in
-      own?.append(contentsOf: versions.map { OwnChange(id: $0, version: $1, n: n) })
+      own?.append(contentsOf: versions().map { OwnChange(id: $0, version: $1, n: n) })
       // Where no scan is possible, nobody takes them.
       if let count = own?.count, count > Self.greatestOwnCount { own?.removeFirst(count / 2) }
     }

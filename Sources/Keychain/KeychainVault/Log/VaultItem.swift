@@ -9,6 +9,7 @@ final class HeldPart: Sendable {
   let part: Part
   let puts: [ItemEntry]
   let boxPlaces: [Int]
+  let boxesStart: Int
   let boxesEnd: Int
   private let opened = PosixMutex<PartMetadata?>(nil)
 
@@ -21,7 +22,7 @@ final class HeldPart: Sendable {
       defer { end += entry.boxCount }
       return end
     }
-    boxesEnd = end
+    (boxesStart, boxesEnd) = (start, end)
   }
 
   /// - Returns: `nil` without the key of its tier.
@@ -147,7 +148,7 @@ extension VaultContents {
     let page = index.pages[tier][number]
     if let known = pages.page(page, of: tier) { return known }
     let box = try read(page.place..<page.place + page.length)
-    guard try Derivation.hash(box, count: 32) == page.hash,
+    guard try Derivation.bytes(hashing: box) == page.hash,
       let part = try Part.openPage(box, tier: tier, keys: keys),
       index.describes(part, page: number)
     else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
@@ -206,7 +207,7 @@ extension VaultContents {
     var higher: Set<ItemID> = []
     for tier in Tier.allCases.reversed() {
       let canHide = Tier.allCases.prefix { $0 != tier }
-        .contains { !index.pages[$0].isEmpty || !logged[$0].isEmpty }
+        .contains { hasItems(in: $0) }
       let changes = logged[tier]
       var new = changes.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
       let pages = index.pages[tier]

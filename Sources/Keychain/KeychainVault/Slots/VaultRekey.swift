@@ -217,7 +217,7 @@ struct VaultRekey {
     return try admin.commit { change throws(KeychainError) in
       try session.deadline.excluding { () throws(KeychainError) in
         let (base, outcome) = try prepare(change, decide(change), adding: add)
-        var record = try change.contents.record(admin.keys)
+        var record = change.contents.record(admin.keys)
         let (old, next) = (try admin.head.check(), base.head.identity.administration)
         let (seen, records) = (session.opened.seen, session.opened.records)
         return MemberCommit(

@@ -36,7 +36,7 @@ struct LockedVault {
         return
       }
     }
-    let now = try contents.record(keys)
+    let now = contents.record(keys)
     let isEnded = try opened.records.change(opened.seen) { record in
       guard record.nextAdministration != nil else { return }
       // Keys that are not at hand prove nothing new, so what they proved stays.
@@ -106,6 +106,8 @@ struct LockedVault {
         place: contents.end, header: header,
         beginning: Data(frame.prefix(VaultContents.LastFrame.beginningCount))))
     contents.hasUnfinishedWrite = false
+    // They were made with these keys, after all before were right.
+    contents.provedKeys = keys.identity
     session.file.keep(contents, status)
     session.remember(contents, keys)
     UnfinishedVault.removeLeftover(for: session.path, on: session.file.disk, like: lock.file)

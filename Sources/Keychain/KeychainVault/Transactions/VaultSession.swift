@@ -184,7 +184,7 @@ extension VaultSession {
   ) throws(KeychainError) -> VaultContents? {
     guard let lock = try readingLock() else {
       if let contents, opened.record == nil {
-        try? write(SeenRecord(contents.list, proved: [nil, nil, nil]))
+        try? write(SeenRecord(contents.list, hash: contents.list.hash(), proved: [nil, nil, nil]))
       }
       return nil
     }
@@ -231,7 +231,7 @@ extension VaultSession {
   @discardableResult
   func remember(_ contents: VaultContents, _ keys: TierKeys) -> Bool {
     do throws(KeychainError) {
-      let record = try contents.record(keys)
+      let record = contents.record(keys)
       if opened.records.have(record, opened.seen) { return true }
       try write(record)
     } catch { report("a rollback of the vault could go unnoticed: \(error.message)") }

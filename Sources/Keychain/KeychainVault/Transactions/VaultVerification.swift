@@ -46,7 +46,7 @@ public struct VerificationReport: Hashable, Sendable {
 struct OpenedItem: ~Copyable {
   let credential: Credential
   /// As they are sealed.
-  let metadata: SecretBytes
+  let metadata: [UInt8]
   let secret: SecretBytes
 }
 
@@ -115,13 +115,13 @@ struct VaultVerification {
         known = (credential, metadata, index)
       }
       let box = try item.box(in: contents)
-      guard try Derivation.hash(box, count: 32) == item.entry.boxHash else {
+      guard try Derivation.bytes(hashing: box) == item.entry.boxHash else {
         throw .damagedItem(name)
       }
       guard let (credential, metadata, index) = known else { return }
       try visit(
         OpenedItem(
-          credential: credential, metadata: try metadata.copy(at: index).copy(),
+          credential: credential, metadata: metadata.copy(at: index),
           secret: try sealing.secret(in: box, of: item.entry, name: name)))
       isOpened = true
     }

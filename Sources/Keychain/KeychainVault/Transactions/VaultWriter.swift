@@ -11,8 +11,8 @@ struct VaultWriter: ~Copyable {
   private(set) var contents: VaultContents
   private let before: VaultContents
 
-  /// The changes by tier; `nil` removes.
-  private var changes: [[ItemID: SealedItem?]] = [[:], [:], [:]]
+  /// The ids that changed, by tier; ``contents`` has what they are now.
+  private var changes: [Set<ItemID>] = [[], [], []]
 
   /// Whether the file is made anew, whatever has changed.
   var makesBase = false
@@ -29,8 +29,10 @@ struct VaultWriter: ~Copyable {
 
   /// The versions of what was put, and `nil` for what was removed.
   var versions: [ItemID: UInt64?] {
-    changes.reduce(into: [:]) { versions, changes in
-      versions.merge(changes.mapValues { $0?.entry.version }) { $0 ?? $1 }
+    Tier.allCases.reduce(into: [:]) { versions, tier in
+      for id in changes[tier] {
+        versions[id] = .some(contents.logged[tier][id]?.item?.entry.version ?? versions[id] ?? nil)
+      }
     }
   }
 
@@ -59,7 +61,7 @@ struct VaultWriter: ~Copyable {
   mutating func put(_ item: SealedItem) throws(KeychainError) {
     let id = item.entry.id
     for tier in Tier.allCases where tier != item.entry.tier { try remove(id, from: tier) }
-    changes[item.entry.tier][id] = .some(item)
+    changes[item.entry.tier].insert(id)
     contents.lay(
       VaultItem(entry: item.entry, source: .pending(item)), over: id, in: item.entry.tier)
   }
@@ -71,11 +73,13 @@ struct VaultWriter: ~Copyable {
   }
 
   private mutating func remove(_ id: ItemID, from tier: Tier) throws(KeychainError) {
-    guard keys.key(tier) != nil, try contents.item(id, in: tier, keys) != nil else { return }
+    guard contents.hasItems(in: tier), keys.key(tier) != nil,
+      try contents.item(id, in: tier, keys) != nil
+    else { return }
     if try before.item(id, in: tier, keys) == nil {
-      changes[tier].removeValue(forKey: id)
+      changes[tier].remove(id)
     } else {
-      changes[tier][id] = .some(nil)
+      changes[tier].insert(id)
     }
     contents.lay(nil, over: id, in: tier)
   }
@@ -220,23 +224,43 @@ extension Credential {
 extension VaultWriter {
   /// Whether the changes fit in one commit; else they need a new base.
   var fitsInCommit: Bool {
-    let all = changes.joined().map(\.value)
-    let body = all.reduce(0) { count, item in
-      count + 1 + (item.map { $0.entry.count + 4 + $0.metadata.bytes.count } ?? ItemID.count)
+    var (body, boxes) = (0, 0)
+    for tier in Tier.allCases {
+      for id in changes[tier] {
+        if case .pending(let item)? = contents.logged[tier][id]?.item?.source {
+          body += 1 + item.entry.count + 4 + item.metadata.count
+          boxes += item.box.count
+        } else {
+          body += 1 + ItemID.count
+        }
+        // The body has more than its entries: the rest is less than this.
+        guard body + body / 8 + 4096 <= Commit.maximumBodyCount,
+          boxes <= FrameHeader.maximumBoxesCount
+        else { return false }
+      }
     }
-    let boxes = all.reduce(0) { $0 + ($1?.box.count ?? 0) }
-    // The body has more than its entries: the rest is less than this.
-    return body + body / 8 + 4096 <= Commit.maximumBodyCount
-      && boxes <= FrameHeader.maximumBoxesCount
+    return true
+  }
+
+  private func changed(in tier: Tier) -> (puts: [SealedItem], removes: [ItemID]) {
+    var (puts, removes): ([SealedItem], [ItemID]) = ([], [])
+    for id in changes[tier] {
+      if case .pending(let item)? = contents.logged[tier][id]?.item?.source {
+        puts.append(item)
+      } else {
+        removes.append(id)
+      }
+    }
+    return (puts, removes)
   }
 
   /// The commit, and the bytes of its frame with all boxes.
   borrowing func sealed() throws(KeychainError) -> (Commit, FrameHeader, Data) {
     var parts: [Part] = []
     var boxes = Data()
-    for (tier, changes) in zip(Tier.allCases, changes) {
-      let puts = changes.values.compactMap(\.self).sorted { $0.entry.id < $1.entry.id }
-      let removes = changes.filter { $0.value == nil }.map(\.key)
+    for tier in Tier.allCases {
+      var (puts, removes) = changed(in: tier)
+      puts.sort { $0.entry.id < $1.entry.id }
       parts.append(try Part(tier, puts: puts, removes: removes, keys: keys))
       for item in puts { boxes += item.box }
     }

@@ -12,12 +12,13 @@ package struct VaultIndex: Sendable {
     /// Of the page's box.
     package let place: Int
     package let length: Int
-    package let hash: Data
+    package let hash: Bytes32
 
     /// The place of the boxes of the secrets, which lie together in the order of the entries.
     package let boxesPlace: Int
 
-    package init(first: ItemID, count: Int, place: Int, length: Int, hash: Data, boxesPlace: Int) {
+    package init(first: ItemID, count: Int, place: Int, length: Int, hash: Bytes32, boxesPlace: Int)
+    {
       self.first = first
       self.count = count
       self.place = place
@@ -112,7 +113,7 @@ extension VaultIndex.Page {
     count = Int(try reader.integer(bytes, as: UInt32.self))
     place = Int(clamping: try reader.integer(bytes, as: UInt64.self))
     length = Int(try reader.integer(bytes, as: UInt32.self))
-    hash = try reader.data(bytes, count: 32)
+    hash = try Bytes32(&reader, bytes)
     boxesPlace = Int(clamping: try reader.integer(bytes, as: UInt64.self))
   }
 
@@ -127,7 +128,7 @@ extension VaultIndex.Page {
     writer.integer(UInt32(truncatingIfNeeded: count))
     writer.integer(UInt64(truncatingIfNeeded: place))
     writer.integer(UInt32(truncatingIfNeeded: length))
-    writer.append(hash)
+    hash.write(to: &writer)
     writer.integer(UInt64(truncatingIfNeeded: boxesPlace))
   }
 }

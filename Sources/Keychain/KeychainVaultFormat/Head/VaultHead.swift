@@ -94,6 +94,11 @@ package struct VaultHead: Hashable, Sendable {
   private(set) var malformed: Set<SlotKind?> = []
   package static let maximumCount = 262_144
 
+  // The bytes say everything.
+  package static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+
   package var identity: HeadIdentity { parts.identity }
   package var id: VaultID { identity.id }
   package var epoch: UInt64 { identity.epoch }

@@ -14,7 +14,7 @@ package struct ItemEntry: Hashable, Sendable {
   /// Random at each write of the item.
   package let version: UInt64
   package let boxCount: Int
-  package let boxHash: Data
+  package let boxHash: Bytes32
 
   /// Names the service or server, for whoever knows it; see ``ItemSealing/service(_:)``.
   package let service: UInt64
@@ -44,7 +44,7 @@ extension ItemEntry {
     device = try reader.optionalData(bytes, count: 16)
     version = try reader.integer(bytes)
     boxCount = Int(try reader.integer(bytes, as: UInt32.self))
-    boxHash = try reader.data(bytes, count: 32)
+    boxHash = try Bytes32(&reader, bytes)
     service = try reader.integer(bytes)
     guard self.tier == tier, accessibility.isThisDeviceOnly == (device != nil),
       1...(.max >> 1) ~= version, Self.boxCounts ~= boxCount
@@ -57,7 +57,7 @@ extension ItemEntry {
     writer.optional(device) { $0.append($1) }
     writer.integer(version)
     writer.integer(UInt32(truncatingIfNeeded: boxCount))
-    writer.append(boxHash)
+    boxHash.write(to: &writer)
     writer.integer(service)
   }
 }
@@ -67,10 +67,10 @@ package struct SealedItem: Sendable {
   package let entry: ItemEntry
 
   /// The metadata as the format encodes it; a part seals it with that of its other items.
-  package let metadata: SharedSecret
+  package let metadata: [UInt8]
   package let box: Data
 
-  package init(entry: ItemEntry, metadata: SharedSecret, box: Data) {
+  package init(entry: ItemEntry, metadata: [UInt8], box: Data) {
     self.entry = entry
     self.metadata = metadata
     self.box = box
@@ -79,43 +79,25 @@ package struct SealedItem: Sendable {
 
 /// The id of an item, a mac of its identity under T0; ids are ordered as their bytes.
 package struct ItemID: Hashable, Comparable, Sendable {
-  package static let count = 32
+  package static let count = Bytes32.count
 
-  // Big-endian, so that comparing numbers compares bytes.
-  private let words: (UInt64, UInt64, UInt64, UInt64)
+  // Hashed as a whole: ids are macs only where their writer is honest, and others choose all but one word alike.
+  private let tag: Bytes32
 
   init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {
-    self.init(bytes, at: try reader.fixed(bytes, Self.count).lowerBound)
+    tag = try Bytes32(&reader, bytes)
   }
 
-  /// Reads the id at an offset, from which there are ``count`` bytes.
-  init(_ bytes: RawSpan, at offset: Int) {
-    func word(_ index: Int) -> UInt64 {
-      bytes.littleEndian(at: offset + 8 * index, as: UInt64.self).byteSwapped
-    }
-    words = (word(0), word(1), word(2), word(3))
-  }
+  init(_ tag: Bytes32) { self.tag = tag }
 
-  package var data: Data { Data(copying: FieldWriter.fields(capacity: Self.count, write(to:))) }
+  package var data: Data { tag.data }
 
   /// The name, in errors, of an item whose metadata cannot be read.
   package var name: String { "item " + data.prefix(6).hexadecimal }
 
-  func write(to writer: inout FieldWriter) {
-    for word in [words.0, words.1, words.2, words.3] { writer.integer(word.byteSwapped) }
-  }
+  func write(to writer: inout FieldWriter) { tag.write(to: &writer) }
 
-  package static func == (left: Self, right: Self) -> Bool { left.words == right.words }
-
-  package static func < (left: Self, right: Self) -> Bool { left.words < right.words }
-
-  package func hash(into hasher: inout Hasher) {
-    // Ids are macs only where their writer is honest: others choose all but one word alike.
-    hasher.combine(words.0)
-    hasher.combine(words.1)
-    hasher.combine(words.2)
-    hasher.combine(words.3)
-  }
+  package static func < (left: Self, right: Self) -> Bool { left.tag < right.tag }
 }
 
 extension KeychainError {
@@ -147,15 +129,14 @@ package struct ItemSealing {
   }
 
   package func id(of identity: CredentialIdentity) throws(KeychainError) -> ItemID {
-    let tag = try Derivation.tag(keys.open.bytes, "pk3/id", MetadataCoding.identityFields(identity))
-    return ItemID(tag.bytes, at: 0)
+    let tag = try keys.derived.tag(of: identity) { () throws(KeychainError) in
+      try Derivation.bytes(keys.open.bytes, "pk3/id", MetadataCoding.identityFields(identity))
+    }
+    return ItemID(tag)
   }
 
   /// Returns what entries have for a service or server.
-  package func service(_ text: String) throws(KeychainError) -> UInt64 {
-    try Derivation.tag(keys.open.bytes, "pk3/service", FieldWriter.fields { $0.text(text) })
-      .bytes.littleEndian(at: 0, as: UInt64.self)
-  }
+  package func service(_ text: String) throws(KeychainError) -> UInt64 { try keys.service(text) }
 
   /// Seals an item, whose version and dates the credential has.
   package func seal(
@@ -168,10 +149,10 @@ package struct ItemSealing {
     let entry = ItemEntry(
       id: id, accessibility: accessibility,
       device: accessibility.isThisDeviceOnly ? device?.id : nil, version: credential.version,
-      boxCount: box.count, boxHash: try Derivation.hash(box),
+      boxCount: box.count, boxHash: try Derivation.bytes(hashing: box),
       service: try service(credential.identity.serviceOrServer))
     return SealedItem(
-      entry: entry, metadata: SharedSecret(try MetadataCoding.encode(credential)), box: box)
+      entry: entry, metadata: MetadataCoding.encode(credential), box: box)
   }
 
   /// Returns the credential of the put with a number from 0, which may be bound to another device;
@@ -196,7 +177,7 @@ package struct ItemSealing {
   ) throws(KeychainError) -> SecretBytes {
     guard !isOfOtherDevice(entry) else { throw .otherDevice(name()) }
     let key = try itemKey(entry.accessibility, entry.id, version: entry.version, name: name())
-    guard box.count == entry.boxCount, try Derivation.hash(box) == entry.boxHash,
+    guard box.count == entry.boxCount, try Derivation.bytes(hashing: box) == entry.boxHash,
       let secret = try Sealing.openPadded(box, with: key, limit: Credential.maximumSecretCount)
     else { throw .damagedItem(name()) }
     return secret
@@ -264,9 +245,8 @@ package enum MetadataCoding {
     }
   }
 
-  package static func encode(_ credential: Credential) throws(KeychainError) -> SecretBytes {
-    let fields =
-      identityFields(credential.identity)
+  package static func encode(_ credential: Credential) -> [UInt8] {
+    identityFields(credential.identity)
       + FieldWriter.fields { writer in
         for text in [credential.label, credential.comment, credential.contentType] {
           writer.optional(text) { $0.text($1) }
@@ -280,7 +260,6 @@ package enum MetadataCoding {
           writer.text(pair.value)
         }
       }
-    return try translated(secrets: unsafe SecretBytes(copying: fields.span.bytes))
   }
 
   /// Returns a credential without a version, whose texts have at most `textLimit` bytes together.

@@ -160,8 +160,8 @@ package final class PartMetadata: Sendable {
   }
 
   /// The metadata of one item, as they are sealed.
-  package init(_ metadata: SharedSecret) {
-    bytes = metadata.bytes.withBytes { $0.array }
+  package init(_ metadata: [UInt8]) {
+    bytes = metadata
     ranges = [0..<bytes.count]
   }
 
@@ -180,21 +180,16 @@ package final class PartMetadata: Sendable {
   }
 
   static func seal(
-    _ metadata: [SharedSecret], with key: SharedSecret
+    _ metadata: [[UInt8]], with key: SharedSecret
   ) throws(KeychainError) -> Data {
     let fields = FieldWriter.fields(capacity: 256 * metadata.count) { writer in
-      for item in metadata { item.bytes.withBytes { writer.byteString($0) } }
+      for item in metadata { writer.byteString(item) }
     }
     return try Sealing.seal(fields: Sealing.padded(fields: fields), with: key.bytes)
   }
 
-  /// Returns a copy of the metadata of the put with a number from 0, to seal it again as it is.
-  package func copy(at index: Int) throws(KeychainError) -> SharedSecret {
-    let bytes = bytes
-    let plain = unsafe bytes.span.bytes
-    return SharedSecret(
-      try translated(secrets: SecretBytes(copying: plain.extracting(range(index)))))
-  }
+  /// Returns the metadata of the put with a number from 0, to seal it again as it is.
+  package func copy(at index: Int) -> [UInt8] { Array(bytes[range(index)]) }
 
   /// Returns the credential of the put with a number from 0; `nil` if its metadata breaks the format.
   package func credential(at index: Int, of entry: ItemEntry) -> Credential? {

@@ -190,6 +190,22 @@ final class DerivedKeys: Sendable {
 
   private let known = PosixMutex<[Name: SharedSecret]>([:])
 
+  /// The last identity: it is looked up, compared with what is found, and written.
+  private let identity = PosixMutex<(identity: CredentialIdentity, tag: Bytes32)?>(nil)
+
+  /// The last service or server, as most items have that of the item before.
+  fileprivate let service = PosixMutex<(text: String, tag: UInt64)?>(nil)
+
+  /// Returns the tag of an identity; `derive` makes it, unless it was asked for last.
+  func tag(
+    of identity: CredentialIdentity, _ derive: () throws(KeychainError) -> Bytes32
+  ) throws(KeychainError) -> Bytes32 {
+    if let last = self.identity.withLock({ $0 }), last.identity == identity { return last.tag }
+    let tag = try derive()
+    self.identity.withLock { $0 = (identity, tag) }
+    return tag
+  }
+
   /// Returns a key; `derive` makes it the first time.
   fileprivate func key(
     _ name: Name, _ derive: () throws(KeychainError) -> SecretBytes
@@ -215,6 +231,18 @@ extension TierKeys {
     return try derived.key(.names(tier)) { () throws(KeychainError) in
       try Derivation.key(key.bytes, "pk3/names")
     }
+  }
+
+  /// Returns what entries have for a service or server.
+  func service(_ text: String) throws(KeychainError) -> UInt64 {
+    if let last = derived.service.withLock({ $0 }), last.text.hasSameBytes(as: text) {
+      return last.tag
+    }
+    let fields = FieldWriter.fields { $0.text(text) }
+    let tag = try Derivation.tag(open.bytes, "pk3/service", fields)
+      .bytes.littleEndian(at: 0, as: UInt64.self)
+    derived.service.withLock { $0 = (text, tag) }
+    return tag
   }
 
   /// Returns the proof of a tier, a mac of a digest; `nil` if the tier's key is not at hand.

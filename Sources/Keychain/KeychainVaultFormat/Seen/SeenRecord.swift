@@ -81,10 +81,10 @@ package struct SeenRecord: Hashable, Sendable {
 }
 
 extension SeenRecord {
-  package init(_ list: MemberList, proved: [SeenCommit?]) throws(KeychainError) {
+  package init(_ list: MemberList, hash: Data, proved: [SeenCommit?]) {
     self.init(
       id: list.id, administration: list.administration, recoveryKey: list.recoveryKey,
-      epoch: list.epoch, serial: list.serial, listHash: try list.hash(), proved: proved)
+      epoch: list.epoch, serial: list.serial, listHash: hash, proved: proved)
   }
 
   /// Reads a record; `nil` if it is damaged.
