@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prefs_testing import LIMIT, Outcome
 
-# What a machine or an outer container may forbid, and no test here is about.
+# What a machine or an outer container may forbid, and no test here is about. Other engines run at the same time.
 CONTAINERS = """
 [containers]
 cgroups = "disabled"
@@ -17,6 +17,8 @@ netns = "none"
 [engine]
 cgroup_manager = "cgroupfs"
 events_logger = "none"
+lock_type = "file"
+tmp_dir = "{folder}/tmp"
 """
 
 STORAGE = """
@@ -26,8 +28,12 @@ graphroot = "{folder}/graph"
 runroot = "{folder}/run"
 """
 
-# crun refuses the groups of a machine that has those of both versions.
-ONE_VERSION = 'umount -R /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup && exec "$@"'
+# crun refuses the groups of a machine that has those of both versions, and gives /dev/null to a container's user.
+OWN_MOUNTS = """
+umount -R /sys/fs/cgroup
+mount -t cgroup2 none /sys/fs/cgroup && mount -t tmpfs none devices && mknod -m 666 devices/null c 1 3 &&
+  mount --bind devices/null /dev/null && exec "$@"
+"""
 
 
 class Engine:
@@ -35,14 +41,15 @@ class Engine:
 
   def __init__(self, folder: Path) -> None:
     self.folder = folder
-    (folder / "containers.conf").write_text(CONTAINERS)
+    (folder / "devices").mkdir()
+    (folder / "containers.conf").write_text(CONTAINERS.format(folder=folder))
     (folder / "storage.conf").write_text(STORAGE.format(folder=folder))
     self.environment = os.environ | {
       "CONTAINERS_CONF": str(folder / "containers.conf"), "CONTAINERS_STORAGE_CONF": str(folder / "storage.conf")}
 
   def start(self, *command: str, **options) -> subprocess.Popen:
     return subprocess.Popen(
-      ["unshare", "--mount", "sh", "-c", ONE_VERSION, "sh", *command], cwd=self.folder, env=self.environment,
+      ["unshare", "--mount", "sh", "-c", OWN_MOUNTS, "sh", *command], cwd=self.folder, env=self.environment,
       **({"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options))
 
   def run(self, *command: str, input: bytes = b"", code: int = 0) -> Outcome:
