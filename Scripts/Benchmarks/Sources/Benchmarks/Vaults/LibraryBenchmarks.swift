@@ -49,8 +49,8 @@ struct LibraryBenchmarks {
           limit: .init(label: limit, value: samples[1].median))
       ],
       missing: [
-        "Not compared: pass, which lists the names of files, and age, which has none; gnome-keyring, which takes minutes "
-          + "for so many."
+        "Not compared: pass, which lists the names of files, and age, which has none; gnome-keyring, which was "
+          + "not filled with so many."
       ])
   }
 
