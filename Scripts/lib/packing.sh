@@ -55,9 +55,10 @@ begin_packing() {
     [ -z "$needed" ] || fail "prefs needs more than glibc, and so does not start everywhere:" "$needed" \
       "Install libsodium.a and libsqlite3.a (Debian: libsodium-dev, libsqlite3-dev), and remove .build/release."
   fi
+  [ -x "$program" ] || fail "$program is no program."
   # The time of every file in the packages.
   [ -n "${SOURCE_DATE_EPOCH:-}" ] || SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct) ||
-    fail "the time of the commit is unknown, because this is no clone." \
+    fail "the time of the commit is unknown: git does not read this folder as a clone." \
       "Set SOURCE_DATE_EPOCH to the seconds since 1970 that every file is to have."
   export SOURCE_DATE_EPOCH
   version=$("$program" --version | sed -nE '1s/^[^0-9]*([0-9]+(\.[0-9]+)+).*/\1/p')
