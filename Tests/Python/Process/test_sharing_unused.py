@@ -20,12 +20,12 @@ def clients(program, sample_tool, plain_sample_tool, durable_tool, preference_to
   return [program, sample_tool, plain_sample_tool, durable_tool, preference_tool]
 
 
-def test_no_program_links_what_it_does_not_use(clients, sample_tool, plain_sample_tool):
-  """None has libcurl, and clients of the keychain have no SQLite either."""
+def test_no_program_links_what_it_does_not_use(clients, program, sample_tool, plain_sample_tool):
+  """None has libcurl, and clients of the keychain have no SQLite either; `prefs` contains its own."""
   for path in clients:
     linked = subprocess.run(["ldd", path], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
     assert "libc.so" in linked and "curl" not in linked, path
-    assert ("libsqlite3" in linked) == (path not in (sample_tool, plain_sample_tool)), path
+    assert ("libsqlite3" in linked) == (path not in (program, sample_tool, plain_sample_tool)), path
 
 
 def test_clients_of_other_products_have_no_part_of_sharing(
