@@ -142,29 +142,6 @@ package struct SearchablePair: Sendable {
   ]
 }
 
-extension Credential {
-  /// The names and values that find the identity, without the user's attributes.
-  package var searchablePairs: [SearchablePair] {
-    var pairs = [SearchablePair(name: SearchablePair.accessGroup, value: identity.accessGroup)]
-    switch identity.kind {
-    case .genericPassword(let service, let account):
-      pairs.append(SearchablePair(name: SearchablePair.service, value: service))
-      pairs.append(SearchablePair(name: SearchablePair.account, value: account))
-    case .internetPassword(let password):
-      pairs.append(SearchablePair(name: SearchablePair.server, value: password.server))
-      pairs.append(SearchablePair(name: SearchablePair.protocol, value: password.protocol))
-      pairs.append(SearchablePair(name: SearchablePair.port, value: String(password.port)))
-      pairs.append(SearchablePair(name: SearchablePair.path, value: password.path))
-      pairs.append(SearchablePair(name: SearchablePair.account, value: password.account))
-      pairs.append(
-        SearchablePair(name: SearchablePair.securityDomain, value: password.securityDomain))
-      pairs.append(
-        SearchablePair(name: SearchablePair.authenticationType, value: password.authenticationType))
-    }
-    return pairs
-  }
-}
-
 /// Searches where exactly one credential, or none, must be found.
 package struct CredentialSearcher {
   private let store: any CredentialStore

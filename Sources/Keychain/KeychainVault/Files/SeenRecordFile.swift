@@ -209,7 +209,7 @@ struct SeenRecords: Sendable {
       paths: files.map(\.vaultPath))
   }
 
-  /// Whether no record that there must be lacks anything of a newer one.
+  /// Whether every record that must be there is at least as new as `new`.
   func have(_ new: SeenRecord, _ seen: Seen) -> Bool {
     zip(files, seen.contents).allSatisfy { file, content in
       guard var known = content.record else { return file.isFormer && content == .none }
