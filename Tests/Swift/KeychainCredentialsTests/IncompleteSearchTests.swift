@@ -28,6 +28,8 @@ struct SearchResultTests {
     let ofNone = [
       CredentialQuery(accessGroup: "g"), CredentialQuery(account: ""), CredentialQuery(port: 0),
       CredentialQuery(service: "s", server: "h"), CredentialQuery(attributes: ["a": "b"]),
+      CredentialQuery(service: "t"), CredentialQuery(server: "i"), CredentialQuery(protocol: "ssh"),
+      CredentialQuery(port: 22), CredentialQuery(path: "/q"),
     ]
     for (queries, matching) in [
       (ofGeneric, [true, false]), (ofInternet, [false, true]), (ofBoth, [true, true]),

@@ -170,6 +170,14 @@ struct TierTests {
     let thief = TierKeys(
       binding: raw.keys.binding, checks: raw.keys.checks, open: raw.keys.open, first: nil,
       unlocked: strange.unlocked)
+    // Proofs that were right are compared again with each commit.
+    var known = raw.contents
+    try known.requireProofs(raw.keys)
+    var removing = VaultWriter(known, ItemSealing(keys: thief, device: nil))
+    try removing.remove(removing.sealing.id(of: .test("a")))
+    let (commit, header, frame) = try removing.sealed()
+    var next = try known.continuing(commit, header, frame)
+    #expect(failure { try next.requireProofs(raw.keys) }?.code == .damaged)
     try raw.append(thief) { writer throws(KeychainError) in
       try writer.remove(writer.sealing.id(of: .test("a")))
     }
