@@ -205,11 +205,13 @@ static int start_watcher(int process, int parent, const char *name, int folder) 
 //
 // All signals are blocked, and passed on. Those of a terminal reach the program from the kernel, since
 // both are in one process group; but a terminal that is gone is reported to the first process alone.
-static _Noreturn void watch_as_init(pid_t program, int parent, const char *name) {
+// The lock of `folder` keeps other programs from removing it if this one closes what it inherits.
+static _Noreturn void watch_as_init(pid_t program, int parent, const char *name, int folder) {
   forget_program();
   signal(SIGCHLD, SIG_DFL);
   dup2(parent, 0);
-  close_from(1);
+  dup2(folder, 1);
+  close_from(2);
   sigset_t all;
   sigfillset(&all);
   for (;;) {
@@ -232,13 +234,13 @@ static _Noreturn void watch_as_init(pid_t program, int parent, const char *name)
 
 // Lets the program go on as a child of this process, the first one of a container: the kernel ends all
 // processes with it, so no other could remove the folder. Returns 0 in the child, or errno.
-static int continue_as_child(int parent, const char *name) {
+static int continue_as_child(int parent, const char *name, int folder) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pid_t child = fork();
   int failure = child < 0 ? errno : 0;
-  if (child > 0) watch_as_init(child, parent, name);
+  if (child > 0) watch_as_init(child, parent, name, folder);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return failure;
 }
@@ -257,7 +259,7 @@ int32_t cinheritedfiles_make_watched_folder(int32_t parent, int32_t lowest, char
   int folder = made < 0 ? -1 : open_folder(parent, name);
   if (made >= 0 && (folder < 0 || flock(folder, LOCK_SH | LOCK_NB) != 0)) failure = errno;
   if (failure == 0) {
-    failure = getpid() == 1 ? continue_as_child(parent, name)
+    failure = getpid() == 1 ? continue_as_child(parent, name, folder)
                             : start_watcher(process, parent, name, folder);
   }
   if (failure != 0 && made >= 0) remove_entry(parent, name);

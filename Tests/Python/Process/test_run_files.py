@@ -163,6 +163,15 @@ def test_the_first_process_removes_files_with_names(vault, memory, named, superu
   vault.run("run", "--named-files", "--file", "F=keychain://s/nobody", "--", "true", code=44, through=FIRST)
 
 
+def test_the_first_process_keeps_files_of_a_program_that_closes_what_it_inherits(
+    vault, memory, named, program, superuser, mounting):
+  script = """
+    for file in /proc/self/fd/*; do number=${file##*/}; ((number < 3)) || eval "exec $number>&-"; done
+    "$0" keychain run --named-files --file F=keychain://s/token -- true && cat "$F"
+    """
+  assert named("bash", "-c", script, program, through=FIRST).out == b"s3cret"
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1])
 def test_the_first_process_passes_signals_on_and_reaps(vault, memory, named, superuser, mounting, number):
   script = """
