@@ -87,7 +87,7 @@ release_options=(
 release_folder="$root/.build/release"
 build_release() {
   local folders=() archives=$root/.build/archives
-  link_cxx_archive
+  link_cxx_archive || return
   # What others build with the libraries links as they like.
   if [ "$1" = prefs ]; then
     find_archives "$archives"
@@ -103,7 +103,8 @@ link_cxx_archive() {
   local archive folder
   archive=$(clang -print-file-name=libstdc++.a 2>/dev/null || true)
   [ -f "$archive" ] || return 0
-  folder=$(swift_build --scratch-path "$root/.build" -c release --show-bin-path)
+  # Without it, the link would be made at the root: a caller that looks at failures lets this function go on.
+  folder=$(swift_build --scratch-path "$root/.build" -c release --show-bin-path) || return
   mkdir -p -- "$folder"
   ln -sf -- "$archive" "$folder/libstdc++.a"
 }
@@ -113,6 +114,8 @@ link_cxx_archive() {
 # library to an archive beside it; so this folder has the archives alone.
 find_archives() {
   local name library archive
+  # An archive may be gone since.
+  rm -rf -- "$1"
   mkdir -p -- "$1"
   while read -r name library; do
     archive=$(pkg-config --variable=libdir "$name")/lib$library.a

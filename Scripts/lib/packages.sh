@@ -37,7 +37,7 @@ secretstorage system-python:secretstorage                python3-secretstorage p
 python-gi   system-python:gi                             python3-gi     python3-gobject    python3-gobject python-gobject
 secret-gi   system-python:gi.repository.Secret           gir1.2-secret-1 libsecret         typelib-1_0-Secret-1 libsecret
 docker-helper docker-credential-secretservice            golang-docker-credential-helpers golang-github-docker-credential-helpers docker-credential-helpers docker-credential-helpers
-ca-certificates /usr/share/ca-certificates/mozilla    ca-certificates ca-certificates  ca-certificates ca-certificates ca-certificates
+ca-certificates /usr/share/ca-certificates/mozilla    ca-certificates ca-certificates  ca-certificates ca-certificates
 curl        curl                                         curl           curl               curl            curl
 libcurl     pkg-config:libcurl                           libcurl4-openssl-dev libcurl-devel libcurl-devel  curl
 etcd        etcd                                         etcd-server    etcd               etcd            etcd

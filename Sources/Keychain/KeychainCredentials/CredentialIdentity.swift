@@ -103,8 +103,8 @@ extension CredentialIdentity.Kind: Hashable {
   /// Compares kind and names, as bytes.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
-    case (.genericPassword(let service, let account), .genericPassword(let other, let otherAccount)):
-      account.hasSameBytes(as: otherAccount) && service.hasSameBytes(as: other)
+    case (.genericPassword(let service, let account), .genericPassword(let other, let user)):
+      account.hasSameBytes(as: user) && service.hasSameBytes(as: other)
     case (.internetPassword, .internetPassword):
       left.names.elementsEqual(right.names) { $0.hasSameBytes(as: $1) }
     default: false

@@ -286,7 +286,7 @@ public struct CredentialSearchResult: Hashable, Sendable {
 extension CredentialIdentity {
   /// Bytes that are ordered as the names are, one name after the other.
   ///
-  /// Two zeros end a name, and a zero in it is followed by a one, so that a name precedes a longer one.
+  /// Two zeros end a name, and a zero in it is followed by a one: a name precedes a longer one.
   fileprivate var orderingBytes: [UInt8] {
     ([accessGroup] + kind.names).reduce(into: []) { bytes, name in
       for byte in name.utf8 {

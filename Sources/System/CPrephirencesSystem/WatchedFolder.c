@@ -208,7 +208,6 @@ static int start_watcher(int process, int parent, const char *name, int folder) 
 // The lock of `folder` keeps other programs from removing it if this one closes what it inherits.
 static _Noreturn void watch_as_init(pid_t program, int parent, const char *name, int folder) {
   forget_program();
-  signal(SIGCHLD, SIG_DFL);
   dup2(parent, 0);
   dup2(folder, 1);
   close_from(2);
@@ -238,6 +237,8 @@ static int continue_as_child(int parent, const char *name, int folder) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  // If it is ignored, the kernel reaps a child without a word. The program begins as this one did.
+  signal(SIGCHLD, SIG_DFL);
   pid_t child = fork();
   int failure = child < 0 ? errno : 0;
   if (child > 0) watch_as_init(child, parent, name, folder);

@@ -157,8 +157,9 @@ struct SeenRecordFile: Sendable {
 /// symbolic link has taken; then those of the default vault's former paths.
 ///
 /// What was seen counts for every name that leads to it: a link in a vault's place, or one that leads elsewhere than
-/// before, voids nothing. A record of a former path is raised with the others as long as it exists: a program that knows
-/// only the former name makes no empty vault there, and who removes one of the records gains nothing.
+/// before, voids nothing. A record of a former path is raised with the others as long as it exists:
+/// a program that knows only the former name makes no empty vault there. To remove one record helps
+/// nobody, since each of them is enough to refuse an older vault.
 struct SeenRecords: Sendable {
   /// That of the real path first.
   let files: [SeenRecordFile]

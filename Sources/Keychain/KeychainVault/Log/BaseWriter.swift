@@ -203,7 +203,7 @@ extension VaultContents {
     }
   }
 
-  /// The boxes of a page, which lie together, by one read; `nil` if they are long, or not all there.
+  /// The boxes of a page, which lie together, by one read; `nil` if they are long, or incomplete.
   private func boxes(of walked: WalkedPage) throws(KeychainError) -> Data? {
     guard let held = walked.held, held.boxesEnd - held.boxesStart <= 1 << 20 else { return nil }
     let boxes = try read(held.boxesStart..<held.boxesEnd)

@@ -108,9 +108,10 @@ final class VaultFile: Sendable {
     return records
   }
 
-  /// Returns the former path of the default vault, at which nothing is; `nil` for a vault elsewhere.
+  /// Returns the former path of the default vault, if nothing is there; `nil` for a vault elsewhere.
   ///
-  /// A vault that is named explicitly may be looked at whatever else is there, so that people can compare two files.
+  /// A vault that is named explicitly may be looked at whatever else is there, so that people can
+  /// compare two files.
   private func formerPath(of path: TrustedPath) throws(KeychainError) -> TrustedPath? {
     guard let formerName else { return nil }
     let former = try translated(TrustedPath(resolving: formerName))
@@ -319,18 +320,19 @@ extension KeychainError {
   fileprivate static func formerName(_ former: String, of vault: String) -> Self {
     Self(
       .noStore,
-      "the vault is at \(former), its usual path before, and is not at \(vault), its usual path now",
+      "the vault is at \(former), its usual path before, and is not at \(vault), its usual path "
+        + "now",
       recovery: .advice("move it: mv -n -- \(ShellText.quoted(former)) \(ShellText.quoted(vault))"))
   }
 
   fileprivate static func twoNames(_ former: String, _ vault: String) -> Self {
     Self(
       .noStore,
-      "there is a file at \(vault), the usual path of the vault, and one at \(former), its usual path "
-        + "before, and only one of them can be the vault",
+      "there is a file at \(vault), the usual path of the vault, and one at \(former), its usual "
+        + "path before, and only one of them can be the vault",
       recovery:
-        "name each of them by its path to see what it holds, and move the one that is not the vault "
-        + "to another folder")
+        "name each of them by its path to see what it holds, and move the one that is not the "
+        + "vault to another folder")
   }
 }
 

@@ -81,7 +81,8 @@ package struct SealedItem: Sendable {
 package struct ItemID: Hashable, Comparable, Sendable {
   package static let count = Bytes32.count
 
-  // Hashed as a whole: ids are macs only where their writer is honest, and others choose all but one word alike.
+  // Hashed as a whole: ids are macs only where their writer is honest, and others choose all but one
+  // word alike.
   private let tag: Bytes32
 
   init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {

@@ -49,7 +49,9 @@ package enum Derivation {
   }
 }
 
-/// 32 bytes, such as a hash; they are ordered as bytes, and need no memory of their own, as `Data` does.
+/// 32 bytes, such as a hash; they are ordered as bytes.
+///
+/// They need no memory of their own, as `Data` does.
 package struct Bytes32: Hashable, Comparable, Sendable {
   package static let count = 32
 

@@ -131,9 +131,9 @@ extension RunCommand {
     try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
       guard !dryRun else { return try withSession(context, perform) }
       try checkCommand()
-      // Before a secret or the environment is read: what removes the folder has this process's memory.
-      // And before the vault is opened: the first process of a container removes the folder itself,
-      // and its child goes on.
+      // Before a secret or the environment is read: what removes the folder has the memory of this
+      // process. And before the vault is opened: the first process of a container removes the folder
+      // itself, and its child goes on.
       let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
       try withSession(context) { try start(files, in: $0) }
     }
