@@ -331,6 +331,7 @@ let package = Package(
       path: "Sources/Commands/PrephirencesTool"),
 
     // Support of the tests
+    support("CommandTesting", ["PrephirencesCommandLine"]),
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
     support("EtcdTesting", ["TestPrograms"]),
     support("FaultTesting", ["TestPrograms"]),
@@ -415,8 +416,9 @@ let package = Package(
     tests(
       "KeychainCommandsTests",
       [
-        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "PrephirencesCommandLine", argumentParser,
+        "CommandTesting", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
+        "KeychainStores", "KeychainVault", "KeychainVaultTesting", "PrephirencesCommandLine",
+        "PrephirencesSystem", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -470,8 +472,9 @@ let package = Package(
     tests(
       "PreferenceCommandsTests",
       [
-        "PreferenceCommands", "PreferencesDurable", "Prephirences", "PrephirencesCommandLine",
-        "PrephirencesDurable", "PrephirencesSystem", argumentParser,
+        "CommandTesting", "PreferenceCommands", "PreferencesCore", "PreferencesDurable",
+        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", "PrephirencesSystem",
+        argumentParser,
       ]),
     tests(
       "PrephirencesCommandLineTests",

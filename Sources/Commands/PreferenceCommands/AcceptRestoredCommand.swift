@@ -38,9 +38,7 @@ struct AcceptRestoredCommand: PreferenceSubcommand {
     else { return session.interface.say("no changes of '\(domain.name)' are missing") }
     if !yes {
       let left = Words.counted(contents.values.count, "preference")
-      try Confirmation.require(
-        "changes of '\(domain.name)' are missing; use the \(left) left?",
-        as: session.context.hostName)
+      try session.context.confirm("changes of '\(domain.name)' are missing; use the \(left) left?")
     }
     let missing = try DurablePreferences(suiteName: domain.name).acceptRestored()
     session.interface.say(

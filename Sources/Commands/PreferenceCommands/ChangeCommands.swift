@@ -73,7 +73,7 @@ struct WriteCommand: RehearsableSubcommand {
 
   func perform(in session: PreferenceSession) throws {
     let domain = try session.domain
-    let new = try newValue(session.interface)
+    let new = try newValue(session)
     let expected = try expect.map { try Self.read([$0], as: formOfExpected) }
     guard try expected == nil || domain.exists() else {
       throw CommandLineError.unexpected(key, isAbsent: true)
@@ -123,15 +123,15 @@ struct WriteCommand: RehearsableSubcommand {
     }
   }
 
-  private func newValue(_ interface: UserInterface) throws -> StoredValue {
+  private func newValue(_ session: PreferenceSession) throws -> StoredValue {
     let form = written.form ?? .text(.string)
     let words = written.words(value)
     guard words == ["-"], value == ["-"] else { return try Self.read(words, as: form) }
     guard !form.isCollection else {
       throw CommandLineError(ExitCodes.usage, PreferenceUsageText.inputInJSON)
     }
-    interface.sayWaiting(for: "the value")
-    let input = try InputFile.read("-", within: deadline)
+    session.interface.sayWaiting(for: "the value")
+    let input = try InputFile.read("-", session.console.input, within: deadline)
     if written.raw, form == .text(.data) { return .data(input) }
     if form == .propertyList { return try PropertyListText.value(of: input) }
     guard var text = input.utf8Text else { throw CommandLineError.inputNotText }
@@ -223,9 +223,7 @@ struct DeleteCommand: RehearsableSubcommand {
     let count = try domain.keys().count
     guard count > 0 else { return }
     if !yes, !rehearsal.dryRun {
-      try Confirmation.require(
-        "delete all \(Words.counted(count, "preference")) of '\(domain.name)'?",
-        as: session.context.hostName)
+      try session.context.confirm("delete all \(Words.counted(count, "preference")) of '\(domain.name)'?")
     }
     try domain.change(.inPieces) { domain in
       for key in try domain.keys() { try domain.set(nil, forKey: key) }

@@ -32,20 +32,26 @@ struct DomainOptions: ParsableArguments {
 
   /// Returns the domain; its name was checked with the arguments.
   ///
-  /// - Parameter isRehearsal: Whether its changes are noted instead of made.
+  /// - Parameters:
+  ///   - isRehearsal: Whether its changes are noted instead of made.
+  ///   - interface: What a shared store reports its notices to.
   /// - Returns: The domain.
   /// - Throws: `PreferencesError` or `CommandLineError` if the address or a setting cannot be used.
-  func open(isRehearsal: Bool) throws -> PreferenceDomain {
+  func open(
+    isRehearsal: Bool, reportingTo interface: UserInterface
+  ) throws -> PreferenceDomain {
     let name = name ?? ""
-    let store = try store(named: name, isRehearsal)
+    let store = try store(named: name, isRehearsal, interface)
     return isRehearsal
       ? PreferenceDomain(named: name, rehearsing: store) : PreferenceDomain(named: name, in: store)
   }
 
-  private func store(named name: String, _ isRehearsal: Bool) throws -> any DomainStore {
-    guard let address = shared.store else { return FileDomain(named: name) }
-    let interface = UserInterface(
-      hostName: PreferenceCommandContext.current.hostName, isQuiet: quiet)
+  private func store(
+    named name: String, _ isRehearsal: Bool, _ interface: UserInterface
+  ) throws -> any DomainStore {
+    guard let address = shared.store else {
+      return PreferenceCommandContext.current.domains.store(named: name)
+    }
     return try shared.domainStore(named: name, at: address, isRehearsal: isRehearsal) {
       interface.say($0)
     }
@@ -54,7 +60,7 @@ struct DomainOptions: ParsableArguments {
   /// Fails if no domain is named.
   func require(_ word: String?, isExtra: Bool = false) throws {
     guard name == nil else { return }
-    guard let word, isExtra || PreferenceDomain.names().contains(word) else {
+    guard let word, isExtra || PreferenceCommandContext.current.domainNames.contains(word) else {
       throw ValidationError(PreferenceUsageText.domainMissing)
     }
     let option = "--domain \(ShellText.quoted(word))"

@@ -5,6 +5,11 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// The preferences of a domain in a file of this machine, which may be the copy of a shared store.
+struct FileDomains: DomainStores {
+  func names() throws -> [String] { try DurablePreferences.storedSuiteNames() }
+  func store(named name: String) -> any DomainStore { FileDomain(named: name) }
+}
+
 struct FileDomain: DomainStore {
   let preferences: DurablePreferences
   private let copy: SharedCopy?

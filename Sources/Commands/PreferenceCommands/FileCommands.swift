@@ -51,14 +51,14 @@ struct ExportCommand: PreferenceSubcommand {
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values, exact: exact)
     // As a file, the link itself would be replaced, which root can do.
-    if file != "-", DescriptorPath.number(file) != STDOUT_FILENO {
+    if file != "-", DescriptorPath.number(file) != session.console.output.descriptor {
       try write(data)
       session.interface.say(
         "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")
-    } else if StandardOutput.isTerminal {
-      try ValueOutput.write(file: data)
+    } else if session.console.output.isTerminal {
+      try session.output.write(file: data)
     } else {
-      try ValueOutput.write(data)
+      try session.output.write(data)
     }
     let rounded = format.roundedKeys(values, exact: exact)
     if !rounded.isEmpty {
@@ -142,7 +142,7 @@ struct ImportCommand: RehearsableSubcommand {
 
   func perform(in session: PreferenceSession) throws {
     if file == "-" { session.interface.sayWaiting(for: "the preferences") }
-    let (values, omitted) = try read()
+    let (values, omitted) = try read(session.console.input)
     let domain = try session.domain
     if let omitted { session.interface.say("left out null: \(omitted)") }
     if replace, try domain.exists(), try domain.store.isWithoutFile() { _ = try domain.keys() }
@@ -161,8 +161,10 @@ struct ImportCommand: RehearsableSubcommand {
     if let plan { session.interface.say(report(plan, domain)) }
   }
 
-  private func read() throws -> (values: [ImportPlan.Entry], omitted: String?) {
-    let data = try InputFile.read(file, within: deadline)
+  private func read(
+    _ input: StandardStream
+  ) throws -> (values: [ImportPlan.Entry], omitted: String?) {
+    let data = try InputFile.read(file, input, within: deadline)
     let format = format.chosen ?? FileFormat(of: data)
     do throws(PreferencesError) {
       return try format.values(of: data)
@@ -223,12 +225,14 @@ enum InputFile {
   static let limit = 64 << 20
 
   /// Reads a file, or standard input if the path is `-`.
-  static func read(_ path: String, within timeout: Duration?) throws(CommandLineError) -> Data {
+  static func read(
+    _ path: String, _ input: StandardStream, within timeout: Duration?
+  ) throws(CommandLineError) -> Data {
     // A century is as good as no limit.
     let deadline = Deadline(after: timeout ?? .seconds(3_000_000_000))
     guard path == "-" else { return try read(file: path, deadline) }
-    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else { throw .inputClosed(nil) }
-    return try read(STDIN_FILENO, "standard input", deadline)
+    guard !input.wasClosed else { throw .inputClosed(nil) }
+    return try read(input.descriptor, "standard input", deadline)
   }
 
   private static func read(

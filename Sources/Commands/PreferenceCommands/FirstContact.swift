@@ -25,7 +25,7 @@ struct FirstContact {
       case let isKnown = try direct.identity().map({ StoreIdentity.isSame($0, known) }) ?? false,
       isKnown || !isAdopted
     {
-      if let form { try KeyOutcome.write([], as: form) }
+      if let form { try KeyOutcome.write([], as: form, to: session.output) }
       return session.interface.say(
         found
           + (!isKnown
@@ -36,7 +36,7 @@ struct FirstContact {
     }
     let outcomes = KeyOutcome.all(
       try values(), theirs, isDecided: suite.configuration.programDecides == true)
-    if let form { try KeyOutcome.write(outcomes, as: form) }
+    if let form { try KeyOutcome.write(outcomes, as: form, to: session.output) }
     let parts = KeyOutcome.Word.allCases.compactMap { word in
       let count = outcomes.count { $0.word == word }
       return count == 0 ? nil : "\(Words.counted(count, "key")) \(word.phrase)"
@@ -90,9 +90,11 @@ private struct KeyOutcome {
     }
   }
 
-  static func write(_ outcomes: [KeyOutcome], as form: ValueDifference.Form) throws {
-    if form == .json { return try ValueOutput.write(.array(outcomes.map(\.json))) }
-    try ValueOutput.write(
+  static func write(
+    _ outcomes: [KeyOutcome], as form: ValueDifference.Form, to output: ValueOutput
+  ) throws {
+    if form == .json { return try output.write(.array(outcomes.map(\.json))) }
+    try output.write(
       TextTable(
         header: ["CHANGE", "KEY", "WHERE", "TYPE", "VALUE"], rows: outcomes.flatMap(\.rows),
         nameCount: 2))

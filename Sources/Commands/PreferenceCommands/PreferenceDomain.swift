@@ -11,9 +11,6 @@ struct PreferenceDomain {
   /// The store, if its changes are noted instead of made.
   let rehearsed: RehearsedDomain?
 
-  /// Names the domain of this machine.
-  init(named name: String) { self.init(named: name, in: FileDomain(named: name)) }
-
   init(named name: String, in store: any DomainStore) {
     (self.name, self.store, rehearsed) = (name, store, nil)
   }
@@ -87,14 +84,6 @@ struct PreferenceDomain {
     try store.set(value?.object, forKey: key)
   }
 
-  /// Returns every domain, in the order of the bytes of their names.
-  static func all() throws -> [PreferenceDomain] {
-    try DurablePreferences.storedSuiteNames().map { PreferenceDomain(named: $0) }
-  }
-
-  /// Returns the names of the domains; none if they cannot be found out.
-  static func names() -> [String] { (try? DurablePreferences.storedSuiteNames()) ?? [] }
-
   private static func value(_ object: Any, _ key: String) throws -> StoredValue {
     guard let value = StoredValue(object) else { throw CommandLineError.unknownType(key) }
     return value
@@ -120,6 +109,15 @@ enum ChangeKind {
 
   /// All, or none, on this machine; a shared store gets them in pieces.
   case inPieces
+}
+
+/// The domains of this machine.
+protocol DomainStores: Sendable {
+  /// Returns the names of all, in the order of their bytes.
+  func names() throws -> [String]
+
+  /// Returns the domain of a name, which may not exist.
+  func store(named name: String) -> any DomainStore
 }
 
 protocol DomainStore {

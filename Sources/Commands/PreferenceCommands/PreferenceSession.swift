@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import Glibc
 internal import PreferencesCore
 internal import PreferencesDurable
 internal import PrephirencesCommandLine
@@ -50,12 +49,12 @@ extension PreferenceSubcommand {
   ///
   /// Only the exit code is thrown, so a host's argument parser adds no second message.
   func run() throws {
-    let context = PreferenceCommandContext.current
+    let (context, host) = (PreferenceCommandContext.current, CommandHost.current)
     try reportFailures(as: context.hostName, isQuiet: options.quiet) {
       StandardDescriptors.prepare()
       let rehearsal = (self as? any RehearsableSubcommand)?.rehearsal.form
       do {
-        try perform(in: PreferenceSession(options, rehearsal, context))
+        try perform(in: PreferenceSession(options, rehearsal, context, host))
       } catch let error as PreferencesError where error.code == .rolledBack {
         throw CommandLineError(
           error.exitCode, error.message, hint: PreferencesError.acceptingHint(for: options.name))
@@ -67,26 +66,30 @@ extension PreferenceSubcommand {
 /// What a command works with.
 struct PreferenceSession {
   let context: PreferenceCommandContext
+  let console: Console
   let interface: UserInterface
+  let output: ValueOutput
   private let options: DomainOptions
   private let rehearsal: ValueDifference.Form?
   private let opened = OpenedDomain()
 
   init(
     _ options: DomainOptions, _ rehearsal: ValueDifference.Form?,
-    _ context: PreferenceCommandContext
+    _ context: PreferenceCommandContext, _ host: CommandHost
   ) {
     self.options = options
     self.rehearsal = rehearsal
     self.context = context
-    interface = UserInterface(hostName: context.hostName, isQuiet: options.quiet)
+    console = host.console
+    interface = host.interface(context.hostName, isQuiet: options.quiet)
+    output = ValueOutput(stream: console.output)
   }
 
   /// The domain; its name was checked with the arguments.
   var domain: PreferenceDomain {
     get throws {
       if let domain = opened.domain { return domain }
-      let domain = try options.open(isRehearsal: rehearsal != nil)
+      let domain = try options.open(isRehearsal: rehearsal != nil, reportingTo: interface)
       opened.domain = domain
       return domain
     }
@@ -97,7 +100,7 @@ struct PreferenceSession {
     guard try domain.exists() else {
       guard options.shared.store == nil else { throw CommandLineError.noSharedStore(domain.name) }
       throw CommandLineError.noDomain(
-        domain.name, resembling: PreferenceDomain.names().resembling(domain.name),
+        domain.name, resembling: context.domainNames.resembling(domain.name),
         context.commandPath)
     }
     return domain
@@ -114,7 +117,7 @@ struct PreferenceSession {
   func finish(_ domain: PreferenceDomain, waits: Bool) throws {
     if let rehearsal, let rehearsed = domain.rehearsed {
       let found = try rehearsed.differences()
-      try ValueOutput.write(found.differences, as: rehearsal)
+      try output.write(found.differences, as: rehearsal)
       for failure in found.unreadable {
         if let failure = CommandHost.current.failure(of: failure) { interface.say(failure.message) }
       }
@@ -141,33 +144,4 @@ struct PreferenceSession {
 /// The domain of a command, which is opened once: a connection may have been made for it.
 private final class OpenedDomain {
   var domain: PreferenceDomain?
-}
-
-/// A question on the terminal.
-enum Confirmation {
-  /// Asks for agreement; only `y` and `yes` agree.
-  static func require(_ question: String, as hostName: String) throws(CommandLineError) {
-    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-    guard terminal >= 0 else { throw .needsConfirmation }
-    defer { close(terminal) }
-    // In the background, reading would stop the process.
-    guard tcgetpgrp(terminal) == getpgrp() else { throw .needsConfirmation }
-    // Otherwise it would read, and show, the answer to another question. Without a lock, it asks.
-    let turn = try? TerminalTurn(on: terminal)
-    do throws(TerminalTurn.Failure) { try turn?.take() } catch { throw .otherQuestion(error) }
-    defer { extendLifetime(turn) }
-    tcflush(terminal, TCIFLUSH)
-    let text = Array("\(hostName): \(question) [y/N] ".utf8)
-    guard write(terminal, text, text.count) == text.count else { throw .needsConfirmation }
-    guard ["y", "yes"].contains(answer(from: terminal)) else { throw .notConfirmed }
-  }
-
-  private static func answer(from terminal: Int32) -> String {
-    var answer: [UInt8] = []
-    var byte: UInt8 = 0
-    while answer.count < 100, read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") {
-      answer.append(byte)
-    }
-    return String(decoding: answer, as: UTF8.self).lowercased()
-  }
 }

@@ -4,7 +4,7 @@ package import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// The names and defaults of the preference commands in the program that mounts them.
-public struct PreferenceCommandContext: Hashable, Sendable {
+public struct PreferenceCommandContext: Sendable {
   /// The name in messages, such as `mytool`.
   public var hostName: String
 
@@ -13,6 +13,14 @@ public struct PreferenceCommandContext: Hashable, Sendable {
 
   /// The domain if `--domain` is not given; `nil` if it must be given.
   public var defaultDomain: String?
+
+  /// The domains of this machine.
+  var domains: any DomainStores = FileDomains()
+
+  /// Fails unless a person agrees to a question, which begins with the host's name.
+  var confirming: @Sendable (_ question: String) throws(CommandLineError) -> Void = {
+    question throws(CommandLineError) in try Confirmation.require(question)
+  }
 
   /// Creates the context of a host from names.
   ///
@@ -115,6 +123,19 @@ protocol PreferenceCommandPart: PackageCommand {
 }
 
 extension PreferenceCommandContext {
+  /// Returns a domain of this machine.
+  func domain(named name: String) -> PreferenceDomain {
+    PreferenceDomain(named: name, in: domains.store(named: name))
+  }
+
+  /// The names of the domains of this machine; none if they cannot be found out.
+  var domainNames: [String] { (try? domains.names()) ?? [] }
+
+  /// Asks for agreement; only `y` and `yes` agree.
+  func confirm(_ question: String) throws(CommandLineError) {
+    try confirming("\(hostName): \(question) [y/N] ")
+  }
+
   /// The option that names a domain in examples; empty in a host that has its own.
   var domainExample: String { defaultDomain == nil ? " --domain com.example.web" : "" }
 }
@@ -181,7 +202,7 @@ public struct PreferencesCommand: ParsableCommand {
   /// Fails with ``/ArgumentParser/ExitCode`` 64, and reports that a subcommand is missing.
   public func run() throws {
     let context = PreferenceCommandContext.current
-    UserInterface(hostName: context.hostName).reportMissingCommand([context.commandPath])
+    CommandHost.current.interface(context.hostName).reportMissingCommand([context.commandPath])
     throw ExitCode(ExitCodes.usage)
   }
 }
@@ -226,13 +247,15 @@ public enum PreferenceCommandLine {
     exit(await context.asCurrent { await invocation(root, context).runAsync() })
   }
 
-  private static func invocation(
-    _ root: any ParsableCommand.Type, _ context: PreferenceCommandContext
+  /// Returns a run of a command line over the console and the environment of this process.
+  static func invocation(
+    _ root: any ParsableCommand.Type, _ context: PreferenceCommandContext,
+    _ arguments: ProgramArguments = .process
   ) -> Invocation {
     let host = CommandHost(
       hostName: context.hostName, root: root, isWholeProgram: true,
-      entry: "PreferenceCommandLine.main")
-    return Invocation(root: root, arguments: Array(ProgramArguments.texts.dropFirst()), host: host)
+      entry: "PreferenceCommandLine.main", arguments: arguments)
+    return Invocation(root: root, arguments: Array(arguments.texts.dropFirst()), host: host)
   }
 }
 

@@ -53,11 +53,11 @@ struct ReadCommand: PreferenceSubcommand {
   func perform(in session: PreferenceSession) throws {
     guard let key else {
       let contents = try session.existingDomain().contents()
-      try show(all: contents.values)
+      try show(all: contents.values, session)
       return try session.require(contents)
     }
     guard let value = try stored(key, session) else { return }
-    try show(value, key)
+    try show(value, key, session)
   }
 
   /// Returns the value of the key, or the default one; `nil` if that was printed as it is.
@@ -80,25 +80,29 @@ struct ReadCommand: PreferenceSubcommand {
     return value
   }
 
-  private func show(_ value: StoredValue, _ key: String) throws {
+  private func show(
+    _ value: StoredValue, _ key: String, _ session: PreferenceSession
+  ) throws {
     if form.json {
-      try ValueOutput.write(value.plainJSON)
+      try session.output.write(value.plainJSON)
     } else if form.plist {
-      try ValueOutput.write(file: PropertyListText.data(of: value, forKey: key))
+      try session.output.write(file: PropertyListText.data(of: value, forKey: key))
     } else if form.raw {
-      try ValueOutput.write(value.bytes)
+      try session.output.write(value.bytes)
     } else if [.array, .dict].contains(value.kind) {
-      try ValueOutput.write(value.plainJSON)
+      try session.output.write(value.plainJSON)
     } else {
-      try ValueOutput.write(lines: value.text)
+      try session.output.write(lines: value.text)
     }
   }
 
-  private func show(all values: [(key: String, value: StoredValue)]) throws {
+  private func show(
+    all values: [(key: String, value: StoredValue)], _ session: PreferenceSession
+  ) throws {
     if form.plist {
-      try ValueOutput.write(file: PropertyListText.data(of: values))
+      try session.output.write(file: PropertyListText.data(of: values))
     } else {
-      try ValueOutput.write(
+      try session.output.write(
         .object(values.map { JSONValue.Member(name: $0.key, value: $0.value.plainJSON) }))
     }
   }
@@ -154,10 +158,10 @@ struct PreferenceListCommand: PreferenceSubcommand {
     let contents = try session.existingDomain().contents()
     let values = contents.values.filter { pattern?.matches($0.key) ?? true }
     if json {
-      try ValueOutput.write(.array(values.map { Self.json($0.key, $0.value) }))
+      try session.output.write(.array(values.map { Self.json($0.key, $0.value) }))
     } else {
       let rows = values.map { [$0.key, $0.value.kind.rawValue, $0.value.line] }
-      try ValueOutput.write(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
+      try session.output.write(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
     }
     try session.require(contents)
   }
@@ -165,7 +169,8 @@ struct PreferenceListCommand: PreferenceSubcommand {
   private func listDomains(_ session: PreferenceSession) throws {
     var failures: [any Error] = []
     var found: [(name: String, count: Int?, path: String)] = []
-    for domain in try PreferenceDomain.all() where pattern?.matches(domain.name) ?? true {
+    for name in try session.context.domains.names() where pattern?.matches(name) ?? true {
+      let domain = session.context.domain(named: name)
       do {
         found.append((domain.name, try domain.keys().count, domain.path))
       } catch {
@@ -175,10 +180,10 @@ struct PreferenceListCommand: PreferenceSubcommand {
       }
     }
     if json {
-      try ValueOutput.write(.array(found.map(Self.json)))
+      try session.output.write(.array(found.map(Self.json)))
     } else {
       let rows = found.map { [$0.name, $0.count.map { "\($0)" } ?? "?", $0.path] }
-      try ValueOutput.write(TextTable(header: ["DOMAIN", "KEYS", "FILE"], rows: rows))
+      try session.output.write(TextTable(header: ["DOMAIN", "KEYS", "FILE"], rows: rows))
     }
     try session.interface.fail(with: failures)
   }

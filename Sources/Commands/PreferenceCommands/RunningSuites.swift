@@ -176,22 +176,24 @@ struct EndingSignals {
 }
 
 /// Tells the service manager, if one has started this process, about its state.
-enum ServiceNotice {
+struct ServiceNotice {
+  let environment: EnvironmentVariables
+
   /// How long the manager waits for a sign of life; `nil` if it wants none of this process.
-  static var watchdogPeriod: Duration? {
-    guard let microseconds = Environment.value("WATCHDOG_USEC").flatMap(Int64.init),
+  var watchdogPeriod: Duration? {
+    guard let microseconds = environment.text("WATCHDOG_USEC").flatMap(Int64.init),
       microseconds > 0
     else { return nil }
-    if let process = Environment.value("WATCHDOG_PID"), pid_t(process) != getpid() { return nil }
+    if let process = environment.text("WATCHDOG_PID"), pid_t(process) != getpid() { return nil }
     return .microseconds(microseconds)
   }
 
   /// Whether somebody wants to know.
-  static var isWanted: Bool { Environment.value("NOTIFY_SOCKET") != nil }
+  var isWanted: Bool { environment.isSet("NOTIFY_SOCKET") }
 
   /// Sends a line of systemd's notification protocol; nothing if nobody asked for it.
-  static func send(_ text: String) {
-    guard let path = Environment.value("NOTIFY_SOCKET") else { return }
+  func send(_ text: String) {
+    guard let path = environment.text("NOTIFY_SOCKET") else { return }
     var bytes = Array(path.utf8)
     var address = sockaddr_un()
     let isAbstract = bytes.first == UInt8(ascii: "@")

@@ -67,11 +67,15 @@ struct SharedAddress {
 /// What a command of `sync` works with.
 struct SharingSession {
   let context: PreferenceCommandContext
+  let environment: EnvironmentVariables
   let interface: UserInterface
+  let output: ValueOutput
 
-  init(_ context: PreferenceCommandContext, isQuiet: Bool) {
+  init(_ context: PreferenceCommandContext, _ host: CommandHost, isQuiet: Bool) {
     self.context = context
-    interface = UserInterface(hostName: context.hostName, isQuiet: isQuiet)
+    environment = host.environment
+    interface = host.interface(context.hostName, isQuiet: isQuiet)
+    output = ValueOutput(stream: host.console.output)
   }
 
   /// The words before the name of a command of `sync`.

@@ -160,9 +160,7 @@ struct SyncAdoptCommand: SyncSubcommand {
     }
     if rehearsal.dryRun { return }
     if !yes {
-      try Confirmation.require(
-        "share '\(suite)' with the store that is at \(shared.configuration.address) now?",
-        as: session.context.hostName)
+      try session.context.confirm("share '\(suite)' with the store that is at \(shared.configuration.address) now?")
     }
     let deadline = Deadline(after: timeout)
     let preferences = SharedPreferences(suiteName: suite)

@@ -33,7 +33,7 @@ struct SyncCommand: PreferenceCommandPart {
   /// Fails with 64, and reports that a subcommand is missing.
   func run() throws {
     let context = PreferenceCommandContext.current
-    UserInterface(hostName: context.hostName)
+    CommandHost.current.interface(context.hostName)
       .reportMissingCommand([context.commandPath, "sync"])
     throw ExitCode(ExitCodes.usage)
   }
@@ -56,7 +56,7 @@ extension SyncSubcommand {
     let context = PreferenceCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: options.quiet) {
       StandardDescriptors.prepare()
-      try perform(in: SharingSession(context, isQuiet: options.quiet))
+      try perform(in: SharingSession(context, CommandHost.current, isQuiet: options.quiet))
     }
   }
 }
@@ -134,17 +134,16 @@ struct SyncStatusCommand: SyncSubcommand {
   func perform(in session: SharingSession) throws {
     let all = try names(session).map { standing($0, session) }
     if json {
-      try ValueOutput.write(.array(all.map(\.json)))
+      try session.output.write(.array(all.map(\.json)))
     } else if check {
-      try StandardOutput.write(
+      try session.output.write(
         all.compactMap { suite in
           suite.health.problem.map { "\(suite.name): \($0.message) (\($0.code))".visible + "\n" }
         }.joined())
     } else if all.isEmpty {
       session.interface.say("no preferences are shared")
     } else {
-      try StandardOutput.write(
-        all.map { FactLines.text($0.facts(path: session.path)) }.joined(separator: "\n"))
+      try session.output.write(facts: all.map { $0.facts(path: session.path) })
     }
     if check {
       let code = all.map(\.health.code).reduce(ExitCodes.success, SuiteHealth.worse)
@@ -265,11 +264,11 @@ struct SyncMachinesCommand: SyncSubcommand {
       }
     }
     if json {
-      try ValueOutput.write(.array(lines.map(\.json)))
+      try session.output.write(.array(lines.map(\.json)))
     } else if found.usable.isEmpty, failures.isEmpty {
       session.interface.say("no preferences are shared")
     } else {
-      try ValueOutput.write(
+      try session.output.write(
         TextTable(
           header: ["SUITE", "MACHINE", "TAG", "CONTACT", "RELEASE", "UNSENT", ""],
           rows: lines.map(\.fields), nameCount: 2))

@@ -45,17 +45,18 @@ struct SyncRunCommand: SyncSubcommand {
         "no preferences are shared yet; '\(session.path) add SUITE ADDRESS' shares those of a program"
       )
     }
-    ServiceNotice.send("READY=1")
-    let watchdog = ServiceNotice.watchdogPeriod
+    let notice = ServiceNotice(environment: session.environment)
+    notice.send("READY=1")
+    let watchdog = notice.watchdogPeriod
     func showLife() {
       // A manager that hears nothing starts the service again.
-      if watchdog != nil, !running.isHung { ServiceNotice.send("WATCHDOG=1") }
+      if watchdog != nil, !running.isHung { notice.send("WATCHDOG=1") }
     }
     var (status, nextStatus) = ("", ContinuousClock.now)
     repeat {
-      if ServiceNotice.isWanted, case let begin = ContinuousClock.now, nextStatus <= begin {
+      if notice.isWanted, case let begin = ContinuousClock.now, nextStatus <= begin {
         let now = running.status(showLife)
-        if now != status { ServiceNotice.send("STATUS=\(now)") }
+        if now != status { notice.send("STATUS=\(now)") }
         status = now
         // Hundreds of suites are looked at less often.
         nextStatus = .now + begin.duration(to: .now) * 20
@@ -63,7 +64,7 @@ struct SyncRunCommand: SyncSubcommand {
       showLife()
       running.update()
     } while !signals.wait(min(Self.pause, watchdog.map { $0 / 3 } ?? Self.pause))
-    ServiceNotice.send("STOPPING=1")
+    notice.send("STOPPING=1")
     running.end(Deadline(after: Self.timeout))
   }
 
@@ -187,8 +188,8 @@ struct SyncLogCommand: SyncSubcommand {
       try log.readJournal(shared.replica, last: last)
     }
     if isShared { try log.readOwn(shared.replica, last: last) }
-    if json { return try ValueOutput.write(log.json) }
-    try ValueOutput.write(log.table)
+    if json { return try session.output.write(log.json) }
+    try session.output.write(log.table)
     if let end = log.end { session.interface.say(end) }
   }
 }
@@ -233,13 +234,11 @@ struct SyncRevertCommand: SyncSubcommand {
     }
     guard found.hasOld else { throw CommandLineError.revisionCompacted(revision) }
     try reporting(store, session) { try store.revert(found, isRehearsal: true) }
-    try ValueOutput.write(
+    try session.output.write(
       found.changes.map { ValueDifference($0, of: found).reverted }, as: rehearsal.form ?? .rows)
     if rehearsal.dryRun { return }
     if !yes {
-      try Confirmation.require(
-        "set \(Words.counted(found.changes.count, "key")) of '\(suite)' back on all machines?",
-        as: session.context.hostName)
+      try session.context.confirm("set \(Words.counted(found.changes.count, "key")) of '\(suite)' back on all machines?")
     }
     let copy = SharedCopy(shared) { session.interface.say($0) }
     try copy.changeStore { store in

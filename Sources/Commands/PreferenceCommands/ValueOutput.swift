@@ -4,26 +4,29 @@ internal import PreferencesCore
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-enum ValueOutput {
+/// Standard output, as values are written to it.
+struct ValueOutput {
+  let stream: StandardStream
+
+  /// Writes text as it is.
+  func write(_ text: String) throws(CommandLineError) { try stream.write(text) }
+
   /// Writes lines; on a terminal, characters that control it are escaped, except tabs.
-  static func write(lines text: String) throws(CommandLineError) {
-    guard StandardOutput.isTerminal else { return try StandardOutput.write(text + "\n") }
-    try StandardOutput.write(text.visibleInLines + "\n")
+  func write(lines text: String) throws(CommandLineError) {
+    try write((stream.isTerminal ? text.visibleInLines : text) + "\n")
   }
 
   /// Writes JSON, in which such characters are always escaped.
-  static func write(_ json: JSONValue) throws(CommandLineError) {
-    try StandardOutput.write(json.lines.visibleInJSON + "\n")
+  func write(_ json: JSONValue) throws(CommandLineError) {
+    try write(json.lines.visibleInJSON + "\n")
   }
 
-  static func write(_ bytes: Data) throws(CommandLineError) {
-    try StandardOutput.write(Array(bytes))
-  }
+  func write(_ bytes: Data) throws(CommandLineError) { try stream.write(Array(bytes)) }
 }
 
 extension ValueOutput {
   /// Writes a diff: lines for a program, columns for a person, or JSON.
-  static func write(
+  func write(
     _ differences: [ValueDifference], as form: ValueDifference.Form
   ) throws(CommandLineError) {
     if form == .json { return try write(.array(differences.map(\.json))) }
@@ -32,13 +35,19 @@ extension ValueOutput {
   }
 
   /// Writes a table: lines for a program, columns for a person.
-  static func write(_ table: TextTable) throws(CommandLineError) {
-    guard StandardOutput.isTerminal else { return try StandardOutput.write(table.lines) }
-    if !table.rows.isEmpty { try StandardOutput.write(table.columns) }
+  func write(_ table: TextTable) throws(CommandLineError) {
+    guard stream.isTerminal else { return try write(table.lines) }
+    if !table.rows.isEmpty { try write(table.columns(within: stream.width)) }
+  }
+
+  /// Writes groups of names with their values.
+  func write(facts: [[(String, String)]]) throws(CommandLineError) {
+    try write(
+      facts.map { FactLines.text($0, within: stream.width) }.joined(separator: "\n"))
   }
 
   /// Writes a property list, or JSON, as lines.
-  static func write(file data: Data) throws(CommandLineError) {
+  func write(file data: Data) throws(CommandLineError) {
     var text = String(decoding: data, as: UTF8.self)
     if text.hasSuffix("\n") { text.removeLast() }
     try write(lines: text)
@@ -62,14 +71,14 @@ extension String {
 
 /// The names that the shell offers; nothing is created for them.
 extension CompletionKind {
-  static var domains: Self { .names { _ in PreferenceDomain.names() } }
+  static var domains: Self { .names { _ in PreferenceCommandContext.current.domainNames } }
 
   static var keys: Self {
     .names { line in
       let named = line.value(of: "--domain", "-d")
-      guard let name = named ?? PreferenceCommandContext.current.defaultDomain else { return [] }
-      let domain = PreferenceDomain(named: name)
-      return (try? domain.keys()) ?? []
+      let context = PreferenceCommandContext.current
+      guard let name = named ?? context.defaultDomain else { return [] }
+      return (try? context.domain(named: name).keys()) ?? []
     }
   }
 }

@@ -59,7 +59,7 @@ struct WatchCommand: PreferenceSubcommand {
   }
 
   func perform(in session: PreferenceSession) throws {
-    try StandardOutput.checkOpen()
+    try session.console.output.checkOpen()
     let domain = try session.domain
     let changes = try PendingPreferenceChanges()
     let end = timeout.map { ContinuousClock.now + $0 }
@@ -77,9 +77,9 @@ struct WatchCommand: PreferenceSubcommand {
         session.interface.report(failure)
       }
       while case let taken = try changes.take(), !taken.isEmpty {
-        for change in taken where try ends(after: change) { return }
+        for change in taken where try ends(after: change, session.output) { return }
       }
-      switch changes.wait(until: end) {
+      switch changes.wait(until: end, output: session.console.output.descriptor) {
       case .changed: continue
       case .outputClosed: return
       case .timedOut where until == nil && !once:
@@ -97,13 +97,13 @@ struct WatchCommand: PreferenceSubcommand {
   }
 
   /// Prints a change; returns whether the command ends.
-  private func ends(after change: PreferenceChange) throws -> Bool {
+  private func ends(after change: PreferenceChange, _ output: ValueOutput) throws -> Bool {
     let value = try change.newValue.map { object in
       guard let value = StoredValue(object) else { throw CommandLineError.unknownType(change.key) }
       return value
     }
     let isPrinted = !change.isInitial || initial && value != nil
-    if isPrinted, try !write(line(change.key, value)) { return true }
+    if isPrinted, try !write(line(change.key, value), output) { return true }
     return until.map { $0 == value?.text } ?? (once && !change.isInitial)
   }
 
@@ -119,9 +119,9 @@ struct WatchCommand: PreferenceSubcommand {
   }
 
   /// Writes a line at once; returns `false` if nobody reads it.
-  private func write(_ line: String) throws -> Bool {
+  private func write(_ line: String, _ output: ValueOutput) throws -> Bool {
     do throws(CommandLineError) {
-      try StandardOutput.write(line)
+      try output.write(line)
       return true
     } catch {
       guard error.systemError == EPIPE else { throw error }
@@ -219,11 +219,11 @@ final class PendingPreferenceChanges: Sendable {
   }
 
   /// Waits until there are changes, nobody reads standard output any more, or the time is over.
-  func wait(until end: ContinuousClock.Instant?) -> End {
+  func wait(until end: ContinuousClock.Instant?, output: Int32) -> End {
     while true {
       var sources = [
         pollfd(fd: receiver, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+        pollfd(fd: output, events: 0, revents: 0),
       ]
       let ready = poll(&sources, 2, Self.milliseconds(until: end))
       if ready > 0, sources[0].revents != 0 {

@@ -4,7 +4,9 @@ package import ArgumentParser
 package struct Invocation {
   let root: any ParsableCommand.Type
   let arguments: [String]
-  let host: CommandHost
+
+  /// The program, with the console and the environment of the run.
+  package var host: CommandHost
 
   /// Prepares a run.
   package init(root: any ParsableCommand.Type, arguments: [String], host: CommandHost) {
@@ -63,7 +65,7 @@ package struct Invocation {
   /// `nil` if the parser must read the line; nothing has been done then.
   private func runQuickly() -> Int32? {
     // What is wrong with the arguments is reported by the parser's way.
-    guard (try? ProgramArguments.check()) != nil,
+    guard (try? host.arguments.check()) != nil,
       var command = QuickPath.command(root, arguments)
     else { return nil }
     do {
@@ -86,7 +88,7 @@ package struct Invocation {
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
     // A shell passes a line that is still being typed.
     if !isCompletion {
-      try ProgramArguments.check(passesOn: Self.passesWordsOn(path.command))
+      try host.arguments.check(passesOn: Self.passesWordsOn(path.command))
     }
     if let topic = path.topic, let word = topic.unknownWord, word != "help" {
       throw CommandLineError.noTopic(word, topic)
@@ -114,7 +116,7 @@ package struct Invocation {
     guard error is CleanExit, isGroup(command),
       root.fullMessage(for: error) == root.fullMessage(for: help)
     else { return error }
-    UserInterface(hostName: host.hostName)
+    host.interface()
       .reportMissingCommand([root._commandName] + path.words)
     return ExitCode(ExitCodes.usage)
   }
@@ -125,13 +127,13 @@ package struct Invocation {
       let reply = MountedCommands.command(path.command)?.reply(toWrongUsage: Array(path.rest))
     {
       // The exit code says it, too.
-      try? StandardOutput.write(reply)
+      try? host.console.output.write(reply)
     }
     return code
   }
 
   private func report(_ error: any Error, _ path: CommandPath) -> Int32 {
-    let interface = UserInterface(hostName: host.hostName)
+    let interface = host.interface()
     let thrown = (error as? HostFailure)?.error ?? error
     if isCompletion, root.exitCode(for: thrown).rawValue != ExitCodes.success {
       return ExitCodes.usage
@@ -154,8 +156,10 @@ package struct Invocation {
       do throws(CommandLineError) {
         let message = root.fullMessage(for: error)
         let text =
-          CompletionScript(root, message)?.text ?? HelpText(root, path, message: message).text
-        try StandardOutput.write(text + "\n")
+          CompletionScript(root, message)?.text ?? HelpText(
+              root, path, message: message, terminal: host.console.output.width
+            ).text
+        try host.console.output.write(text + "\n")
       } catch {
         interface.report(error)
         return error.exitCode
@@ -204,12 +208,13 @@ extension PackageCommand {
   package func reportFailures(
     as hostName: String, isQuiet: Bool = false, _ body: () throws -> Void
   ) throws {
+    let host = CommandHost.current
     do {
-      try ProgramArguments.check(passesOn: Self.passesWordsOn)
+      try host.arguments.check(passesOn: Self.passesWordsOn)
       try body()
     } catch {
-      guard let failure = CommandHost.current.failure(of: error) else { throw error }
-      UserInterface(hostName: hostName, isQuiet: isQuiet).report(failure)
+      guard let failure = host.failure(of: error) else { throw error }
+      host.interface(hostName, isQuiet: isQuiet).report(failure)
       throw ExitCode(failure.exitCode)
     }
   }

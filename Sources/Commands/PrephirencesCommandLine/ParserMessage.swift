@@ -97,7 +97,7 @@ struct HelpText {
   /// Lays out the argument parser's text if it is the help of a command; other text stays as it is.
   init(
     _ root: any ParsableCommand.Type, _ path: CommandPath, message: String,
-    terminal: Int? = StandardOutput.width
+    terminal: Int?
   ) {
     let command = (path.topic ?? path).command
     guard message == root.helpMessage(for: command) else {

@@ -2,38 +2,46 @@ internal import CPrephirencesSystem
 internal import Glibc
 internal import PrephirencesSystem
 
-/// The arguments of the program, from the C library.
-///
-/// Swift reads its own from `/proc`. If that is not mounted, Swift has no arguments, and no command
-/// would ever be found.
-package enum ProgramArguments {
-  /// The arguments, with the program's name first; invalid UTF-8 is repaired.
+/// The arguments of a program, with the program's name first.
+package struct ProgramArguments: Sendable {
+  /// The bytes of each, which need not be text; none if they are not known.
+  private let words: [[UInt8]]
+
+  /// Creates arguments from texts.
+  package init(_ texts: [String]) { words = texts.map { Array($0.utf8) } }
+
+  init(_ words: [[UInt8]]) { self.words = words }
+
+  /// The arguments of this process, from the C library.
   ///
-  /// The array is empty if neither the C library nor Swift has them.
-  package static var texts: [String] {
-    pointers.compactMap { $0.map { String(cString: $0) } }
-  }
-
-  /// The arguments as the C library has them.
-  package static var pointers: [UnsafePointer<CChar>?] {
+  /// Swift reads its own from `/proc`. If that is not mounted, Swift has no arguments, and no command
+  /// would ever be found.
+  package static var process: Self {
     let count = ccommandline_argument_count()
-    guard count == 0 else { return (0..<count).map { ccommandline_argument($0) } }
-    return (0..<Int(CommandLine.argc)).map { CommandLine.unsafeArgv[$0].map { UnsafePointer($0) } }
+    let pointers =
+      count > 0
+      ? (0..<count).map { ccommandline_argument($0) }
+      : (0..<Int(CommandLine.argc)).map { CommandLine.unsafeArgv[$0].map { UnsafePointer($0) } }
+    return Self(
+      pointers.compactMap { pointer in
+        pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+      })
   }
-}
 
-extension ProgramArguments {
+  /// The arguments as text; invalid UTF-8 is repaired.
+  package var texts: [String] { words.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The name of the program; `nil` if it has none.
+  package var programName: String? {
+    (texts.first ?? "").split(separator: "/").last.map(String.init)
+  }
+
   /// Returns the bytes of the last arguments, which need not be text.
-  package static func bytes(ofLast texts: [String]) -> [[UInt8]] {
-    let last = pointers.suffix(texts.count)
+  package func bytes(ofLast texts: [String]) -> [[UInt8]] {
+    let last = words.suffix(texts.count)
     guard last.count == texts.count else { return texts.map { Array($0.utf8) } }
-    return zip(last, texts).map { pointer, text in
-      guard let pointer, String(cString: pointer).utf8.elementsEqual(text.utf8) else {
-        return Array(text.utf8)
-      }
-      return UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map {
-        UInt8(bitPattern: $0)
-      }
+    return zip(last, texts).map { word, text in
+      String(decoding: word, as: UTF8.self).utf8.elementsEqual(text.utf8) ? word : Array(text.utf8)
     }
   }
 }
@@ -45,23 +53,16 @@ extension ProgramArguments {
 
 extension ProgramArguments {
   /// Checks that the arguments are known, are text, and do not end with an equals sign.
-  static func check(passesOn: Bool = false) throws(CommandLineError) {
-    try check(pointers, passesOn: passesOn)
-  }
-
-  static func check(
-    _ arguments: [UnsafePointer<CChar>?], passesOn: Bool = false
-  ) throws(CommandLineError) {
-    guard !arguments.isEmpty else { throw .argumentsUnknown }
+  func check(passesOn: Bool = false) throws(CommandLineError) {
+    guard !words.isEmpty else { throw .argumentsUnknown }
     var mayBeOption = true
-    for (index, argument) in arguments.enumerated() {
-      guard let argument else { continue }
-      guard let text = String(validatingCString: argument) else { throw .argumentNotText(index) }
+    for (index, word) in words.enumerated() {
+      guard let text = String(validating: word, as: UTF8.self) else { throw .argumentNotText(index) }
       if text == "--" {
         if passesOn { return }
         mayBeOption = false
       }
-      guard !mayBeOption || !isOptionWithoutValue(text) else {
+      guard !mayBeOption || !Self.isOptionWithoutValue(text) else {
         throw .optionWithoutValue(index, text)
       }
     }
@@ -214,35 +215,4 @@ package enum StandardDescriptors {
   package static func wasOpen(_ descriptor: Int32) -> Bool {
     inherited.contains(descriptor)
   }
-}
-
-/// Standard output, which carries only what was requested.
-package enum StandardOutput {
-  package static let descriptor: Int32 = STDOUT_FILENO
-
-  package static var isTerminal: Bool { isatty(descriptor) == 1 }
-
-  /// The number of columns; `nil` if standard output is not a terminal.
-  package static var width: Int? { TerminalWidth.columns(of: STDOUT_FILENO) }
-
-  /// Writes text; fails without standard output.
-  package static func write(_ text: String) throws(CommandLineError) {
-    try write(Array(text.utf8))
-  }
-
-  /// Writes bytes; fails without standard output.
-  package static func write(_ bytes: [UInt8]) throws(CommandLineError) {
-    try checkOpen()
-    guard writeAll(bytes, to: STDOUT_FILENO) else { throw .outputFailed(errno: errno) }
-  }
-
-  /// Fails if standard output was closed when the program began.
-  package static func checkOpen() throws(CommandLineError) {
-    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
-  }
-}
-
-extension TextTable {
-  /// The columns within the terminal's width; unlimited if standard output is not a terminal.
-  package var columns: String { columns(within: StandardOutput.width) }
 }

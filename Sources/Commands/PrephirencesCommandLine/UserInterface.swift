@@ -1,6 +1,6 @@
 package import ArgumentParser
 internal import Glibc
-internal import PrephirencesSystem
+package import PrephirencesSystem
 
 /// The program in which the commands run.
 package struct CommandHost: Sendable {
@@ -21,13 +21,19 @@ package struct CommandHost: Sendable {
   /// A library that cannot know the commands throws them.
   package var failureBehind: @Sendable (any Error) -> (any CommandFailure)?
 
-  /// Creates the description of a program.
+  package var console = Console.process
+  package var environment = EnvironmentVariables.process
+  package var arguments: ProgramArguments
+
+  /// Creates the description of a program with the streams, the environment and the arguments of this
+  /// process.
   package init(
     hostName: String? = nil, root: (any ParsableCommand.Type)? = nil, isWholeProgram: Bool = false,
-    entry: String = "main",
+    entry: String = "main", arguments: ProgramArguments = .process,
     failureBehind: @escaping @Sendable (any Error) -> (any CommandFailure)? = { _ in nil }
   ) {
-    self.hostName = hostName ?? root?._commandName ?? Self.programName ?? "command"
+    self.arguments = arguments
+    self.hostName = hostName ?? root?._commandName ?? arguments.programName ?? "command"
     self.root = root
     self.isWholeProgram = isWholeProgram
     self.entry = entry
@@ -37,9 +43,13 @@ package struct CommandHost: Sendable {
   /// The program whose commands run in this task.
   @TaskLocal package static var current = CommandHost()
 
-  /// The name of the running program; `nil` if it has none.
-  package static var programName: String? {
-    (ProgramArguments.texts.first ?? "").split(separator: "/").last.map(String.init)
+  /// Returns the interface in which the program's messages have a name; `nil` for its own.
+  ///
+  /// With `isQuiet`, only errors are reported, and what a question is about.
+  package func interface(_ hostName: String? = nil, isQuiet: Bool = false) -> UserInterface {
+    UserInterface(
+      hostName: hostName ?? self.hostName, isQuiet: isQuiet, console: console,
+      environment: environment)
   }
 
   /// Returns the failure with which commands report an error; `nil` if the argument parser reports
@@ -48,16 +58,6 @@ package struct CommandHost: Sendable {
     if let failure = error as? any CommandFailure { return failure }
     if error is CancellationError { return CommandLineError.cancelled }
     return failureBehind(error)
-  }
-}
-
-/// The environment in which the process runs.
-package enum Environment {
-  /// Returns a variable of the environment; `nil` if it is not set or empty.
-  package static func value(_ name: String) -> String? {
-    guard let value = getenv(name), let text = String(validatingCString: value), !text.isEmpty
-    else { return nil }
-    return text
   }
 }
 
@@ -75,18 +75,18 @@ package enum Environment {
 package struct UserInterface: Sendable {
   package let hostName: String
   private let isQuiet: Bool
+  private let console: Console
   private let hasColour: Bool
 
-  /// Creates the interface of a program.
-  ///
-  /// - hostName: The program's name.
-  /// - isQuiet: Whether to report only errors, and what a question is about.
-  package init(hostName: String, isQuiet: Bool = false) {
+  fileprivate init(
+    hostName: String, isQuiet: Bool, console: Console, environment: EnvironmentVariables
+  ) {
     self.hostName = hostName
     self.isQuiet = isQuiet
+    self.console = console
     hasColour =
-      isatty(STDERR_FILENO) == 1 && Environment.value("NO_COLOR") == nil
-      && Environment.value("TERM").map { $0 != "dumb" } ?? false
+      console.error.isTerminal && !environment.isSet("NO_COLOR")
+      && environment.text("TERM").map { $0 != "dumb" } ?? false
   }
 
   /// Reports information.
@@ -98,7 +98,7 @@ package struct UserInterface: Sendable {
 
   /// Says to a person at a terminal what is read from standard input.
   package func sayWaiting(for content: String) {
-    guard isatty(STDIN_FILENO) == 1 else { return }
+    guard console.input.isTerminal else { return }
     say("waiting for \(content) on standard input; ^D on a line of its own ends it")
   }
 
@@ -127,34 +127,32 @@ package struct UserInterface: Sendable {
 
   /// Shows progress on one line of the terminal, which is overwritten each time.
   package func progress(_ text: String) {
-    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
-    writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
+    guard !isQuiet, console.error.isTerminal else { return }
+    writeAll("\r\(hostName): \(text.visible)", to: console.error.descriptor)
   }
 
   package func endProgress() {
-    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
-    writeAll("\n", to: STDERR_FILENO)
+    guard !isQuiet, console.error.isTerminal else { return }
+    writeAll("\n", to: console.error.descriptor)
   }
 
   /// Writes a line, wrapped to the terminal's width; the word for its kind is coloured.
   private func line(_ kind: (word: String, colour: Int)?, _ text: String) {
     let words = [kind?.word, text.visible].compactMap(\.self).joined(separator: " ")
     var line = "\(hostName): \(words)"
-    if let width = TerminalWidth.columns(of: STDERR_FILENO) {
+    if let width = console.error.width {
       line = line.wrapped(to: width, indent: 2)
     }
     if hasColour, let kind, let range = line.firstRange(of: kind.word) {
       line.replaceSubrange(range, with: "\u{1B}[\(kind.colour)m\(kind.word)\u{1B}[0m")
     }
-    writeAll(line + "\n", to: STDERR_FILENO)
+    writeAll(line + "\n", to: console.error.descriptor)
   }
 }
 
 package enum FactLines {
   /// Returns pairs as lines with aligned values, limited to the width of a terminal.
-  package static func text(
-    _ pairs: [(String, String)], within columns: Int? = StandardOutput.width
-  ) -> String {
+  package static func text(_ pairs: [(String, String)], within columns: Int?) -> String {
     let width = pairs.map(\.0.count).max() ?? 0
     return pairs.map { name, value in
       let margin = String(repeating: " ", count: width - name.count + 1)

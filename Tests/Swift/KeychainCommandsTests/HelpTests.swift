@@ -29,7 +29,8 @@ struct HelpTests {
 
   private static func help(_ words: [String]) -> String {
     let path = CommandPath(Host.self, words + ["--help"])
-    return HelpText(Host.self, path, message: Host.helpMessage(for: path.command)).text
+    return HelpText(Host.self, path, message: Host.helpMessage(for: path.command), terminal: nil)
+      .text
   }
 
   @Test func everyUsageIsShortAndComplete() throws {

@@ -49,8 +49,9 @@ struct HostTests {
   func hostVaultIsUsedUnlessNamed(arguments: [String], path: String) throws {
     let context = KeychainCommandContext(Host.self, defaultVault: "/host/vault")
     let session = try Session(
-      CommonOptions.parse(arguments), stores: nil, context: context, asking: Asking())
-    #expect(session.vault.configuration.path == path)
+      CommonOptions.parse(arguments), stores: nil, context: context, asking: Asking(),
+      host: CommandHost())
+    #expect(try session.vault.configuration.path == path)
   }
 
   /// If a new command's examples named `prefs`, every host would show that name.

@@ -27,7 +27,8 @@ struct PreferenceExitCodeTests {
   @Test func contextIsThatOfTheProgram() {
     let context = PreferenceCommandContext(hostName: "mytool", defaultDomain: "com.example")
     #expect(context.commandPath == "mytool")
-    #expect(context.asCurrent { PreferenceCommandContext.current } == context)
-    #expect(PreferenceCommandContext.current != context)
+    let domain = { PreferenceCommandContext.current.defaultDomain }
+    #expect(context.asCurrent(domain) == "com.example")
+    #expect(domain() == nil)
   }
 }

@@ -76,9 +76,7 @@ struct CommonOptions: QuickArguments {
 
   /// Whether only errors and questions are written: by the option, or by the variable for those whose
   /// client passes no options on.
-  var isQuiet: Bool { quiet || Self.isQuietByVariable }
-
-  static var isQuietByVariable: Bool { Environment.value("KEYCHAIN_QUIET") != nil }
+  func isQuiet(in environment: EnvironmentVariables) -> Bool { quiet || environment.asksForQuiet }
 
   /// Who may read files with passphrases and keys; `nil` if no option is given.
   var secretFileReaders: SecretFileReaders? {
@@ -130,6 +128,11 @@ struct CommonOptions: QuickArguments {
     if let passphraseFile { return .passphraseFile(passphraseFile, named: "--passphrase-file") }
     return keyFile.map { .keyFile($0, named: "--key-file") }
   }
+}
+
+extension EnvironmentVariables {
+  /// Whether only errors and questions are written; also a value that is no text says so.
+  var asksForQuiet: Bool { isSet("KEYCHAIN_QUIET") }
 }
 
 /// The options that choose where credentials are kept.

@@ -13,6 +13,7 @@ internal import PrephirencesSystem
 struct NameCompletions {
   let line: CompletionLine
   let context: KeychainCommandContext
+  let environment: EnvironmentVariables
 
   /// The services that have credentials, in the given access group if there is one.
   var services: [String] {
@@ -104,9 +105,9 @@ extension NameCompletions {
 
   /// The stores, which neither ask nor report anything.
   var stores: AutomaticStore {
-    let variables = Self.variables.map { ($0, Environment.value($0)) }
-    let path = line.value(of: "--vault").map(Self.expanded)
-    let isNamed = Environment.value("KEYCHAIN_VAULT") != nil
+    let variables = Self.variables.map { ($0, environment.text($0)) }
+    let path = line.value(of: "--vault").map(expanded)
+    let isNamed = environment.text("KEYCHAIN_VAULT") != nil
     var vault = Vault.Configuration(
       path: path ?? (isNamed ? nil : context.defaultVault), deadline: Self.timeout)
     vault.environment = EnvironmentVariables(
@@ -122,7 +123,7 @@ extension NameCompletions {
   /// The places to search: the vault, and the desktop keyring if services use it, it is running,
   /// and it is unlocked.
   var places: [StorePlace] {
-    let choice = line.value(of: "--store") ?? Environment.value("KEYCHAIN_STORE")
+    let choice = line.value(of: "--store") ?? environment.text("KEYCHAIN_STORE")
     if line.value(of: "--vault") != nil || choice == StoreChoice.vault.rawValue { return [.vault] }
     let named = namedCollection
     let isKeyringChosen = named != nil || choice == StoreChoice.secretService.rawValue
@@ -148,8 +149,8 @@ extension NameCompletions {
   }
 
   /// Returns a path as the shell would pass it to the program.
-  private static func expanded(_ path: String) -> String {
-    guard path.hasPrefix("~/"), let home = Environment.value("HOME") else { return path }
+  private func expanded(_ path: String) -> String {
+    guard path.hasPrefix("~/"), let home = environment.text("HOME") else { return path }
     return home + path.dropFirst()
   }
 }
@@ -174,6 +175,10 @@ extension CompletionKind {
   static var passphraseSlots: Self { .names { $0.slotNumbers { $0.kind == .passphrase } } }
 
   private static func names(_ find: @escaping @Sendable (NameCompletions) -> [String]) -> Self {
-    .names { line in find(NameCompletions(line: line, context: .current)) }
+    .names { line in 
+      find(
+        NameCompletions(
+          line: line, context: .current, environment: CommandHost.current.environment))
+    }
   }
 }

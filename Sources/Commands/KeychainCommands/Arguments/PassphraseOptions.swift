@@ -25,13 +25,15 @@ struct PassphraseSource {
   }
 
   // `nil` if no option is given. The vault's configuration determines who may read the file.
-  func passphrase(for vault: Vault, by deadline: Deadline?) throws(KeychainError) -> SecretBytes? {
+  func passphrase(
+    readers: SecretFileReaders, by deadline: Deadline?
+  ) throws(KeychainError) -> SecretBytes? {
     if let descriptor {
       return try PassphraseDescriptor(inherited: descriptor, option: "\(option)-fd", by: deadline)
         .passphrase()
     }
     guard let file else { return nil }
-    return try ProtectedFile(path: file, readers: vault.secretFileReaders(), by: deadline)
+    return try ProtectedFile(path: file, readers: readers, by: deadline)
       .passphrase(named: "\(option)-file")
   }
 }

@@ -15,13 +15,13 @@ protocol KeychainSubcommand: PackageCommand {
   var isOfVaultOnly: Bool { get }
 
   /// Whom the command may ask, and until when.
-  var asking: Asking { get }
+  func asking(in environment: EnvironmentVariables) -> Asking
 
   /// Does the work.
   func perform(in session: Session) throws
 
   /// Answers the program that called the command, before the failure is reported to the person.
-  func reply(to failure: KeychainError) throws
+  func reply(to failure: KeychainError, on output: CommandOutput) throws
 }
 
 extension KeychainSubcommand {
@@ -29,9 +29,11 @@ extension KeychainSubcommand {
 
   var isOfVaultOnly: Bool { storeOptions == nil }
 
-  var asking: Asking { Asking(deadline: common.deadline.map(Deadline.init(after:))) }
+  func asking(in environment: EnvironmentVariables) -> Asking {
+    Asking(deadline: common.deadline.map(Deadline.init(after:)))
+  }
 
-  func reply(to failure: KeychainError) throws {}
+  func reply(to failure: KeychainError, on output: CommandOutput) throws {}
 
   static var manual: CommonManual { KeychainManual.common }
 
@@ -55,31 +57,38 @@ extension KeychainSubcommand {
   ///
   /// Only the exit code is thrown, so a host's argument parser adds no second message.
   func run() throws {
-    let context = KeychainCommandContext.current
-    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
+    try reportFailures { context, host in
       do {
-        try withSession(context) { session in
+        try withSession(context, host) { session in
           if isOfVaultOnly { session.reportOtherStore() }
           try perform(in: session)
         }
       } catch let error as KeychainError {
-        try reply(to: error)
+        try reply(to: error, on: CommandOutput(host.console.output))
         throw error
       }
     }
   }
 
+  /// Calls `body` with what surrounds the command, and reports a failure under the host's name.
+  func reportFailures(_ body: (KeychainCommandContext, CommandHost) throws -> Void) throws {
+    let (context, host) = (KeychainCommandContext.current, CommandHost.current)
+    try reportFailures(
+      as: context.hostName, isQuiet: common.isQuiet(in: host.environment)
+    ) { try body(context, host) }
+  }
+
   /// Calls `body` with a session of the command's options; failures of what lies below become those of the
   /// keychain here.
   func withSession<Result>(
-    _ context: KeychainCommandContext, _ body: (Session) throws -> Result
+    _ context: KeychainCommandContext, _ host: CommandHost, _ body: (Session) throws -> Result
   ) throws -> Result {
     do {
-      let session = try Session(common, stores: storeOptions, context: context, asking: asking)
+      let session = try Session(
+        common, stores: storeOptions, context: context,
+        asking: asking(in: host.environment), host: host)
       // Before a failure is reported, and before a host continues.
       defer { session.prompt?.close() }
-      CommandOutput.wait(until: common.deadline == nil ? nil : asking.deadline)
-      defer { CommandOutput.wait(until: nil) }
       return try body(session)
     } catch {
       throw KeychainError.converted(error)
@@ -115,7 +124,7 @@ extension KeychainCommandGroup {
   /// Reports that a command is missing, and fails.
   func requireCommand() throws {
     let context = KeychainCommandContext.current
-    UserInterface(hostName: context.hostName)
+    CommandHost.current.interface(context.hostName)
       .reportMissingCommand([context.commandPath] + Self.groupWords)
     throw ExitCode(ExitCodes.usage)
   }

@@ -7,46 +7,59 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// Standard output, with failures as those of the keychain.
-enum CommandOutput {
-  private static let limit = PosixMutex<Deadline?>(nil)
+struct CommandOutput {
+  let stream: StandardStream
 
-  /// Sets how long to wait for a program that reads standard output; `nil` for as long as it takes.
-  static func wait(until deadline: Deadline?) { limit.withLock { $0 = deadline } }
+  /// How long to wait for a program that reads the output; `nil` for as long as it takes.
+  let deadline: Deadline?
+
+  init(_ stream: StandardStream, by deadline: Deadline? = nil) {
+    (self.stream, self.deadline) = (stream, deadline)
+  }
 
   /// Writes text; fails without standard output.
-  static func write(_ text: String) throws {
-    guard let deadline = try openOutput() else { return try StandardOutput.write(text) }
+  func write(_ text: String) throws {
+    guard let deadline else { return try stream.write(text) }
+    try stream.checkOpen()
     try write(Array(text.utf8).span.bytes, by: deadline)
   }
 
   /// Writes a secret without making a string of it.
-  static func write(_ secret: borrowing SecretBytes) throws {
-    if let deadline = try openOutput() {
+  func write(_ secret: borrowing SecretBytes) throws {
+    try stream.checkOpen()
+    if let deadline {
       return try secret.withBytes { bytes in try write(bytes, by: deadline) }
     }
     do throws(SecretsError) {
-      try secret.write(toFileDescriptor: StandardOutput.descriptor)
+      try secret.write(toFileDescriptor: stream.descriptor)
     } catch {
       throw CommandLineError.outputFailed(errno: error.systemError)
     }
   }
 
-  /// Fails without standard output; returns the deadline if there is one.
-  private static func openOutput() throws -> Deadline? {
-    try StandardOutput.checkOpen()
-    return limit.withLock { $0 }
+  /// Writes a value as JSON.
+  func write(json value: some JSONConvertible) throws { try write(Self.json(value)) }
+
+  /// Writes names with their values.
+  func write(facts: [(String, String)]) throws {
+    try write(FactLines.text(facts, within: stream.width))
+  }
+
+  /// Writes a table: columns on a terminal, otherwise lines.
+  func write(_ table: TextTable) throws {
+    try write(stream.isTerminal ? table.columns(within: stream.width) : table.lines)
   }
 
   /// Writes bytes in pieces that don't block once a pipe can take some.
-  private static func write(_ bytes: RawSpan, by deadline: Deadline) throws {
+  private func write(_ bytes: RawSpan, by deadline: Deadline) throws {
     var offset = 0
     while offset < bytes.byteCount {
-      guard deadline.awaitOutput(StandardOutput.descriptor) else {
+      guard deadline.awaitOutput(stream.descriptor) else {
         throw KeychainError.nobodyReadsOutput
       }
       let rest = bytes.extracting(offset..<min(offset + Int(PIPE_BUF), bytes.byteCount))
       let count = rest.withUnsafeBytes {
-        Glibc.write(StandardOutput.descriptor, $0.baseAddress, $0.count)
+        Glibc.write(stream.descriptor, $0.baseAddress, $0.count)
       }
       if count > 0 { offset += count }
       guard count >= 0 || errno == EINTR || errno == EAGAIN else {
@@ -117,6 +130,9 @@ extension [String: Int]: JSONConvertible {
 extension KeychainError {
   static let vaultOrKeyring = KeychainError(
     .invalidArgument, UsageText.vaultOrKeyring, recovery: "leave one of them out")
+
+  static let needsBuiltInStores = KeychainError(
+    .invalidArgument, "this command needs the vault, and the program keeps credentials elsewhere")
 
   static let emptySecret = KeychainError(
     .invalidArgument, "the secret is empty; nothing was changed",

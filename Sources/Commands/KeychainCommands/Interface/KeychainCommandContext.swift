@@ -7,7 +7,7 @@ internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
 /// The names and defaults of the keychain commands in the program that mounts them.
-public struct KeychainCommandContext: Hashable, Sendable {
+public struct KeychainCommandContext: Sendable {
   /// The name in messages, such as `mytool`.
   public var hostName: String
 
@@ -23,6 +23,15 @@ public struct KeychainCommandContext: Hashable, Sendable {
   /// The path of the vault if neither `--vault` nor `KEYCHAIN_VAULT` gives one; `nil` for the usual
   /// one, which the user's programs share.
   public var defaultVault: String?
+
+  /// The store over which the commands run; `nil` for the built-in ones, as options and the
+  /// environment choose.
+  var store: (any CredentialStore)?
+
+  /// Returns whom the commands ask, until a deadline; `nil` if nobody can be asked.
+  var prompt: @Sendable (Deadline?) -> (any Prompt)? = { deadline in
+    TerminalPrompt.isUsable ? TerminalPrompt(deadline: deadline) : nil
+  }
 
   /// The host's own service; `nil` if the commands are for every service.
   var ownService: String? {
@@ -59,7 +68,7 @@ public struct KeychainCommandContext: Hashable, Sendable {
     hostName: String? = nil, commandPath: String? = nil, defaultService: String = "default",
     defaultVault: String? = nil
   ) {
-    let hostName = hostName ?? CommandHost.programName ?? "keychain"
+    let hostName = hostName ?? CommandHost.current.arguments.programName ?? "keychain"
     self.hostName = hostName
     self.commandPath = commandPath ?? "\(hostName) keychain"
     self.defaultService = defaultService
@@ -126,7 +135,8 @@ enum HelperProgram: String, CaseIterable {
   }
 }
 
-extension Environment {
-  /// Whether the kernel lists its keys, with the remaining time of each.
-  static var listsKernelKeys: Bool { unsafe access("/proc/keys", R_OK) == 0 }
+/// The keys of the kernel.
+enum KernelKeys {
+  /// Whether the kernel lists them, with the remaining time of each.
+  static var areListed: Bool { access("/proc/keys", R_OK) == 0 }
 }

@@ -64,15 +64,17 @@ public enum KeychainCommandLine {
     return context ?? KeychainCommandContext(root)
   }
 
-  private static func invocation(
-    _ root: any ParsableCommand.Type, _ context: KeychainCommandContext
+  /// Returns a run of a command line over the console and the environment of this process.
+  static func invocation(
+    _ root: any ParsableCommand.Type, _ context: KeychainCommandContext,
+    _ arguments: ProgramArguments = .process
   ) -> Invocation {
     let host = CommandHost(
       hostName: context.hostName, root: root, isWholeProgram: true,
-      entry: "KeychainCommandLine.main",
+      entry: "KeychainCommandLine.main", arguments: arguments,
       failureBehind: { ($0 as? any KeychainFailure)?.failure })
     return Invocation(
-      root: root, arguments: arguments(ProgramArguments.texts, root, context), host: host)
+      root: root, arguments: Self.arguments(arguments.texts, root, context), host: host)
   }
 
   /// Returns the arguments after the program's name; after the name of a helper, with the words of
@@ -105,7 +107,7 @@ extension KeychainCommandLine {
     do {
       let session = try Session(
         CommonOptions.parse(["--no-prompt"]), stores: StoreOptions.parse([]),
-        context: KeychainCommandContext(root), asking: Asking())
+        context: KeychainCommandContext(root), asking: Asking(), host: CommandHost(root: root))
       return try session.resolver().resolve(CredentialReference(text))
     } catch {
       throw KeychainError.converted(error) as? KeychainError
@@ -159,7 +161,8 @@ extension KeychainCommandContext {
   @Sendable
   public func writeToStandardError(_ notice: Notice) {
     Self.$current.withValue(self) {
-      UserInterface(hostName: hostName, isQuiet: CommonOptions.isQuietByVariable).report(notice)
+      let host = CommandHost.current
+      host.interface(hostName, isQuiet: host.environment.asksForQuiet).report(notice)
     }
   }
 }

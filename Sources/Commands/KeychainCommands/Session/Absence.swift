@@ -21,7 +21,7 @@ extension Session {
   /// items if they may be meant.
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
-    guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
+    guard mayBeOfOthers, failure.recovery == nil, leavesKeyringOut else { return failure }
     return KeychainError(failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
   }
 
@@ -61,22 +61,22 @@ extension Session {
   ///
   /// The usual vault, or a host's, may be missing until something is stored.
   private func missingNamedVault() -> (VaultAbsence, name: String)? {
-    guard let name = nameOfVault, stores.explicitPlace == .vault,
-      let absence = try? vault.absence()
+    guard let name = nameOfVault, let builtIn, builtIn.explicitPlace == .vault,
+      let absence = try? builtIn.vault.absence()
     else { return nil }
     return (absence, name)
   }
 
   private var nameOfVault: String? {
     if options.vault != nil { return "--vault" }
-    return !EnvironmentVariables.process.isSet("KEYCHAIN_VAULT") ? nil : "KEYCHAIN_VAULT"
+    return environment.isSet("KEYCHAIN_VAULT") ? "KEYCHAIN_VAULT" : nil
   }
 
   private func wayToWhatIsMeant(by identity: CredentialIdentity) -> String? {
     if CredentialReference.isReference(identity.account) {
       return AbsenceText.reference(identity.account)
     }
-    if let place = stores.placePassedOver(of: identity) {
+    if let place = builtIn?.placePassedOver(of: identity) {
       return StoreText.lookingElsewhere(place)
     }
     let found = elsewhere(identity.account)
@@ -93,7 +93,7 @@ extension Session {
   /// Returns the readable credentials of an account; a host searches only its own service.
   private func elsewhere(_ account: String) -> [CredentialIdentity] {
     let query = context.narrow(CredentialQuery(account: account))
-    let found = stores.glance(query, .quick)
+    let found = glance(query)
     return found?.credentials.map(\.identity) ?? []
   }
 
@@ -101,7 +101,7 @@ extension Session {
   private func accountResembling(_ identity: CredentialIdentity) -> String? {
     var query = ServiceName(identity).query
     query.accessGroup = identity.accessGroup
-    let found = stores.glance(query, .quick)?.credentials.prefix(Self.searchLimit) ?? []
+    let found = glance(query)?.credentials.prefix(Self.searchLimit) ?? []
     return found.map(\.identity.account).resembling(identity.account)
   }
 

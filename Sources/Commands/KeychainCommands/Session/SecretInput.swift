@@ -28,8 +28,8 @@ struct SecretInput {
       session.interface.hint(SecretInput.insecureValue)
       return try SecretBytes(copying: insecureValue)
     }
-    guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret(identity)) }
-    return try piped(by: session.asking.deadline)
+    guard !session.console.input.isTerminal else { return try session.askTwice(for: .secret(identity)) }
+    return try piped(in: session)
   }
 
   func hint(about secret: borrowing SecretBytes) -> String? {
@@ -40,15 +40,15 @@ struct SecretInput {
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
   }
 
-  private func piped(by deadline: Deadline?) throws -> SecretBytes {
+  private func piped(in session: Session) throws -> SecretBytes {
     // A closed stream would look like an empty secret.
-    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+    guard !session.console.input.wasClosed else {
       throw CommandLineError.inputClosed(SecretInput.secretOnInput)
     }
     guard
       let secret = try SecretBytes.reading(
-        STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount,
-        by: deadline)
+        session.console.input.descriptor, named: "standard input", limit: Credential.maximumSecretCount,
+        by: session.asking.deadline)
     else { throw KeychainError.secretTooLong }
     guard trimsNewline else { return secret }
     return try secret.droppingTrailingNewline()

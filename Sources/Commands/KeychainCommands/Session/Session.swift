@@ -6,36 +6,62 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// What a command works with: the stores, and the person who may be asked.
+/// What a command works with: the store, the console, and the person who may be asked.
 struct Session {
   let context: KeychainCommandContext
+  let console: Console
+  let environment: EnvironmentVariables
   let interface: UserInterface
+  let output: CommandOutput
   let options: CommonOptions
   let asking: Asking
 
-  let stores: AutomaticStore
+  /// The store of the credentials.
+  let store: any CredentialStore
 
-  /// The terminal; `nil` if nobody may be asked.
-  let prompt: TerminalPrompt?
+  /// The built-in stores; `nil` if the command runs over another one.
+  let builtIn: AutomaticStore?
 
-  /// Prepares the stores that the options choose.
+  /// Asks a person; `nil` if nobody may be asked.
+  let prompt: (any Prompt)?
+
+  /// Prepares the stores that the options choose, unless the context has one.
   ///
   /// Nothing is opened yet.
   ///
   /// Without options for the choice, the command concerns the vault.
   init(
     _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext,
-    asking: Asking
+    asking: Asking, host: CommandHost
   ) throws {
     StandardDescriptors.prepare()
     if options.vault != nil, choice?.choice == .secretService { throw KeychainError.vaultOrKeyring }
-    let interface = UserInterface(hostName: context.hostName, isQuiet: options.isQuiet)
-    try Self.checkVariables()
-    let mayAsk = !options.noPrompt && !EnvironmentVariables.process.isSet("KEYCHAIN_NO_PROMPT")
-    let prompt =
-      mayAsk && asking.onTerminal && TerminalPrompt.isUsable
-      ? TerminalPrompt(deadline: asking.deadline) : nil
-    let vaultPath = options.vault ?? Self.vaultPath(context)
+    self.context = context
+    self.options = options
+    self.asking = asking
+    (console, environment) = (host.console, host.environment)
+    interface = host.interface(context.hostName, isQuiet: options.isQuiet(in: environment))
+    output = CommandOutput(
+      console.output, by: options.deadline == nil ? nil : asking.deadline)
+    try Self.checkVariables(environment)
+    let mayAsk = !options.noPrompt && !environment.isSet("KEYCHAIN_NO_PROMPT")
+    prompt = mayAsk && asking.onTerminal ? context.prompt(asking.deadline) : nil
+    if let given = context.store {
+      (store, builtIn) = (given, given as? AutomaticStore)
+    } else {
+      let stores = AutomaticStore(
+        configuration: try Self.configuration(
+          options, choice, context, asking, environment, interface, prompt, mayAsk: mayAsk))
+      (store, builtIn) = (stores, stores)
+    }
+  }
+
+  private static func configuration(
+    _ options: CommonOptions, _ choice: StoreOptions?, _ context: KeychainCommandContext,
+    _ asking: Asking, _ environment: EnvironmentVariables, _ interface: UserInterface,
+    _ prompt: (any Prompt)?, mayAsk: Bool
+  ) throws -> AutomaticStore.Configuration {
+    let vaultPath = options.vault ?? vaultPath(context, environment)
     var configuration = AutomaticStore.Configuration(
       choice: choice?.choice,
       vault: Vault.Configuration(
@@ -44,6 +70,7 @@ struct Session {
         collection: choice?.secretServiceCollection ?? .default,
         interaction: mayAsk ? .allowed : .denied),
       notice: { interface.report($0) })
+    configuration.vault.environment = environment
     configuration.vault.secretFileReaders = options.secretFileReaders
     configuration.vault.makesFolder = options.vault == nil
     configuration.hasFallbackPath = options.vault == nil
@@ -60,45 +87,84 @@ struct Session {
         try prompt.unlockingSecret(request.question(from: interface.hostName))
       }
     }
-    self.context = context
-    self.interface = interface
-    self.options = options
-    self.asking = asking
-    self.prompt = prompt
-    stores = AutomaticStore(configuration: configuration)
+    return configuration
   }
 
   /// Reports that a command concerns the vault if the environment chooses the other store.
   func reportOtherStore() {
-    if Environment.value("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
+    if environment.text("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
       interface.say(StoreText.onlyOfVault)
     }
   }
 
+  /// The built-in stores, for what no other store can do.
+  var stores: AutomaticStore {
+    get throws(KeychainError) {
+      guard let builtIn else { throw .needsBuiltInStores }
+      return builtIn
+    }
+  }
+
   /// The vault, for what only a vault can do.
-  var vault: Vault { stores.vault }
+  var vault: Vault {
+    get throws(KeychainError) { try stores.vault }
+  }
 
   /// The paths of the vault's files and of what unlocks it.
-  var vaultPaths: [String] { vault.paths }
+  var vaultPaths: [String] { builtIn?.vault.paths ?? [] }
 
-  var store: any CredentialStore { stores }
+  /// Who may read files with secrets.
+  var secretFileReaders: SecretFileReaders {
+    get throws(KeychainError) {
+      try builtIn?.vault.secretFileReaders() ?? options.secretFileReaders ?? .owner
+    }
+  }
 
   /// Fails if a variable that names a file or a store is not UTF-8.
   ///
   /// Also those that this command may not need: what unlocks is looked for when it is needed only.
-  private static func checkVariables() throws {
+  private static func checkVariables(_ environment: EnvironmentVariables) throws {
     for name in [
       "KEYCHAIN_VAULT", "KEYCHAIN_STORE", "KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE",
       "KEYCHAIN_IDENTITY_FILE", "KEYCHAIN_TRUSTED_FOLDERS", "CREDENTIALS_DIRECTORY",
     ] {
-      _ = try EnvironmentVariables.process.value(name)
+      _ = try environment.value(name)
     }
   }
 
   /// Returns the host's own vault, unless the environment gives one.
-  private static func vaultPath(_ context: KeychainCommandContext) -> String? {
-    Environment.value("KEYCHAIN_VAULT") == nil ? context.defaultVault : nil
+  private static func vaultPath(
+    _ context: KeychainCommandContext, _ environment: EnvironmentVariables
+  ) -> String? {
+    environment.isSet("KEYCHAIN_VAULT") ? nil : context.defaultVault
   }
+}
+
+// What the built-in stores do more than another one, which has nothing locked and one place.
+extension Session {
+  /// Unlocks what a search found locked; may ask a person.
+  func unlock(_ query: CredentialQuery) throws(KeychainError) { try builtIn?.makeReadable(query) }
+
+  /// Returns how a person unlocks the stores of a query.
+  func unlocking(_ query: CredentialQuery) throws(KeychainError) -> KeychainError.Recovery {
+    guard let builtIn else { return .unlock }
+    return UnlockText.unlockToSee(try builtIn.places(for: query), in: builtIn)
+  }
+
+  /// Searches, and tells the store of each credential.
+  func locatedSearch(_ query: CredentialQuery) throws(KeychainError) -> LocatedSearchResult {
+    guard let builtIn else { return LocatedSearchResult(try store.search(query), in: nil) }
+    return try builtIn.locatedSearch(query)
+  }
+
+  /// Returns what can be seen of a query without asking or waiting long; `nil` if nothing can.
+  func glance(_ query: CredentialQuery) -> CredentialSearchResult? {
+    if let builtIn { return builtIn.glance(query, .quick) }
+    return try? store.search(query)
+  }
+
+  /// Whether the desktop keyring is not searched, since no service has its credentials there.
+  var leavesKeyringOut: Bool { builtIn?.leavesKeyringOut ?? false }
 }
 
 extension Session {
@@ -124,16 +190,14 @@ extension Session {
   func finder(_ options: ItemOptions) -> CredentialFinder {
     CredentialFinder(
       store: store, options: options, defaultService: context.defaultService,
-      unlock: stores.unlock, unlocking: stores.unlocking)
+      unlock: unlock, unlocking: unlocking)
   }
 
   /// Returns a resolver of references, which unlocks as ``finder(_:)`` does.
   func resolver() -> ReferenceResolver {
     ReferenceResolver(
-      store: store, defaultService: context.defaultService,
-      unlock: stores.unlock, unlocking: stores.unlocking)
+      store: store, defaultService: context.defaultService, unlock: unlock, unlocking: unlocking)
   }
-
 }
 
 extension SecretDestinationOptions {
@@ -142,27 +206,14 @@ extension SecretDestinationOptions {
       return try SecretOutput(
         path: output, overwrites: overwrite, keptPaths: overwrite ? session.vaultPaths : [],
         timeout: session.options.deadline ?? .seconds(10),
-        readers: session.vault.secretFileReaders()
+        readers: session.secretFileReaders
       )
       .write(secret, addingNewline: newline == .always)
     }
-    try CommandOutput.write(secret)
-    if newline == .always || newline != .never && StandardOutput.isTerminal {
-      try CommandOutput.write("\n")
+    try session.output.write(secret)
+    if newline == .always || newline != .never && session.output.stream.isTerminal {
+      try session.output.write("\n")
     }
-  }
-}
-
-extension AutomaticStore {
-  fileprivate func unlock(_ query: CredentialQuery) throws(KeychainError) {
-    try makeReadable(query)
-  }
-
-  /// Returns how a person unlocks the stores of a query.
-  fileprivate func unlocking(
-    _ query: CredentialQuery
-  ) throws(KeychainError) -> KeychainError.Recovery {
-    UnlockText.unlockToSee(try places(for: query), in: self)
   }
 }
 
@@ -192,7 +243,7 @@ extension Session {
     _ source: PassphraseSource, _ subject: Questions.Subject, ifEmpty failure: KeychainError
   ) throws(KeychainError) -> SecretBytes {
     let passphrase =
-      if let given = try source.passphrase(for: vault, by: asking.deadline) { given } else {
+      if let given = try source.passphrase(readers: secretFileReaders, by: asking.deadline) { given } else {
         try askTwice(for: subject)
       }
     guard passphrase.count > 0 else { throw failure }
@@ -200,7 +251,7 @@ extension Session {
   }
 
   func passphraseOfExport(_ options: ExportPassphraseOptions) throws -> SecretBytes {
-    if let given = try options.source.passphrase(for: vault, by: asking.deadline) { return given }
+    if let given = try options.source.passphrase(readers: secretFileReaders, by: asking.deadline) { return given }
     return try ask(for: .exportPassphrase)
   }
 }
@@ -240,8 +291,8 @@ extension Session {
   /// Reports credentials in the desktop keyring, which a copy or export of the vault does not
   /// contain.
   func reportKeyring(_ query: CredentialQuery = CredentialQuery()) {
-    switch stores.keyringHoldings(query) {
-    case .nothing: return
+    switch builtIn?.keyringHoldings(query) {
+    case nil, .nothing: return
     case .counted(let credentials, let services):
       interface.say(StoreText.leftInKeyring(credentials, services))
     case .unknown(let services, let failure):

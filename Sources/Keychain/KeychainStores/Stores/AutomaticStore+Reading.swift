@@ -260,12 +260,12 @@ package struct LocatedSearchResult: Sendable {
   private let places: Places
 
   private enum Places: Sendable {
-    case one(StorePlace)
+    case one(StorePlace?)
     case byService([ServiceName: StorePlace])
   }
 
-  /// A search of one store.
-  init(_ result: CredentialSearchResult, in place: StorePlace) {
+  /// A search of one store, which has no place if it is none of the built-in ones.
+  package init(_ result: CredentialSearchResult, in place: StorePlace?) {
     self.result = result
     places = .one(place)
   }

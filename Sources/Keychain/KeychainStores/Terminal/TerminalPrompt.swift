@@ -4,6 +4,35 @@ public import KeychainSecrets
 public import KeychainVault
 package import PrephirencesSystem
 
+/// Asks a person.
+package protocol Prompt: Sendable {
+  /// Ends the questions, and discards what was answered and not read.
+  func close()
+
+  /// Asks for a secret.
+  func secret(_ question: String) throws(KeychainError) -> SecretBytes
+
+  /// Asks for what unlocks a vault, unless somebody was just asked the same.
+  ///
+  /// Their answer may have unlocked the vault; then this throws
+  /// ``KeychainError/otherQuestionEnded``.
+  func unlockingSecret(_ question: String) throws(KeychainError) -> SecretBytes
+
+  /// Asks for a secret twice, until both answers are equal.
+  func secretTwice(
+    _ question: String, again: String, mismatch: String
+  ) throws(KeychainError) -> SecretBytes
+
+  /// Shows a secret, and asks for it until it is typed correctly; returns `false` if it never was.
+  func confirmRetyped(
+    _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
+    isRight: (borrowing SecretBytes) -> Bool
+  ) throws(KeychainError) -> Bool
+
+  /// Asks for agreement.
+  func confirm(_ question: String) throws(KeychainError) -> Bool
+}
+
 /// Asks a person on the terminal.
 ///
 /// Questions and answers go through `/dev/tty`, even if standard input and output are redirected. A
@@ -12,7 +41,7 @@ package import PrephirencesSystem
 /// From the first question until the prompt is closed, the terminal does not show what is typed.
 /// Otherwise it would show what a person types while a passphrase is being hashed, or before a late
 /// question.
-public final class TerminalPrompt: Sendable {
+public final class TerminalPrompt: Prompt {
   /// How long a person may take for an answer.
   static let answerTimeout: Duration = .seconds(120)
 

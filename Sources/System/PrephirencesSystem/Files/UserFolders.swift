@@ -196,6 +196,9 @@ package struct EnvironmentVariables: Sendable {
     }
   }
 
+  /// Returns the value of a variable; `nil` also if it is not text.
+  package func text(_ name: String) -> String? { try? value(name) }
+
   /// Whether a variable is set and not empty, whatever its bytes are.
   package func isSet(_ name: String) -> Bool { withBytes(of: name) { _ in true } ?? false }
 

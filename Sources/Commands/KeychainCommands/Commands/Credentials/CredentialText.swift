@@ -117,7 +117,7 @@ enum CredentialText {
   }
 
   /// Returns everything about a credential except its secret, one fact per line.
-  static func description(of credential: Credential) -> String {
+  static func facts(of credential: Credential) -> [(String, String)] {
     var lines = names(credential.identity)
     lines += [
       ("accessibility", credential.accessibility.description),
@@ -133,7 +133,7 @@ enum CredentialText {
       lines.append((credential.isExpired() ? "expired" : "expires", DateText.text(expires)))
     }
     lines.append(("version", String(credential.version)))
-    return FactLines.text(lines)
+    return lines
   }
 
   private static func names(_ identity: CredentialIdentity) -> [(String, String)] {
@@ -207,11 +207,11 @@ extension KeychainError {
 
   /// The error if nothing is listed because everything is locked.
   static func allLocked(
-    _ count: Int, _ places: Set<StorePlace>, in stores: AutomaticStore
+    _ count: Int, _ unlocking: KeychainError.Recovery
   ) -> Self {
     Self(
       .locked, "nothing can be listed: \(Words.locked(count))",
-      recovery: UnlockText.unlockToSee(places, in: stores))
+      recovery: unlocking)
   }
 
   static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {

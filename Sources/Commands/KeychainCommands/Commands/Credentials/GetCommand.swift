@@ -89,8 +89,7 @@ struct GetCommand: StoreSubcommand, QuickCommand {
     }
     if json {
       let secret = stored.secret.withBytes { SecretJSON.members($0) }
-      return try CommandOutput.write(
-        CommandOutput.json(JSONValue.members(stored.credential.members + secret)))
+      return try session.output.write(json: JSONValue.members(stored.credential.members + secret))
     }
     try destination.write(stored.secret, in: session)
   }
@@ -124,12 +123,12 @@ struct GetCommand: StoreSubcommand, QuickCommand {
 extension GetCommand {
   /// Returns the item of another program that has the attributes; `nil` if there is none.
   func unlistedItem(in session: Session) throws -> UnlistedItem? {
-    guard account == nil else { return nil }
+    guard account == nil, let stores = session.builtIn else { return nil }
     let attributes = CredentialAttributes(attribute)
-    let result = try session.stores.search(
+    let result = try stores.search(
       scope.narrow(item.query(account: nil, attributes: attributes)))
     guard result.unlistedCount > 0 else { return nil }
-    let items = try session.stores.unlistedItems(matching: attributes)
+    let items = try stores.unlistedItems(matching: attributes)
     let credentials = result.credentials.filter(item.matchesDetails(of:))
     guard items.count + credentials.count <= 1 else {
       throw KeychainError.ambiguous(credentials, items)
@@ -145,7 +144,7 @@ extension GetCommand {
       return try destination.write(secret, in: session)
     }
     let members = secret.withBytes { SecretJSON.members($0) }
-    try CommandOutput.write(CommandOutput.json(JSONValue.members(item.members + members)))
+    try session.output.write(json: JSONValue.members(item.members + members))
   }
 }
 

@@ -81,12 +81,13 @@ struct ListCommand: StoreSubcommand {
 
   func perform(in session: Session) throws {
     let query = query
-    let found = try session.stores.locatedSearch(query)
+    let found = try session.locatedSearch(query)
     let result = found.result
     if result.credentials.isEmpty { try session.reportMissingVault() }
     let listed = selection(of: result.credentials, foundBy: query)
     let unlisted = try unlistedItems(of: result, in: session)
-    try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted)
+    try print(
+      listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted, session.output)
     if listed.isEmpty, unlisted.isEmpty, result.lockedCount == 0 { reportEmptyList(query, session) }
     reportUnlisted(result, session.interface)
     hintAtKeyring(query, session)
@@ -96,15 +97,14 @@ struct ListCommand: StoreSubcommand {
     if result.lockedCount > 0, !isAllLocked {
       session.interface.say(Words.locked(result.lockedCount))
       session.interface.hint(
-        UnlockText.unlockToSee(try session.stores.places(for: query), in: session.stores)
-          .commandText)
+        try session.unlocking(query).commandText)
     }
     if result.otherDeviceCount > 0 {
       session.interface.say(Words.ofOtherDevices(result.otherDeviceCount))
     }
     if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else {
-      let records = try session.stores.records.all().unreadable
+      let records = try session.builtIn?.records.all().unreadable ?? []
       guard result.damaged.allSatisfy(records.contains) else {
         throw KeychainError.damagedItems(result.damaged)
       }
@@ -114,7 +114,7 @@ struct ListCommand: StoreSubcommand {
     // It is not known which of them would be listed, so the list may not be empty.
     guard !isAllLocked else {
       throw KeychainError.allLocked(
-        result.lockedCount, try session.stores.places(for: query), in: session.stores)
+        result.lockedCount, try session.unlocking(query))
     }
   }
 
@@ -135,7 +135,7 @@ struct ListCommand: StoreSubcommand {
 
   /// Reports to a person that nothing is listed, and why; a program gets no lines.
   private func reportEmptyList(_ query: CredentialQuery, _ session: Session) {
-    guard !json, StandardOutput.isTerminal else { return }
+    guard !json, session.output.stream.isTerminal else { return }
     let isNarrower = pattern != nil || !attribute.isEmpty
     session.interface.say(CredentialText.nothingListed(query, filter, isNarrower: isNarrower))
   }
@@ -150,17 +150,19 @@ struct ListCommand: StoreSubcommand {
       + "or --all-services is given."
   }
 
-  private func print(_ listed: [ListedCredential], _ unlisted: [UnlistedItem]) throws {
+  private func print(
+    _ listed: [ListedCredential], _ unlisted: [UnlistedItem], _ output: CommandOutput
+  ) throws {
     if json {
-      return try CommandOutput.write(CommandOutput.json(listed.map(\.json) + unlisted.map(\.json)))
+      return try output.write(json: listed.map(\.json) + unlisted.map(\.json))
     }
-    let table = CredentialText.table(listed, forPrograms: !StandardOutput.isTerminal)
-    if StandardOutput.isTerminal {
-      if !listed.isEmpty { try CommandOutput.write(table.columns) }
-    } else {
-      try CommandOutput.write(table.lines)
+    let isTerminal = output.stream.isTerminal
+    if !listed.isEmpty || !isTerminal {
+      try output.write(CredentialText.table(listed, forPrograms: !isTerminal))
     }
-    try print(unlisted)
+    guard !unlisted.isEmpty else { return }
+    try output.write(
+      isTerminal ? CredentialText.table(unlisted) : CredentialText.fields(unlisted))
   }
 }
 
@@ -184,16 +186,9 @@ extension ListCommand {
 
   /// Hints at the desktop keyring if it is not searched.
   func hintAtKeyring(_ query: CredentialQuery, _ session: Session) {
-    guard showsUnlisted, query.service == nil, query.server == nil, session.stores.leavesKeyringOut
+    guard showsUnlisted, query.service == nil, query.server == nil, session.leavesKeyringOut
     else { return }
     session.interface.hint(StoreText.keyringLeftOut)
-  }
-
-  func print(_ items: [UnlistedItem]) throws {
-    guard !items.isEmpty else { return }
-    try CommandOutput.write(
-      StandardOutput.isTerminal
-        ? CredentialText.table(items).columns : CredentialText.fields(items).lines)
   }
 
   private var showsUnlisted: Bool { otherPrograms || !attribute.isEmpty }

@@ -30,10 +30,8 @@ struct ShowCommand: StoreSubcommand {
     guard let credential = try session.store.credential(for: identity) else {
       throw session.notFound(identity)
     }
-    try CommandOutput.write(
-      json
-        ? CommandOutput.json(credential)
-        : CredentialText.description(of: credential))
+    if json { return try session.output.write(json: credential) }
+    try session.output.write(facts: CredentialText.facts(of: credential))
   }
 }
 
@@ -83,7 +81,7 @@ struct RenameCommand: StoreSubcommand {
     let renamed = try session.expecting(old) {
       try session.store.rename(old, to: new, expectedVersion: expectedVersion)
     }
-    if json { try CommandOutput.write(CommandOutput.json(renamed)) }
+    if json { try session.output.write(json: renamed) }
   }
 }
 

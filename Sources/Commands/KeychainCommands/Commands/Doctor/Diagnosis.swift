@@ -5,6 +5,7 @@ internal import KeychainSecretService
 internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesSystem
 
 /// The state of the keychain, without asking or changing anything.
 struct Diagnosis {
@@ -67,39 +68,43 @@ struct Diagnosis {
   let hasProcessFiles: Bool
 
   /// Creates a diagnosis of the store that a service has or would get; `nil` for a new service.
-  init(_ session: Session, service: ServiceName?) {
-    let probe = session.stores.probeKeyring()
+  init(_ session: Session, service: ServiceName?) throws(KeychainError) {
+    let stores = try session.stores
+    let vault = stores.vault
+    let probe = stores.probeKeyring()
     self.probe = probe
-    findsBus = session.stores.findsBus
+    findsBus = stores.findsBus
     choice = Result { () throws(KeychainError) in
-      try session.stores.decision(for: service, by: probe)
+      try stores.decision(for: service, by: probe)
     }
-    records = Result { () throws(KeychainError) in try session.stores.records.all() }
-    copies = session.stores.unfinishedCopies()
+    records = Result { () throws(KeychainError) in try stores.records.all() }
+    copies = stores.unfinishedCopies()
     provider = probe.provider.map { InstalledProgram(process: $0.process) }
-    hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
-    weakKeyFiles = session.vault.weakKeyFiles()
-    sourceProblem = session.vault.sourceProblem()
-    expiry = ExpirySummary(session, service: service)
+    hasDeviceKey = (try? vault.hasDeviceSecret()) ?? false
+    weakKeyFiles = vault.weakKeyFiles()
+    sourceProblem = vault.sourceProblem()
+    expiry = ExpirySummary(stores, session.context, service: service)
     self.service = service
-    openNetrcFiles = NetrcPlaces.openToOthers
+    openNetrcFiles = NetrcPlaces(session.environment).openToOthers
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
     memoryLocking = ProcessProtection.memoryLocking
     hasProcessFiles = access("/proc/self", F_OK) == 0
-    helpers = Self.helpers(session.context)
+    helpers = Self.helpers(session.context, session.environment)
     do throws(KeychainError) {
-      let status = try session.vault.status()
+      let status = try vault.status()
       (self.status, path, vaultFailure) = (status, status.path, Self.problem(of: status))
     } catch {
-      (status, path, vaultFailure) = (nil, try? session.vault.path(), error)
+      (status, path, vaultFailure) = (nil, try? vault.path(), error)
     }
   }
 
   /// Returns the helpers that a person has set up; links are not run.
-  private static func helpers(_ context: KeychainCommandContext) -> [HelperStatus] {
-    guard let host = try? InstalledHost(context) else { return [] }
+  private static func helpers(
+    _ context: KeychainCommandContext, _ environment: EnvironmentVariables
+  ) -> [HelperStatus] {
+    guard let host = try? InstalledHost(context, environment) else { return [] }
     return HelperProgram.allCases.map { HelperStatus($0, host) }
       .filter { $0.state != .missing || !$0.configuredBy.isEmpty }
   }
@@ -301,9 +306,9 @@ struct ExpirySummary: Hashable, Sendable {
 
   /// Counts the credentials of a service, or all that the host shows; `nil` if no credential can be
   /// read.
-  init?(_ session: Session, service: ServiceName?) {
-    let query = service?.query ?? session.context.narrow(CredentialQuery())
-    guard let found = session.stores.glance(query, .whole) else { return nil }
+  init?(_ stores: AutomaticStore, _ context: KeychainCommandContext, service: ServiceName?) {
+    let query = service?.query ?? context.narrow(CredentialQuery())
+    guard let found = stores.glance(query, .whole) else { return nil }
     self.init(found)
   }
 }

@@ -9,8 +9,8 @@ internal import SystemPackage
 struct DiagnosisText {
   let diagnosis: Diagnosis
 
-  /// All findings, one per line, followed by the next steps.
-  var text: String {
+  /// All findings, followed by the next steps.
+  var facts: [(String, String)] {
     var pairs = stores
     if let path = diagnosis.path { pairs.append(("vault", path)) }
     if let status = diagnosis.status {
@@ -20,8 +20,7 @@ struct DiagnosisText {
       pairs.append(("problem", failure.message))
     }
     pairs += expiry + helpers + surroundings
-    pairs += diagnosis.nextSteps.map { ("next", NextStepText.text($0)) }
-    return FactLines.text(pairs)
+    return pairs + diagnosis.nextSteps.map { ("next", NextStepText.text($0)) }
   }
 }
 

@@ -38,7 +38,9 @@ struct DoctorCommand: StoreSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   /// It looks at many things, each of which another process may hold up.
-  var asking: Asking { Asking(deadline: Deadline(after: common.deadline ?? .seconds(10))) }
+  func asking(in environment: EnvironmentVariables) -> Asking {
+    Asking(deadline: Deadline(after: common.deadline ?? .seconds(10)))
+  }
 
   func validate() throws {
     if service != nil && server != nil {
@@ -50,12 +52,13 @@ struct DoctorCommand: StoreSubcommand {
     let name =
       service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
     // As if it were not set, a file that others can read would be passed over.
-    _ = try EnvironmentVariables.process.value("NETRC")
-    let diagnosis = Diagnosis(session, service: name)
-    try CommandOutput.write(
-      json
-        ? CommandOutput.json(diagnosis)
-        : DiagnosisText(diagnosis: diagnosis).text)
+    _ = try session.environment.value("NETRC")
+    let diagnosis = try Diagnosis(session, service: name)
+    if json {
+      try session.output.write(json: diagnosis)
+    } else {
+      try session.output.write(facts: DiagnosisText(diagnosis: diagnosis).facts)
+    }
     session.hintAtMissingVault()
     if let failure = diagnosis.failure ?? diagnosis.sourceProblem { throw failure }
   }

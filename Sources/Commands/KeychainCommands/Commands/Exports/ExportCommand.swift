@@ -58,7 +58,7 @@ struct ExportCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws {
-    try checkTarget()
+    try checkTarget(session.console.output)
     let services = services
     try unlock(session, services)
     let queries = services?.map(\.query)
@@ -68,12 +68,12 @@ struct ExportCommand: KeychainSubcommand {
     let report = try session.withProgress { progress in
       isToOutput
         ? try session.vault.export(
-          toFileDescriptor: STDOUT_FILENO, passphrase: passphrase, matching: queries,
+          toFileDescriptor: session.console.output.descriptor, passphrase: passphrase, matching: queries,
           progress: progress)
         : try session.vault.export(
           to: file, passphrase: passphrase, matching: queries, progress: progress)
     }
-    if json { try CommandOutput.write(CommandOutput.json(ExportText.json(of: report, file: file))) }
+    if json { try session.output.write(json: ExportText.json(of: report, file: file)) }
     session.interface.say(ExportText.summary(of: report, file: isToOutput ? nil : file))
     if report.leftOutCount > 0 {
       session.interface.say(ExportText.stayBehind(report.leftOutCount))
@@ -84,14 +84,14 @@ struct ExportCommand: KeychainSubcommand {
   }
 
   /// Called first, so that nobody chooses a passphrase for an export that cannot be written.
-  private func checkTarget() throws {
+  private func checkTarget(_ output: StandardStream) throws {
     guard isToOutput else {
       var status = stat()
       guard lstat(file, &status) != 0 else { throw KeychainError.fileExists(file) }
       return
     }
-    guard !StandardOutput.isTerminal else { throw KeychainError.exportToTerminal }
-    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else {
+    guard !output.isTerminal else { throw KeychainError.exportToTerminal }
+    guard !output.wasClosed else {
       throw CommandLineError.outputFailed(errno: EBADF)
     }
   }
@@ -108,7 +108,7 @@ struct ExportCommand: KeychainSubcommand {
   private func unlock(_ session: Session, _ services: [ServiceName]?) throws {
     for service in services ?? [] {
       guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
-      throw (session.stores.recordedPlace(of: service) ?? .vault) != .vault
+      throw try (session.stores.recordedPlace(of: service) ?? .vault) != .vault
         ? KeychainError.exportOfKeyring(service) : .nothingToExport("\(service)")
     }
     let counts = try session.vault.itemCounts(matching: services?.map(\.query))

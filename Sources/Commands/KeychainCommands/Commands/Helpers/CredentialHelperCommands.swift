@@ -44,8 +44,8 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   var storeOptions: StoreOptions? { stores }
 
   /// Asking on the terminal is turned off for git and its helpers, as in a job.
-  var mayAskOnTerminal: Bool {
-    guard let setting = Environment.value("GIT_TERMINAL_PROMPT") else { return true }
+  func mayAskOnTerminal(in environment: EnvironmentVariables) -> Bool {
+    guard let setting = environment.text("GIT_TERMINAL_PROMPT") else { return true }
     // As git reads numbers and words.
     return !["", "false", "no", "off"].contains(setting.lowercased()) && Int(setting) != 0
   }
@@ -72,7 +72,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     }
     let answer = try helper.answer(operation, to: try request(of: operation, in: session))
     if operation == .get, answer.count == 0 { try session.reportMissingVault() }
-    try CommandOutput.write(answer)
+    try session.output.write(answer)
   }
 
   private func request(
@@ -83,9 +83,9 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     return try GitCredentialRequest(parsing: input.read(to: .emptyLine))
   }
 
-  func reply(to failure: KeychainError) throws {
+  func reply(to failure: KeychainError, on output: CommandOutput) throws {
     guard let operation = GitCredentialOperation(rawValue: operation) else { return }
-    try CommandOutput.write(GitCredentialHelper.reply(to: failure, of: operation))
+    try output.write(GitCredentialHelper.reply(to: failure, of: operation))
   }
 }
 
@@ -129,9 +129,8 @@ struct DockerCredentialCommand: HelperCommand {
 
   /// Answers the client; each failure has the exit code that the protocol knows.
   func run() throws {
-    let context = KeychainCommandContext.current
     do {
-      try reportFailures(as: context.hostName, isQuiet: common.isQuiet) { try answer(context) }
+      try reportFailures(answer)
     } catch is ExitCode {
       throw ExitCode(Self.failed)
     }
@@ -139,21 +138,22 @@ struct DockerCredentialCommand: HelperCommand {
 
   private static let failed: Int32 = 1
 
-  private func answer(_ context: KeychainCommandContext) throws {
+  private func answer(_ context: KeychainCommandContext, _ host: CommandHost) throws {
+    let output = CommandOutput(host.console.output)
     guard operation != .version else {
       let name = HelperProgram.docker.linkName(of: context.hostName)
-      return try CommandOutput.write("\(name) (prephirences) \(Release.version)\n")
+      return try output.write("\(name) (prephirences) \(Release.version)\n")
     }
     let isAnswered: Bool
     do {
-      isAnswered = try withSession(context, answer(in:))
+      isAnswered = try withSession(context, host, answer(in:))
     } catch let error as KeychainError {
-      try CommandOutput.write(DockerCredentialHelper.text(for: error) + "\n")
+      try output.write(DockerCredentialHelper.text(for: error) + "\n")
       throw error
     }
     // No message: a client asks for each registry that it uses, and most need no login.
     guard !isAnswered else { return }
-    try CommandOutput.write(DockerCredentialHelper.absent + "\n")
+    try output.write(DockerCredentialHelper.absent + "\n")
     throw ExitCode(Self.failed)
   }
 
@@ -167,16 +167,16 @@ struct DockerCredentialCommand: HelperCommand {
 extension DockerCredentialCommand {
   /// Does what the client asks for; returns whether there is what it wants.
   private func answer(in session: Session) throws -> Bool {
-    let stores = session.stores
-    let logins = DockerCredentialHelper(store: stores, accessGroup: helper.accessGroup ?? "") {
-      query throws(KeychainError) in try stores.makeReadable(query)
-    }
+    let stores = session.builtIn
+    let logins = DockerCredentialHelper(
+      store: session.store, accessGroup: helper.accessGroup ?? ""
+    ) { query throws(KeychainError) in try stores?.makeReadable(query) }
     switch operation {
     case .version: break
-    case .list: try CommandOutput.write(DockerCredentialHelper.json(try logins.list()))
+    case .list: try session.output.write(DockerCredentialHelper.json(try logins.list()))
     case .get:
       guard let login = try logins.get(server(session)) else { return false }
-      try CommandOutput.write(login.json())
+      try session.output.write(login.json())
     case .store:
       try logins.store(DockerCredential(json: HelperInput(session, "a JSON object").read()))
     case .erase: try logins.erase(server(session))

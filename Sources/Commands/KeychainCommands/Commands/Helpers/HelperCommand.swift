@@ -10,15 +10,17 @@ internal import PrephirencesSystem
 /// The client waits for it, and often nobody sees it. So the whole call has a deadline, questions
 /// included, and a failure is also answered in the client's own words: by ``reply(to:)``.
 protocol HelperCommand: KeychainSubcommand {
-  /// Whether the client lets its helpers ask on the terminal.
-  var mayAskOnTerminal: Bool { get }
+  /// Returns whether the client lets its helpers ask on the terminal.
+  func mayAskOnTerminal(in environment: EnvironmentVariables) -> Bool
 }
 
 extension HelperCommand {
-  var mayAskOnTerminal: Bool { true }
+  func mayAskOnTerminal(in environment: EnvironmentVariables) -> Bool { true }
 
-  var asking: Asking {
-    Asking(onTerminal: mayAskOnTerminal, deadline: Deadline(after: common.deadline ?? usualTime))
+  func asking(in environment: EnvironmentVariables) -> Asking {
+    Asking(
+      onTerminal: mayAskOnTerminal(in: environment),
+      deadline: Deadline(after: common.deadline ?? usualTime))
   }
 
   /// As long as a person may take for an answer elsewhere.
@@ -46,6 +48,8 @@ struct HelperInput {
   /// A longer request is a mistake, such as a wrong file.
   static let limit = 1 << 20
 
+  let stream: StandardStream
+
   /// When the request must be complete; `nil` for no limit.
   let deadline: Deadline?
 
@@ -54,6 +58,7 @@ struct HelperInput {
 
   /// Prepares to read the request of a helper's client.
   init(_ session: Session, _ content: String) {
+    stream = session.console.input
     deadline = session.asking.deadline
     say = { end in
       session.interface.say("waiting for \(content), which a client sends; \(end) ends it")
@@ -71,10 +76,10 @@ struct HelperInput {
 
   /// Reads the request into guarded memory.
   func read(to end: End = .stream) throws -> SecretBytes {
-    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+    guard !stream.wasClosed else {
       throw CommandLineError.inputClosed("pipe the request into it, as the client does")
     }
-    if isatty(STDIN_FILENO) == 1 { say(end == .emptyLine ? "an empty line" : "^D") }
+    if stream.isTerminal { say(end == .emptyLine ? "an empty line" : "^D") }
     var buffer = try SecretBuffer(capacity: 256)
     while try !isComplete(&buffer, end) {}
     return try buffer.finish()
@@ -90,7 +95,7 @@ struct HelperInput {
 
   private func more(_ buffer: inout SecretBuffer) throws -> Int? {
     do throws(SecretsError) {
-      return try buffer.append(readingOnce: STDIN_FILENO, limit: Self.chunk)
+      return try buffer.append(readingOnce: stream.descriptor, limit: Self.chunk)
     } catch {
       guard error.code == .inputOutput else { throw error }
       throw KeychainError.cannotRead("standard input", errno: error.systemError)
@@ -101,7 +106,7 @@ struct HelperInput {
   private static let chunk = 255
 
   private func waitForInput() throws {
-    guard deadline?.awaitInput(STDIN_FILENO) ?? true else { throw KeychainError.requestIncomplete }
+    guard deadline?.awaitInput(stream.descriptor) ?? true else { throw KeychainError.requestIncomplete }
   }
 
   private static func endsWithEmptyLine(_ buffer: borrowing SecretBuffer) -> Bool {

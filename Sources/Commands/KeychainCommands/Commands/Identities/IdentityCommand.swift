@@ -38,7 +38,7 @@ struct IdentityCreateCommand: KeychainSubcommand {
     let identity = try session.vault.createIdentity(at: try session.identityPath(file))
     session.interface.say(IdentityText.made(identity))
     session.interface.say(IdentityText.pins(of: identity))
-    try CommandOutput.write("\(identity.recipient)\n")
+    try session.output.write("\(identity.recipient)\n")
     session.interface.hint(IdentityText.toUse(identity))
   }
 }
@@ -68,8 +68,8 @@ struct IdentityShowCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws {
     let identity = try session.vault.identity(at: try session.identityPath(file))
-    try CommandOutput.write(
-      json ? CommandOutput.json(identity) : IdentityText.description(of: identity))
+    if json { return try session.output.write(json: identity) }
+    try session.output.write(facts: IdentityText.facts(of: identity))
   }
 }
 
@@ -159,14 +159,12 @@ enum IdentityText {
       + "'\(KeychainCommandContext.current.commandPath) identity pin FILE --check \(check)'"
   }
 
-  /// Returns everything about an identity except its secret, one fact per line.
-  static func description(of identity: IdentityDescription) -> String {
-    FactLines.text(
-      [
-        ("file", identity.path), ("recipient", identity.recipient.description),
-        ("fingerprint", identity.recipient.fingerprint),
-      ]
-        + identity.pins.map { ("vault", $0.description) })
+  /// Returns everything about an identity except its secret.
+  static func facts(of identity: IdentityDescription) -> [(String, String)] {
+    [
+      ("file", identity.path), ("recipient", identity.recipient.description),
+      ("fingerprint", identity.recipient.fingerprint),
+    ] + identity.pins.map { ("vault", $0.description) }
   }
 }
 

@@ -79,7 +79,7 @@ struct ImportCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws {
     guard format == .keychain, let file else { return try importNetrc(in: session) }
-    let source = try openSource(file, by: session.asking.deadline)
+    let source = try openSource(file, in: session)
     defer { if !isFromInput { close(source) } }
     let name = isFromInput ? "standard input" : file
     do {
@@ -94,21 +94,21 @@ struct ImportCommand: KeychainSubcommand {
         overwriting: overwrite, isDryRun: dryRun, progress)
     }
     if json {
-      try CommandOutput.write(CommandOutput.json(ExportText.json(of: report, isDryRun: dryRun)))
+      try session.output.write(json: ExportText.json(of: report, isDryRun: dryRun))
     }
     describe(report, session.interface)
   }
 
   /// Called first, so that nobody is asked for the passphrase of a file that cannot be read.
-  private func openSource(_ file: String, by deadline: Deadline?) throws -> Int32 {
+  private func openSource(_ file: String, in session: Session) throws -> Int32 {
     guard isFromInput else {
-      return try WaitingFile.open(file, within: deadline?.left) { .cannotOpen(file, errno: $0) }
+      return try WaitingFile.open(file, within: session.asking.deadline?.left) { .cannotOpen(file, errno: $0) }
     }
-    guard isatty(STDIN_FILENO) == 0 else { throw KeychainError.importFromTerminal }
-    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+    guard !session.console.input.isTerminal else { throw KeychainError.importFromTerminal }
+    guard !session.console.input.wasClosed else {
       throw CommandLineError.inputClosed(ExportText.exportOnInput)
     }
-    return STDIN_FILENO
+    return session.console.input.descriptor
   }
 
   private func describe(_ report: ImportReport, _ interface: UserInterface) {

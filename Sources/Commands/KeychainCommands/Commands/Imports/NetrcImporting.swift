@@ -12,18 +12,18 @@ extension ImportCommand {
   /// Takes the passwords of a netrc file, and removes them from it if that is agreed.
   func importNetrc(in session: Session) throws {
     if isFromInput {
-      guard isatty(STDIN_FILENO) == 0 else { throw KeychainError.netrcFromTerminal }
-      guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+      guard !session.console.input.isTerminal else { throw KeychainError.netrcFromTerminal }
+      guard !session.console.input.wasClosed else {
         throw CommandLineError.inputClosed(NetrcImportText.onInput)
       }
       let text = try SecretBytes.readingNetrc(
-        STDIN_FILENO, named: "standard input", by: session.asking.deadline)
+        session.console.input.descriptor, named: "standard input", by: session.asking.deadline)
       let report = try store(text, in: session)
-      return try write(report, removedCount: 0)
+      return try write(report, removedCount: 0, session.output)
     }
-    guard let path = file ?? NetrcPlaces.usual else { throw KeychainError.noNetrc }
+    guard let path = file ?? NetrcPlaces(session.environment).usual else { throw KeychainError.noNetrc }
     if let text = try pipedNetrc(path, in: session) {
-      return try write(try store(text, in: session), removedCount: 0)
+      return try write(try store(text, in: session), removedCount: 0, session.output)
     }
     let source = try NetrcSource(path)
     if source.isOpenToOthers {
@@ -39,10 +39,10 @@ extension ImportCommand {
       if (error as? KeychainError)?.code != .cancelled {
         session.interface.say(NetrcImportText.mayStay(path))
       }
-      try write(report, removedCount: 0)
+      try write(report, removedCount: 0, session.output)
       throw error
     }
-    try write(report, removedCount: removedCount)
+    try write(report, removedCount: removedCount, session.output)
   }
 
   /// Reads a pipe, as shells make one for `<(command)`; `nil` if the path names something else.
@@ -60,7 +60,7 @@ extension ImportCommand {
 
   /// Stores what a netrc file has, unless it is a dry run, and reports it.
   private func store(_ text: consuming SecretBytes, in session: Session) throws -> NetrcImport {
-    let report = try NetrcImport(text, into: session.stores, overwriting: overwrite)
+    let report = try NetrcImport(text, into: session.store, overwriting: overwrite)
     if !dryRun { try perform(report, in: session) }
     let interface = session.interface
     if dryRun || !overwrite {
@@ -82,13 +82,13 @@ extension ImportCommand {
 
   /// Stores everything, or nothing: in the vault in one step, in the desktop keyring one by one.
   private func perform(_ report: borrowing NetrcImport, in session: Session) throws {
-    for item in report.changed
-    where try session.stores.decision(for: item.identity).place != .vault {
+    guard let stores = session.builtIn else { return try report.perform() }
+    for item in report.changed where try stores.decision(for: item.identity).place != .vault {
       return try report.perform()
     }
     guard !report.changed.isEmpty else { return }
     do {
-      try session.vault.withTransaction { transaction in
+      try stores.vault.withTransaction { transaction in
         try report.forEachChange { identity, update, password throws(KeychainError) in
           try transaction.merge(update, secret: password, into: identity)
         }
@@ -141,10 +141,11 @@ extension ImportCommand {
     }
   }
 
-  private func write(_ report: borrowing NetrcImport, removedCount: Int) throws {
+  private func write(
+    _ report: borrowing NetrcImport, removedCount: Int, _ output: CommandOutput
+  ) throws {
     guard json else { return }
-    try CommandOutput.write(
-      CommandOutput.json(report.json(isDryRun: dryRun, removedCount: removedCount)))
+    try output.write(json: report.json(isDryRun: dryRun, removedCount: removedCount))
   }
 }
 
@@ -255,18 +256,22 @@ extension SecretBytes {
 }
 
 /// Where programs look for a netrc file.
-enum NetrcPlaces {
+struct NetrcPlaces {
+  private let environment: EnvironmentVariables
+
+  init(_ environment: EnvironmentVariables) { self.environment = environment }
+
   /// The `.netrc` file in the folder that `HOME` names, or else in the account's; `nil` if there is none.
-  static var usual: String? {
-    (Environment.value("HOME") ?? accountFolder).flatMap(netrc)
+  var usual: String? {
+    (environment.text("HOME") ?? Self.accountFolder).flatMap(Self.netrc)
   }
 
   /// All netrc files that programs read: SwiftPM takes the one in the account's folder, whatever `HOME`
   /// names, and others the file that `NETRC` names.
-  static var all: [String] {
-    let named = Environment.value("NETRC").flatMap { access($0, F_OK) == 0 ? $0 : nil }
+  var all: [String] {
+    let named = environment.text("NETRC").flatMap { access($0, F_OK) == 0 ? $0 : nil }
     var paths: [String] = []
-    for path in [usual, accountFolder.flatMap(netrc), named].compactMap(\.self)
+    for path in [usual, Self.accountFolder.flatMap(Self.netrc), named].compactMap(\.self)
     where !paths.contains(path) {
       paths.append(path)
     }
@@ -274,7 +279,7 @@ enum NetrcPlaces {
   }
 
   /// Those of them that other users can read.
-  static var openToOthers: [String] {
+  var openToOthers: [String] {
     all.filter { path in
       var status = stat()
       return stat(path, &status) == 0 && status.st_mode & 0o077 != 0

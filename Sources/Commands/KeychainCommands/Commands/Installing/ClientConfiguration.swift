@@ -47,7 +47,8 @@ struct ClientConfiguration {
   private var gitSettings: [Place] {
     guard let git = host.search.program("git"),
       let run = ProgramRun(
-        git, ["config", "--null", "--get-regexp", "^credential\\..*helper$"], within: .seconds(5))
+        git, ["config", "--null", "--get-regexp", "^credential\\..*helper$"],
+        in: host.environment, within: .seconds(5))
     else { return [] }
     var places: [Place] = []
     for entry in run.output.split(separator: "\0") {
@@ -64,15 +65,15 @@ struct ClientConfiguration {
   // MARK: - docker and its relatives
 
   private var dockerFiles: [String] {
-    [Environment.value("DOCKER_CONFIG") ?? inHome(".docker")].compactMap { $0 }
+    [host.environment.text("DOCKER_CONFIG") ?? inHome(".docker")].compactMap { $0 }
       .map { $0 + "/config.json" }
   }
 
   private var containerFiles: [String] {
     [
-      Environment.value("REGISTRY_AUTH_FILE"),
-      Environment.value("XDG_RUNTIME_DIR").map { $0 + "/containers/auth.json" },
-      (Environment.value("XDG_CONFIG_HOME") ?? inHome(".config")).map {
+      host.environment.text("REGISTRY_AUTH_FILE"),
+      host.environment.text("XDG_RUNTIME_DIR").map { $0 + "/containers/auth.json" },
+      (host.environment.text("XDG_CONFIG_HOME") ?? inHome(".config")).map {
         $0 + "/containers/auth.json"
       },
     ].compactMap { $0 }
@@ -82,13 +83,13 @@ struct ClientConfiguration {
     // This file is looked for in the home folder, whatever XDG_CONFIG_HOME says; the machine's is
     // read only if there is none.
     let usual = [inHome(".config/containers/registries.conf"), "/etc/containers/registries.conf"]
-    let files = Environment.value("CONTAINERS_REGISTRIES_CONF").map { [$0] } ?? usual
+    let files = host.environment.text("CONTAINERS_REGISTRIES_CONF").map { [$0] } ?? usual
     guard let path = files.compactMap(\.self).first(where: { text($0) != nil }) else { return [] }
     return RegistriesFile(text(path) ?? "").helpers.contains(host.name) ? [path] : []
   }
 
   private func inHome(_ name: String) -> String? {
-    Environment.value("HOME").map { $0 + "/" + name }
+    host.environment.text("HOME").map { $0 + "/" + name }
   }
 
   private func placeInJSON(_ path: String) -> Place? {

@@ -149,9 +149,9 @@ struct HelperStatus {
   }
 
   /// Runs the link, if it leads to this program.
-  mutating func tryLink() {
+  mutating func tryLink(in environment: EnvironmentVariables) {
     guard state == .installed, let path else { return }
-    works = ProgramRun(path, [helper.trial], within: .seconds(5))?.exitCode == 0
+    works = ProgramRun(path, [helper.trial], in: environment, within: .seconds(5))?.exitCode == 0
   }
 
   /// Whether the client is told to use what it does not find.

@@ -19,18 +19,35 @@ protocol HelpersSubcommand: PackageCommand {
   var common: HelpersCommonOptions { get }
 
   /// Does the work.
-  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws
+  func perform(in session: HelpersSession) throws
 }
 
 extension HelpersSubcommand {
   static var manual: CommonManual { KeychainManual.common }
 
   func run() throws {
-    let context = KeychainCommandContext.current
-    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
-      let interface = UserInterface(hostName: context.hostName, isQuiet: common.isQuiet)
-      do { try perform(context, interface) } catch { throw KeychainError.converted(error) }
+    let (context, host) = (KeychainCommandContext.current, CommandHost.current)
+    let isQuiet = common.quiet || host.environment.asksForQuiet
+    try reportFailures(as: context.hostName, isQuiet: isQuiet) {
+      do {
+        try perform(in: HelpersSession(context, host, isQuiet: isQuiet))
+      } catch {
+        throw KeychainError.converted(error)
+      }
     }
+  }
+}
+
+/// What a command about links works with.
+struct HelpersSession {
+  let host: InstalledHost
+  let interface: UserInterface
+  let output: CommandOutput
+
+  init(_ context: KeychainCommandContext, _ host: CommandHost, isQuiet: Bool) throws {
+    self.host = try InstalledHost(context, host.environment)
+    interface = host.interface(context.hostName, isQuiet: isQuiet)
+    output = CommandOutput(host.console.output)
   }
 }
 
@@ -38,8 +55,6 @@ extension HelpersSubcommand {
 struct HelpersCommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Write only errors to standard error; also KEYCHAIN_QUIET")
   var quiet = false
-
-  var isQuiet: Bool { quiet || CommonOptions.isQuietByVariable }
 }
 
 struct HelperLinkOptions: ParsableArguments {
@@ -103,14 +118,14 @@ struct HelpersListCommand: HelpersSubcommand {
 
   @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
-  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws {
-    let host = try InstalledHost(context)
+  func perform(in session: HelpersSession) throws {
+    let host = session.host
     let all = HelperProgram.allCases.map { helper in
       var status = HelperStatus(helper, host)
-      status.tryLink()
+      status.tryLink(in: host.environment)
       return status
     }
-    if json { return try CommandOutput.write(CommandOutput.json(all)) }
+    if json { return try session.output.write(json: all) }
     let table = TextTable(
       header: ["HELPER", "STATE", "LINK", "CONFIGURED BY"],
       rows: all.map { status in
@@ -119,9 +134,9 @@ struct HelpersListCommand: HelpersSubcommand {
           status.configuredBy.map(\.name).joined(separator: ", "),
         ]
       })
-    try CommandOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
+    try session.output.write(table)
     for status in all where status.isConfiguredButUnusable {
-      interface.hint(NextHelperStep.text(status))
+      session.interface.hint(NextHelperStep.text(status))
     }
   }
 }
@@ -191,20 +206,20 @@ struct HelpersInstallCommand: HelpersSubcommand {
 
   @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
-  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws {
-    let host = try InstalledHost(context)
+  func perform(in session: HelpersSession) throws {
+    let host = session.host
     let links = try options.links(host)
     // Before anything is changed.
     for link in links where link.state == .foreign { throw KeychainError.foreignHelper(link.path) }
     if let folder = links.first?.folder { try Self.makeFolder(folder) }
     for link in links {
       let isNew = try link.install()
-      interface.say("\(link.path) \(isNew ? "leads" : "leads already") to \(host.path)")
+      session.interface.say("\(link.path) \(isNew ? "leads" : "leads already") to \(host.path)")
     }
-    Self.warn(links, host, interface)
+    Self.warn(links, host, session.interface)
     let setup = HelperSetup(host: host.name)
     let other = options.names.isEmpty ? setup.swiftPM : ""
-    try CommandOutput.write(links.map { setup.text($0) }.joined() + other)
+    try session.output.write(links.map { setup.text($0) }.joined() + other)
   }
 
   private static func makeFolder(_ folder: String) throws {
@@ -269,11 +284,11 @@ struct HelpersRemoveCommand: HelpersSubcommand {
 
   @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
-  func perform(_ context: KeychainCommandContext, _ interface: UserInterface) throws {
-    let links = try options.links(InstalledHost(context))
+  func perform(in session: HelpersSession) throws {
+    let links = try options.links(session.host)
     for link in links where link.state == .foreign { throw KeychainError.foreignHelper(link.path) }
     for link in links {
-      interface.say(try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
+      session.interface.say(try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
     }
   }
 }

@@ -21,9 +21,13 @@ struct ProgramRun {
   private static let limit = 1 << 16
 
   /// Runs a program to its end; `nil` if it cannot be started.
-  init?(_ path: String, _ arguments: [String], within time: Duration) {
+  init?(
+    _ path: String, _ arguments: [String], in environment: EnvironmentVariables,
+    within time: Duration
+  ) {
     guard let ends = try? DescriptorIO.pipe() else { return nil }
-    let process = Self.start(path, arguments, output: ends.write.rawValue)
+    let process = Self.start(
+      path, arguments, environment, output: ends.write.rawValue)
     try? ends.write.close()
     defer { try? ends.read.close() }
     guard let process else { return nil }
@@ -37,18 +41,18 @@ struct ProgramRun {
     output = String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func start(_ path: String, _ arguments: [String], output: Int32) -> pid_t? {
+  private static func start(
+    _ path: String, _ arguments: [String], _ environment: EnvironmentVariables, output: Int32
+  ) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    let environment = variables.compactMap { name in
-      Environment.value(name).map { "\(name)=\($0)" }
-    }
+    let given = variables.compactMap { name in environment.text(name).map { "\(name)=\($0)" } }
     return withWords([path] + arguments) { words in
-      withWords(environment) { variables in
+      withWords(given) { variables in
         var process: pid_t = 0
         return posix_spawn(&process, path, &actions, nil, words, variables) == 0 ? process : nil
       }
@@ -95,7 +99,7 @@ struct SearchPath {
   /// The absolute ones, in order; another one depends on where the client is started.
   let folders: [String]
 
-  init(_ value: String? = Environment.value("PATH")) {
+  init(_ value: String?) {
     folders = (value ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
   }
 
@@ -124,10 +128,11 @@ struct InstalledHost {
   let path: String
 
   let identity: FileIdentity
+  let environment: EnvironmentVariables
   let search: SearchPath
 
   /// Finds the program.
-  init(_ context: KeychainCommandContext, search: SearchPath = SearchPath()) throws {
+  init(_ context: KeychainCommandContext, _ environment: EnvironmentVariables) throws {
     // After an update, the kernel says that the file was deleted; `FileIdentity` still reaches it.
     let link = "/proc/self/exe"
     guard let identity = FileIdentity(link), let file = PathText.target(ofLink: link) else {
@@ -135,7 +140,8 @@ struct InstalledHost {
         .internalFailure, "the path of this program is not known", recovery: "mount /proc")
     }
     name = context.hostName
-    self.search = search
+    self.environment = environment
+    search = SearchPath(environment.text("PATH"))
     self.identity = identity
     let found = search.program(name)
     path = found.flatMap { FileIdentity($0) == identity ? $0 : nil } ?? file
@@ -148,7 +154,7 @@ struct InstalledHost {
   var usualFolder: String? {
     if search.contains(folder), access(folder, W_OK) == 0 { return folder }
     if geteuid() == 0 { return "/usr/local/bin" }
-    return Environment.value("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/bin" : nil }
+    return environment.text("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/bin" : nil }
   }
 
   /// Returns the text of a link in a folder: a name alone next to the program, so that both can be

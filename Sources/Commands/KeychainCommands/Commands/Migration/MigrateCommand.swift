@@ -115,13 +115,14 @@ struct MigrateCommand: KeychainSubcommand {
     let report = try report(of: migration, in: session)
     let isThereAlready = report.isEmpty ? try isInTarget(of: migration) : false
     if json {
-      try CommandOutput.write(CommandOutput.json(report.json(from: from, to: to, isDryRun: dryRun)))
+      try session.output.write(json: report.json(from: from, to: to, isDryRun: dryRun))
     }
     if isThereAlready {
       session.interface.say(MigrationText.hasMoved(named, to: to))
     } else {
       describe(report, session.interface)
-      if report.removedCount > 0, !dryRun, session.stores.keepsRemovedItems(at: inCollection(from))
+      if report.removedCount > 0, !dryRun,
+        try session.stores.keepsRemovedItems(at: inCollection(from))
       {
         session.interface.report(.removedItemKept)
       }

@@ -59,8 +59,8 @@ struct InjectCommand: StoreSubcommand {
 
   func perform(in session: Session) throws {
     let output = SecretOutput.path(named: output)
-    let file = try TemplateFile(template, within: common.deadline)
-    try file.checkOutput(output)
+    let file = try TemplateFile(template, session.console.input, within: common.deadline)
+    try file.checkOutput(output, session.console.output)
     let allowance = ReferenceAllowance(
       services: allow, defaultService: session.context.defaultService)
     if template == "-" { session.interface.sayWaiting(for: "the template") }
@@ -68,10 +68,10 @@ struct InjectCommand: StoreSubcommand {
     let filled = try file.naming {
       try SecretTemplate(contents).fill(with: session.resolver(), allowing: allowance)
     }
-    guard let output else { return try CommandOutput.write(filled) }
+    guard let output else { return try session.output.write(filled) }
     try SecretOutput(
       path: output, overwrites: overwrite, keptPaths: session.vaultPaths,
-      timeout: common.deadline ?? .seconds(10), readers: session.vault.secretFileReaders()
+      timeout: common.deadline ?? .seconds(10), readers: session.secretFileReaders
     ).write(filled, addingNewline: false)
   }
 }
@@ -82,12 +82,12 @@ struct TemplateFile: ~Copyable {
   private let path: String?
 
   /// Opens a template; `-` is standard input.
-  init(_ path: String, within timeout: Duration?) throws {
+  init(_ path: String, _ input: StandardStream, within timeout: Duration?) throws {
     guard path != "-" else {
-      guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+      guard !input.wasClosed else {
         throw CommandLineError.inputClosed("pipe the template into it, or name its file")
       }
-      (descriptor, self.path) = (STDIN_FILENO, nil)
+      (descriptor, self.path) = (input.descriptor, nil)
       return
     }
     let opened = try WaitingFile.open(path, within: timeout) { .cannotOpen(path, errno: $0) }
@@ -97,11 +97,11 @@ struct TemplateFile: ~Copyable {
   deinit { if path != nil { close(descriptor) } }
 
   /// Checks that the output is another file than the template, by whatever name.
-  borrowing func checkOutput(_ output: String?) throws {
+  borrowing func checkOutput(_ output: String?, _ stream: StandardStream) throws {
     var (read, written) = (stat(), stat())
     let isKnown =
       fstat(descriptor, &read) == 0
-      && (output.map { stat($0, &written) } ?? fstat(STDOUT_FILENO, &written)) == 0
+      && (output.map { stat($0, &written) } ?? fstat(stream.descriptor, &written)) == 0
     guard isKnown, read.st_mode & S_IFMT == S_IFREG else { return }
     guard read.st_dev != written.st_dev || read.st_ino != written.st_ino else {
       throw KeychainError.outputIsTemplate

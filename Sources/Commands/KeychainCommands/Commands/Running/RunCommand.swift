@@ -127,24 +127,25 @@ struct RunCommand: KeychainSubcommand {
 extension RunCommand {
   /// Becomes the command, or reports why not.
   func run() throws {
-    let context = KeychainCommandContext.current
-    try reportFailures(as: context.hostName, isQuiet: common.isQuiet) {
-      guard !dryRun else { return try withSession(context, perform) }
+    try reportFailures { context, host in
+      guard !dryRun else { return try withSession(context, host, perform) }
       try checkCommand()
       // Before a secret or the environment is read: what removes the folder has the memory of this
       // process. And before the vault is opened: the first process of a container removes the folder
       // itself, and its child goes on.
       let files = ChildFiles(in: namedFiles ? try WatchedFolder() : nil)
-      try withSession(context) { try start(files, in: $0) }
+      try withSession(context, host) { try start(files, host.arguments, in: $0) }
     }
   }
 
-  private func start(_ files: ChildFiles, in session: Session) throws {
+  private func start(
+    _ files: ChildFiles, _ arguments: ProgramArguments, in session: Session
+  ) throws {
     let request = try RunRequest(self, defaultService: session.context.defaultService)
     if let name = request.plan.unreadReferences.first {
       session.interface.hint(RunText.unreadReference(name))
     }
-    let words = ProgramArguments.bytes(ofLast: Array(words))
+    let words = arguments.bytes(ofLast: Array(words))
     // Nobody is asked for a passphrase because of a misspelt name.
     if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
     let child = try child(words, request, files, in: session)
@@ -157,8 +158,9 @@ extension RunCommand {
   /// Prints what would be set.
   func perform(in session: Session) throws {
     let request = try RunRequest(self, defaultService: session.context.defaultService)
-    if json { return try CommandOutput.write(CommandOutput.json(request)) }
-    try CommandOutput.write(RunText.table(of: request).columns)
+    if json { return try session.output.write(json: request) }
+    let output = session.output
+    try output.write(RunText.table(of: request).columns(within: output.stream.width))
   }
 
   /// Reads everything that the command gets.
@@ -173,9 +175,8 @@ extension RunCommand {
       try environment.set(file.name, to: made)
     }
     if !request.netrc.isEmpty {
-      let text = try NetrcFile.contents(for: request.netrc, in: session.store) {
-        query throws(KeychainError) in try session.stores.makeReadable(query)
-      }
+      let text = try NetrcFile.contents(
+        for: request.netrc, in: session.store, unlock: session.unlock)
       let made = try files.add(RunRequest.netrc.file, text, alsoNamed: RunRequest.netrc.variable)
       try environment.set(RunRequest.netrc.variable, to: made)
     }

@@ -88,7 +88,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   private func add(in session: Session) throws -> VaultSlot {
-    let vault = session.vault
+    let vault = try session.vault
     if device {
       return try vault.addDeviceSlot(name: name ?? "")
     }
@@ -115,7 +115,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   private func addKeyFile(in session: Session) throws -> VaultSlot {
-    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) { path in
+    try keyFile.withKeyFile(readers: session.secretFileReaders) { path in
       guard let path else { throw KeychainError.noKeyFile }
       return try session.withProgress { progress in
         try session.vault.addKeyFileSlot(

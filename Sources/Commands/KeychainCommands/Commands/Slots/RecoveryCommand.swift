@@ -102,7 +102,7 @@ struct ShownRecoveryCode {
     do {
       return try body { code throws(KeychainError) in
         guard let file else { return try Self.isWrittenDown(code, session) }
-        try Self.write(code, to: file, readers: session.vault.secretFileReaders())
+        try Self.write(code, to: file, readers: session.secretFileReaders)
         isWritten = true
         return true
       }

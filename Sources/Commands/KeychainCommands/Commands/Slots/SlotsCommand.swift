@@ -38,11 +38,11 @@ struct SlotsListCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws {
     let slots = try session.vault.slots()
-    if json { return try CommandOutput.write(CommandOutput.json(slots)) }
+    if json { return try session.output.write(json: slots) }
     let status = try session.vault.status()
     let table = SlotText.table(
       slots, isShared: status.isShared, deviceKeyExists: status.hasDeviceSecret)
-    try CommandOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
+    try session.output.write(table)
   }
 }
 

@@ -48,7 +48,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws {
-    if let check { session.vault.trust(check) }
+    if let check { try session.vault.trust(check) }
     var makesNewKeys = false
     let isAccepted = try session.vault.acceptRestored(
       confirm: { differences throws(KeychainError) in

@@ -72,13 +72,13 @@ struct InitCommand: KeychainSubcommand {
   func perform(in session: Session) throws {
     if shared { return try createShared(in: session) }
     let startsAnew = try startsAnew(session)
-    guard !usesSourcesAtHand(session) else {
+    guard try !usesSourcesAtHand(session) else {
       try session.vault.create(startingAnew: startsAnew)
       sayMade(in: session)
       return
     }
     let chosen = try chosenPassphrase(session)
-    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) { path in
+    try keyFile.withKeyFile(readers: session.secretFileReaders) { path in
       try session.vault.create(
         passphrase: chosen, keyFile: path, identityFile: common.identity, device: !noDevice,
         startingAnew: startsAnew)
@@ -127,8 +127,8 @@ struct InitCommand: KeychainSubcommand {
   ///
   /// Every later command tries them, and would fail if they did not open the vault, so they get
   /// slots unless something else is chosen.
-  private func usesSourcesAtHand(_ session: Session) -> Bool {
-    !wantsPassphrase && !keyFile.isGiven && !noDevice && session.vault.hasUnlockSource
+  private func usesSourcesAtHand(_ session: Session) throws -> Bool {
+    try !wantsPassphrase && !keyFile.isGiven && !noDevice && session.vault.hasUnlockSource
   }
 
   private func chosenPassphrase(_ session: Session) throws -> SecretBytes? {

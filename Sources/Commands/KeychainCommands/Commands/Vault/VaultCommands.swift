@@ -41,7 +41,7 @@ struct UnlockCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws {
-    if let check { session.vault.trust(check) }
+    if let check { try session.vault.trust(check) }
     try session.vault.unlock(timeout: timeout)
   }
 }
@@ -103,11 +103,12 @@ struct StatusCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws {
     let status = try session.vault.status()
-    let problem = session.vault.sourceProblem()
-    try CommandOutput.write(
-      json
-        ? CommandOutput.json(VaultText.json(of: status, sourceProblem: problem))
-        : VaultText.description(of: status, sourceProblem: problem))
+    let problem = try session.vault.sourceProblem()
+    if json {
+      try session.output.write(json: VaultText.json(of: status, sourceProblem: problem))
+    } else {
+      try session.output.write(facts: VaultText.facts(of: status, sourceProblem: problem))
+    }
     session.hintAtMissingVault()
     if let failure = status.seenFailure { throw failure }
   }
@@ -137,7 +138,7 @@ struct VerifyCommand: KeychainSubcommand {
     let report = try session.withProgress { progress in
       try session.vault.verify(progress: progress)
     }
-    try CommandOutput.write(json ? CommandOutput.json(report) : VaultText.summary(of: report))
+    try session.output.write(json ? CommandOutput.json(report) : VaultText.summary(of: report))
     for remark in VaultText.remarks(on: report) { session.interface.say(remark) }
     for problem in report.problems { session.interface.error(problem) }
     guard report.isIntact else { throw KeychainError.notIntact(report.problems.count) }

@@ -6,24 +6,20 @@ internal import PrephirencesSystem
 
 /// The texts about the vault as a whole.
 enum VaultText {
-  /// Returns the state of a vault in a few lines.
-  static func description(of status: VaultStatus, sourceProblem: KeychainError? = nil) -> String {
-    guard status.exists else {
-      return FactLines.text([
-        ("vault", status.path),
-        ("state", absence(status)),
-      ])
-    }
-    return FactLines.text(
-      [
-        ("vault", status.path), ("state", state(of: status)),
-        ("items", items(of: status)),
-        (
-          "opened by",
-          status.slots.map { SlotNames.called($0, deviceKeyExists: status.hasDeviceSecret) }
-            .joined(separator: ", ")
-        ),
-      ] + identity(of: status) + disagreement(status) + problem(ofSource: sourceProblem))
+  /// Returns the state of a vault.
+  static func facts(
+    of status: VaultStatus, sourceProblem: KeychainError? = nil
+  ) -> [(String, String)] {
+    guard status.exists else { return [("vault", status.path), ("state", absence(status))] }
+    return [
+      ("vault", status.path), ("state", state(of: status)),
+      ("items", items(of: status)),
+      (
+        "opened by",
+        status.slots.map { SlotNames.called($0, deviceKeyExists: status.hasDeviceSecret) }
+          .joined(separator: ", ")
+      ),
+    ] + identity(of: status) + disagreement(status) + problem(ofSource: sourceProblem)
   }
 
   /// Returns how a vault is missing.
@@ -39,7 +35,7 @@ enum VaultText {
   /// Returns whether a vault is locked, and for how long it stays unlocked.
   static func state(of status: VaultStatus) -> String {
     // Without the kernel's list of keys, only the time limit is known, not the idle time.
-    let most = Environment.listsKernelKeys ? "" : "at most "
+    let most = KernelKeys.areListed ? "" : "at most "
     let left = status.cachedFor.map { ", for \(most)\(Words.time($0)) more" } ?? ""
     switch status.readable {
     case .unlockedNow: return "unlocked\(left)"
@@ -210,7 +206,7 @@ extension VaultText {
       ("wasSeen", status.wasSeen), ("readable", status.readable.map { "\($0)" }),
       (
         "cachedForSeconds",
-        Environment.listsKernelKeys ? status.cachedFor?.components.seconds : nil
+        KernelKeys.areListed ? status.cachedFor?.components.seconds : nil
       ),
       ("cacheAvailable", status.isCacheAvailable), ("items", status.itemCount),
       (

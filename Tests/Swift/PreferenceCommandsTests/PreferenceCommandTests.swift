@@ -1,0 +1,22 @@
+import CommandTesting
+import Testing
+
+@testable import PreferenceCommands
+
+@Suite("Commands for preferences, on domains in memory")
+struct PreferenceCommandTests {
+  private let program = TestedPreferences()
+
+  @Test func valueIsWrittenAndRead() {
+    #expect(program.run("write", "port", "8080", "--type", "int", "--domain", "web").code == 0)
+    #expect(program.domains.value(forKey: "port", in: "web")?.fingerprint == "integer(8080)")
+    #expect(program.run("read", "port", "--domain", "web").output == "8080\n")
+  }
+
+  @Test func absentKeyIsSaid() {
+    program.run("write", "port", "8080", "--type", "int", "--domain", "web")
+    let read = program.run("read", "prot", "--domain", "web")
+    #expect(read.code == 44 && read.output.isEmpty)
+    #expect(read.messages.contains("did you mean 'port'"))
+  }
+}
