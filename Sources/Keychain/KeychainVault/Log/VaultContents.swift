@@ -6,15 +6,15 @@ internal import PrephirencesSystem
 
 /// What a vault's file holds up to its last good commit, verified with T0; pages are read when they are needed.
 struct VaultContents: Sendable {
-  let path: String
-  let file: any DiskFile
-  let head: VaultHead
-  let list: MemberList
-  private let listHash: Data
-  let index: VaultIndex
-  let base: Commit
-  let pages = PageCache()
-  let spine = SpineCache()
+  private let verified: VerifiedBase
+  var path: String { verified.path }
+  var file: any DiskFile { verified.file }
+  var head: VaultHead { verified.head }
+  var list: MemberList { verified.list }
+  var index: VaultIndex { verified.index }
+  var base: Commit { verified.commit }
+  var pages: PageCache { verified.pages }
+  var spine: SpineCache { verified.spine }
 
   /// The commits of the log, the base first: number `base.n + i`.
   private(set) var bodyHashes: [Data]
@@ -75,30 +75,9 @@ struct VaultContents: Sendable {
     reading file: any DiskFile, size: Int, path: String, head: VaultHead, list: MemberList? = nil,
     keys: TierKeys, seen: SeenRecord? = nil, isLenient: Bool = false, deadline: Deadline? = nil
   ) throws(KeychainError) {
-    let list = if let list { list } else { try head.openList(keys.open) }
     var log = LogBytes(file, path, from: head.lengths.log, to: size)
-    guard let frame = try log.frame(at: head.lengths.log, list.numbers, head, keys),
-      let base = try log.commit(of: frame, keys), let named = base.base,
-      frame.header.boxesCount == 0, base.hasExpectedProofs(in: list)
-    else { throw .damagedVault(path, "its base does not open") }
-    guard named.headHash == (try head.hash()), named.serial == list.serial,
-      base.n > list.first || base.previous == list.before
-    else { throw .damagedVault(path, "its base belongs to another head") }
-    guard base.n > list.first || base.isSignedByAdministration(head.administration) else {
-      throw .damagedVault(path, "its base is not signed by the administration key")
-    }
-    let box = try file.read(head.lengths.indexRange, of: path)
-    guard try Derivation.hash(box, count: 32) == named.indexHash,
-      let index = try VaultIndex.open(
-        box, keys: keys, file: head.lengths.head..<head.lengths.indexRange.lowerBound)
-    else { throw .damagedVault(path, "its index is not the one of its base") }
-    self.path = path
-    self.file = file
-    self.head = head
-    self.list = list
-    listHash = try list.hash()
-    self.index = index
-    self.base = base
+    verified = try VerifiedBase(file, path, head, list, reading: &log, keys)
+    let (list, base, frame) = (verified.list, verified.commit, verified.frame)
     self.deadline = deadline
     bodyHashes = [base.bodyHash]
     digests = [base.digest]
@@ -139,6 +118,54 @@ struct VaultContents: Sendable {
       guard bytes.count == piece.count else { throw .damagedVault(path, "it became shorter") }
       try body(bytes)
     }
+  }
+}
+
+/// What a file says up to its first commit, which a growing log does not change.
+///
+/// It is a class because ``VaultContents`` is copied often, and the compiler takes long for large noncopyable structs,
+/// such as ``VaultWriter`` with two of them.
+private final class VerifiedBase: Sendable {
+  let path: String
+  let file: any DiskFile
+  let head: VaultHead
+  let list: MemberList
+  let listHash: Data
+  let index: VaultIndex
+  let commit: Commit
+  let frame: VaultContents.LastFrame
+  let pages = PageCache()
+  let spine = SpineCache()
+
+  /// Reads the first commit of a log, and verifies what it names; a given list was verified.
+  init(
+    _ file: any DiskFile, _ path: String, _ head: VaultHead, _ list: MemberList?,
+    reading log: inout LogBytes, _ keys: TierKeys
+  ) throws(KeychainError) {
+    let list = if let list { list } else { try head.openList(keys.open) }
+    guard let frame = try log.frame(at: head.lengths.log, list.numbers, head, keys),
+      let base = try log.commit(of: frame, keys), let named = base.base,
+      frame.header.boxesCount == 0, base.hasExpectedProofs(in: list)
+    else { throw .damagedVault(path, "its base does not open") }
+    guard named.headHash == (try head.hash()), named.serial == list.serial,
+      base.n > list.first || base.previous == list.before
+    else { throw .damagedVault(path, "its base belongs to another head") }
+    guard base.n > list.first || base.isSignedByAdministration(head.administration) else {
+      throw .damagedVault(path, "its base is not signed by the administration key")
+    }
+    let box = try file.read(head.lengths.indexRange, of: path)
+    guard try Derivation.hash(box, count: 32) == named.indexHash,
+      let index = try VaultIndex.open(
+        box, keys: keys, file: head.lengths.head..<head.lengths.indexRange.lowerBound)
+    else { throw .damagedVault(path, "its index is not the one of its base") }
+    self.path = path
+    self.file = file
+    self.head = head
+    self.list = list
+    listHash = try list.hash()
+    self.index = index
+    self.commit = base
+    self.frame = frame
   }
 }
 
@@ -332,7 +359,7 @@ extension VaultContents {
       let (n, digest) = isNewest ? newest : (proofs[tier].n, proofs[tier].digest)
       return SeenCommit(serial: list.serial, n: n, digest: digest)
     }
-    return SeenRecord(list, hash: listHash, proved: proved)
+    return SeenRecord(list, hash: verified.listHash, proved: proved)
   }
 }
 
