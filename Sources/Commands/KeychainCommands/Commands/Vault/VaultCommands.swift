@@ -200,15 +200,14 @@ struct BackupCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  /// The descriptor that the file names.
-  private var output: Int32? { file == "-" ? STDOUT_FILENO : DescriptorPath.number(file) }
+  private var isToDescriptor: Bool { file == "-" || DescriptorPath.number(file) != nil }
 
   func validate() throws {
-    guard !replace || output == nil else { throw ValidationError(UsageText.replacesFile) }
+    guard !replace || !isToDescriptor else { throw ValidationError(UsageText.replacesFile) }
   }
 
   func perform(in session: Session) throws {
-    if let output { try Self.check(output, file) }
+    let output = try output(session.console)
     let report = try session.withProgress { progress in
       if let output {
         try session.vault.backup(toFileDescriptor: output, progress: progress)
@@ -224,13 +223,19 @@ struct BackupCommand: KeychainSubcommand {
     if report.needsThisDevice { session.interface.hint(VaultText.backupNeedsThisDevice) }
   }
 
-  private static func check(_ output: Int32, _ file: String) throws {
+  /// Returns the descriptor that the file names, and checks that it can be written to.
+  private func output(_ console: Console) throws -> Int32? {
+    if file == "-" {
+      guard !console.output.isTerminal else { throw KeychainError.backupToTerminal }
+      try console.output.checkOpen()
+      return console.output.descriptor
+    }
+    guard let output = DescriptorPath.number(file) else { return nil }
     guard isatty(output) == 0 else { throw KeychainError.backupToTerminal }
     guard StandardDescriptors.wasOpen(output) else {
-      throw output == STDOUT_FILENO
-        ? CommandLineError.outputFailed(errno: EBADF) as any Error
-        : KeychainError.cannotWrite(file, errno: EBADF)
+      throw KeychainError.cannotWrite(file, errno: EBADF)
     }
+    return output
   }
 }
 
