@@ -223,7 +223,8 @@ struct DeleteCommand: RehearsableSubcommand {
     let count = try domain.keys().count
     guard count > 0 else { return }
     if !yes, !rehearsal.dryRun {
-      try session.context.confirm("delete all \(Words.counted(count, "preference")) of '\(domain.name)'?")
+      try session.context.confirm(
+        "delete all \(Words.counted(count, "preference")) of '\(domain.name)'?")
     }
     try domain.change(.inPieces) { domain in
       for key in try domain.keys() { try domain.set(nil, forKey: key) }

@@ -160,7 +160,8 @@ struct SyncAdoptCommand: SyncSubcommand {
     }
     if rehearsal.dryRun { return }
     if !yes {
-      try session.context.confirm("share '\(suite)' with the store that is at \(shared.configuration.address) now?")
+      try session.context.confirm(
+        "share '\(suite)' with the store that is at \(shared.configuration.address) now?")
     }
     let deadline = Deadline(after: timeout)
     let preferences = SharedPreferences(suiteName: suite)

@@ -238,7 +238,8 @@ struct SyncRevertCommand: SyncSubcommand {
       found.changes.map { ValueDifference($0, of: found).reverted }, as: rehearsal.form ?? .rows)
     if rehearsal.dryRun { return }
     if !yes {
-      try session.context.confirm("set \(Words.counted(found.changes.count, "key")) of '\(suite)' back on all machines?")
+      try session.context.confirm(
+        "set \(Words.counted(found.changes.count, "key")) of '\(suite)' back on all machines?")
     }
     let copy = SharedCopy(shared) { session.interface.say($0) }
     try copy.changeStore { store in

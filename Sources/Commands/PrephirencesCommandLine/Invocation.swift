@@ -156,9 +156,10 @@ package struct Invocation {
       do throws(CommandLineError) {
         let message = root.fullMessage(for: error)
         let text =
-          CompletionScript(root, message)?.text ?? HelpText(
-              root, path, message: message, terminal: host.console.output.width
-            ).text
+          CompletionScript(root, message)?.text
+          ?? HelpText(
+            root, path, message: message, terminal: host.console.output.width
+          ).text
         try host.console.output.write(text + "\n")
       } catch {
         interface.report(error)

@@ -57,7 +57,9 @@ extension ProgramArguments {
     guard !words.isEmpty else { throw .argumentsUnknown }
     var mayBeOption = true
     for (index, word) in words.enumerated() {
-      guard let text = String(validating: word, as: UTF8.self) else { throw .argumentNotText(index) }
+      guard let text = String(validating: word, as: UTF8.self) else {
+        throw .argumentNotText(index)
+      }
       if text == "--" {
         if passesOn { return }
         mayBeOption = false

@@ -265,7 +265,9 @@ struct ProgramArgumentsTests {
 
   /// An unreadable command line must not be treated as an empty one.
   @Test func missingCommandLineIsNotEmpty() throws {
-    let error = try #require(throws: CommandLineError.self) { try ProgramArguments([[UInt8]]()).check() }
+    let error = try #require(throws: CommandLineError.self) {
+      try ProgramArguments([[UInt8]]()).check()
+    }
     #expect(error.exitCode == 70)
     #expect(error.message == "the arguments cannot be read; nothing was done")
   }

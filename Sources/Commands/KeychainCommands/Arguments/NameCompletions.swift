@@ -175,7 +175,7 @@ extension CompletionKind {
   static var passphraseSlots: Self { .names { $0.slotNumbers { $0.kind == .passphrase } } }
 
   private static func names(_ find: @escaping @Sendable (NameCompletions) -> [String]) -> Self {
-    .names { line in 
+    .names { line in
       find(
         NameCompletions(
           line: line, context: .current, environment: CommandHost.current.environment))

@@ -28,7 +28,9 @@ struct SecretInput {
       session.interface.hint(SecretInput.insecureValue)
       return try SecretBytes(copying: insecureValue)
     }
-    guard !session.console.input.isTerminal else { return try session.askTwice(for: .secret(identity)) }
+    guard !session.console.input.isTerminal else {
+      return try session.askTwice(for: .secret(identity))
+    }
     return try piped(in: session)
   }
 
@@ -47,7 +49,8 @@ struct SecretInput {
     }
     guard
       let secret = try SecretBytes.reading(
-        session.console.input.descriptor, named: "standard input", limit: Credential.maximumSecretCount,
+        session.console.input.descriptor, named: "standard input",
+        limit: Credential.maximumSecretCount,
         by: session.asking.deadline)
     else { throw KeychainError.secretTooLong }
     guard trimsNewline else { return secret }

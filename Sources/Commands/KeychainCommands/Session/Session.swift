@@ -48,28 +48,17 @@ struct Session {
     prompt = mayAsk && asking.onTerminal ? context.prompt(asking.deadline) : nil
     if let given = context.store {
       (store, builtIn) = (given, given as? AutomaticStore)
-    } else {
-      let stores = AutomaticStore(
-        configuration: try Self.configuration(
-          options, choice, context, asking, environment, interface, prompt, mayAsk: mayAsk))
-      (store, builtIn) = (stores, stores)
+      return
     }
-  }
-
-  private static func configuration(
-    _ options: CommonOptions, _ choice: StoreOptions?, _ context: KeychainCommandContext,
-    _ asking: Asking, _ environment: EnvironmentVariables, _ interface: UserInterface,
-    _ prompt: (any Prompt)?, mayAsk: Bool
-  ) throws -> AutomaticStore.Configuration {
-    let vaultPath = options.vault ?? vaultPath(context, environment)
+    let ownVault = environment.isSet("KEYCHAIN_VAULT") ? nil : context.defaultVault
     var configuration = AutomaticStore.Configuration(
       choice: choice?.choice,
       vault: Vault.Configuration(
-        path: vaultPath, unlock: try options.unlockSource(by: asking.deadline)),
+        path: options.vault ?? ownVault, unlock: try options.unlockSource(by: asking.deadline)),
       secretService: SecretServiceStore.Configuration(
         collection: choice?.secretServiceCollection ?? .default,
         interaction: mayAsk ? .allowed : .denied),
-      notice: { interface.report($0) })
+      notice: { [interface] in interface.report($0) })
     configuration.vault.environment = environment
     configuration.vault.secretFileReaders = options.secretFileReaders
     configuration.vault.makesFolder = options.vault == nil
@@ -83,11 +72,12 @@ struct Session {
       configuration.secretService.promptDeadline = deadline.left
     }
     if let prompt {
-      configuration.vault.interaction = .allowed { request throws(KeychainError) in
+      configuration.vault.interaction = .allowed { [interface] request throws(KeychainError) in
         try prompt.unlockingSecret(request.question(from: interface.hostName))
       }
     }
-    return configuration
+    let stores = AutomaticStore(configuration: configuration)
+    (store, builtIn) = (stores, stores)
   }
 
   /// Reports that a command concerns the vault if the environment chooses the other store.
@@ -130,13 +120,6 @@ struct Session {
     ] {
       _ = try environment.value(name)
     }
-  }
-
-  /// Returns the host's own vault, unless the environment gives one.
-  private static func vaultPath(
-    _ context: KeychainCommandContext, _ environment: EnvironmentVariables
-  ) -> String? {
-    environment.isSet("KEYCHAIN_VAULT") ? nil : context.defaultVault
   }
 }
 
@@ -243,7 +226,9 @@ extension Session {
     _ source: PassphraseSource, _ subject: Questions.Subject, ifEmpty failure: KeychainError
   ) throws(KeychainError) -> SecretBytes {
     let passphrase =
-      if let given = try source.passphrase(readers: secretFileReaders, by: asking.deadline) { given } else {
+      if let given = try source.passphrase(readers: secretFileReaders, by: asking.deadline) {
+        given
+      } else {
         try askTwice(for: subject)
       }
     guard passphrase.count > 0 else { throw failure }
@@ -251,7 +236,9 @@ extension Session {
   }
 
   func passphraseOfExport(_ options: ExportPassphraseOptions) throws -> SecretBytes {
-    if let given = try options.source.passphrase(readers: secretFileReaders, by: asking.deadline) { return given }
+    if let given = try options.source.passphrase(readers: secretFileReaders, by: asking.deadline) {
+      return given
+    }
     return try ask(for: .exportPassphrase)
   }
 }

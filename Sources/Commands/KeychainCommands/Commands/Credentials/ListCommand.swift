@@ -87,7 +87,8 @@ struct ListCommand: StoreSubcommand {
     let listed = selection(of: result.credentials, foundBy: query)
     let unlisted = try unlistedItems(of: result, in: session)
     try print(
-      listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted, session.output)
+      listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted,
+      session.output)
     if listed.isEmpty, unlisted.isEmpty, result.lockedCount == 0 { reportEmptyList(query, session) }
     reportUnlisted(result, session.interface)
     hintAtKeyring(query, session)

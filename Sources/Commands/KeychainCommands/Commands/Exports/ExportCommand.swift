@@ -68,7 +68,8 @@ struct ExportCommand: KeychainSubcommand {
     let report = try session.withProgress { progress in
       isToOutput
         ? try session.vault.export(
-          toFileDescriptor: session.console.output.descriptor, passphrase: passphrase, matching: queries,
+          toFileDescriptor: session.console.output.descriptor, passphrase: passphrase,
+          matching: queries,
           progress: progress)
         : try session.vault.export(
           to: file, passphrase: passphrase, matching: queries, progress: progress)

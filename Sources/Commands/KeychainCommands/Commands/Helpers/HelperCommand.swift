@@ -106,7 +106,9 @@ struct HelperInput {
   private static let chunk = 255
 
   private func waitForInput() throws {
-    guard deadline?.awaitInput(stream.descriptor) ?? true else { throw KeychainError.requestIncomplete }
+    guard deadline?.awaitInput(stream.descriptor) ?? true else {
+      throw KeychainError.requestIncomplete
+    }
   }
 
   private static func endsWithEmptyLine(_ buffer: borrowing SecretBuffer) -> Bool {

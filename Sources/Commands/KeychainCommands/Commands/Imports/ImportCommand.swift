@@ -102,7 +102,9 @@ struct ImportCommand: KeychainSubcommand {
   /// Called first, so that nobody is asked for the passphrase of a file that cannot be read.
   private func openSource(_ file: String, in session: Session) throws -> Int32 {
     guard isFromInput else {
-      return try WaitingFile.open(file, within: session.asking.deadline?.left) { .cannotOpen(file, errno: $0) }
+      return try WaitingFile.open(file, within: session.asking.deadline?.left) {
+        .cannotOpen(file, errno: $0)
+      }
     }
     guard !session.console.input.isTerminal else { throw KeychainError.importFromTerminal }
     guard !session.console.input.wasClosed else {

@@ -21,7 +21,9 @@ extension ImportCommand {
       let report = try store(text, in: session)
       return try write(report, removedCount: 0, session.output)
     }
-    guard let path = file ?? NetrcPlaces(session.environment).usual else { throw KeychainError.noNetrc }
+    guard let path = file ?? NetrcPlaces(session.environment).usual else {
+      throw KeychainError.noNetrc
+    }
     if let text = try pipedNetrc(path, in: session) {
       return try write(try store(text, in: session), removedCount: 0, session.output)
     }

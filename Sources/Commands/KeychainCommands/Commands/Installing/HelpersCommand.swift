@@ -288,7 +288,8 @@ struct HelpersRemoveCommand: HelpersSubcommand {
     let links = try options.links(session.host)
     for link in links where link.state == .foreign { throw KeychainError.foreignHelper(link.path) }
     for link in links {
-      session.interface.say(try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
+      session.interface.say(
+        try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
     }
   }
 }
