@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -51,18 +53,6 @@ def until(condition) -> None:
   while not condition():
     assert time.monotonic() < deadline
     time.sleep(0.005)
-
-
-def watchers(folder: Path) -> list[int]:
-  """The processes that have a folder open to remove it."""
-  found = []
-  for process in Path("/proc").iterdir():
-    try:
-      if (process / "comm").read_text().strip() == WATCHER:
-        found += [int(process.name)] if os.path.realpath(process / "fd" / "1") == str(folder) else []
-    except OSError:
-      pass
-  return found
 
 
 def test_children_that_close_what_they_inherit_open_a_file(vault):
@@ -213,9 +203,18 @@ def test_modes_keep_no_file(vault, memory, named, script):
   named("sh", "-c", script, through=as_user)
 
 
+SET_CHILD_SUBREAPER = 36
+
+
+def adopt() -> None:
+  """Makes the process that is about to be started the parent of the watcher, which then can be found: its
+  open files are hidden from its user."""
+  ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
+
+
 def started(vault, *words) -> subprocess.Popen:
   """Starts a program that says its number when it runs."""
-  process = vault.start("run", "--named-files", *FILE, "--", *words)
+  process = vault.start("run", "--named-files", *FILE, "--", *words, preexec_fn=adopt)
   assert int(process.stdout.readline()) == process.pid
   return process
 
@@ -223,23 +222,36 @@ def started(vault, *words) -> subprocess.Popen:
 WAITING = ("sh", "-c", "echo $$; exec sleep 60")
 
 
+def watcher_of(process: subprocess.Popen) -> int:
+  """The only child of a program that was started by `started`, and starts none itself."""
+  return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+
+
+def has_ended(process: int) -> bool:
+  try:
+    return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+  except (FileNotFoundError, ProcessLookupError):
+    return True
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_program_leaves_nothing(vault, memory, named, number):
   with started(vault, *WAITING) as process:
-    [watcher] = watchers(memory)
+    watcher = watcher_of(process)
     # It is stopped with the program, and has work to do then.
     for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
       os.kill(watcher, ending)
     assert len(list(memory.glob("*/F"))) == 1
     process.send_signal(number)
   until(lambda: not list(memory.iterdir()))
-  until(lambda: not watchers(memory))
+  until(lambda: has_ended(watcher))
 
 
 def test_what_a_killed_watcher_leaves_is_removed_by_the_next(vault, memory, named):
   with started(vault, *WAITING) as process:
-    os.kill(watchers(memory)[0], signal.SIGKILL)
-    until(lambda: not watchers(memory))
+    watcher = watcher_of(process)
+    os.kill(watcher, signal.SIGKILL)
+    until(lambda: has_ended(watcher))
     # The program has its file open, so it is not taken away.
     assert named("cat", "@F@").out == b"s3cret"
     until(lambda: len(list(memory.iterdir())) == 1)
@@ -265,7 +277,8 @@ def test_the_watcher_is_nobodys_child_and_has_nothing_of_the_program(vault, memo
   passphrase = {"KEYCHAIN_PASSPHRASE": "hunter2 hunter2"}
   with vault.start("run", "--named-files", *FILE, "--", *WAITING, environment=passphrase) as process:
     assert int(process.stdout.readline()) == process.pid
-    [watcher] = watchers(memory)
+    [place] = [path for path in glob("/proc/[0-9]*/fd/1") if os.path.realpath(path) == str(memory)]
+    watcher = int(place.split("/")[2])
     status = Path(f"/proc/{watcher}/stat").read_text().rsplit(")", 1)[1].split()
     parent, group, session, terminal = (int(field) for field in status[1:5])
     assert parent != process.pid and group == session == watcher and terminal == 0
