@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from glob import glob
 from pathlib import Path
 
@@ -69,8 +70,10 @@ def test_curl_in_a_child_gets_a_password(vault):
     assert got.out == b"welcome\n"
 
 
-def test_a_file_without_processes_in_proc_is_refused(vault, memory, superuser, mounting):
-  hiding = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+def test_a_file_without_processes_in_proc_is_refused(vault, superuser, mounting):
+  # Without /proc, nothing says that a user namespace hides the owner of /dev.
+  script = 'mount -t tmpfs -o mode=700 none "$XDG_RUNTIME_DIR" && mount -t tmpfs none /proc && exec "$@"'
+  hiding = ("unshare", "--mount", "sh", "-c", script, "sh")
   refused = vault.run("run", *FILE, "--", "touch", "started", code=79, through=hiding)
   assert "/proc is not mounted" in refused.error and not (vault.folder / "started").exists()
   assert vault.run("run", "--named-files", *FILE, "--", "cat", "@F@", through=hiding).out == b"s3cret"
@@ -273,12 +276,20 @@ def test_background_programs_keep_files_with_names(vault, memory, named):
   assert (vault.folder / "late").read_bytes() == b"s3cret"
 
 
+def holders(folder: Path) -> list[int]:
+  """The processes whose standard output is a folder."""
+  found = []
+  for path in glob("/proc/[0-9]*/fd/1"):
+    with suppress(OSError):
+      found += [int(path.split("/")[2])] if os.readlink(path) == str(folder) else []
+  return found
+
+
 def test_the_watcher_is_nobodys_child_and_has_nothing_of_the_program(vault, memory, named, tracing):
   passphrase = {"KEYCHAIN_PASSPHRASE": "hunter2 hunter2"}
   with vault.start("run", "--named-files", *FILE, "--", *WAITING, environment=passphrase) as process:
     assert int(process.stdout.readline()) == process.pid
-    [place] = [path for path in glob("/proc/[0-9]*/fd/1") if os.path.realpath(path) == str(memory)]
-    watcher = int(place.split("/")[2])
+    [watcher] = holders(memory)
     status = Path(f"/proc/{watcher}/stat").read_text().rsplit(")", 1)[1].split()
     parent, group, session, terminal = (int(field) for field in status[1:5])
     assert parent != process.pid and group == session == watcher and terminal == 0
