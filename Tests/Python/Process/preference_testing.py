@@ -43,7 +43,7 @@ class Preferences:
     options.setdefault("stderr", subprocess.PIPE)
     named = [] if domain is None else ["--domain", domain]
     return subprocess.Popen(
-      [self.home.program, command, *named, *arguments], cwd=self.home.folder,
+      [*options.pop("through", []), self.home.program, command, *named, *arguments], cwd=self.home.folder,
       env=self.home.environment, start_new_session=True, **options)
 
   def run(self, command: str, *arguments: str, code: int = 0, **options) -> Outcome:

@@ -160,12 +160,18 @@ def test_a_pipe_gets_a_whole_backup(one, name):
   assert "--replace needs a file" in one.run("backup", name, "--replace", code=64).error
 
 
-def test_file_of_another_user_beside_the_backup(one):
-  """Where others can make files, they make none that the copy is written into."""
+@pytest.fixture
+def place(one) -> Path:
+  """A folder in which everybody can make files."""
   one.folder.chmod(0o755)
   place = one.folder / "open"
   place.mkdir()
   place.chmod(0o1777)
+  return place
+
+
+def test_file_of_another_user_beside_the_backup(one, place, superuser):
+  """Where others can make files, they make none that the copy is written into."""
   theirs = place / "copy.db.new"
   theirs.write_bytes(b"theirs")
   os.chown(theirs, 12345, 12345)
@@ -173,12 +179,15 @@ def test_file_of_another_user_beside_the_backup(one):
     refused = one.run("backup", str(place / "copy.db"), *options, code=79)
     assert str(theirs) in refused.error and "move it away" in hinted(refused)
     assert theirs.read_bytes() == b"theirs" and list(place.iterdir()) == [theirs]
-  theirs.unlink()
-  theirs.symlink_to(one.vault)
+
+
+def test_link_beside_the_backup(one, place):
+  link = place / "copy.db.new"
+  link.symlink_to(one.vault)
   before = one.vault.read_bytes()
   one.run("backup", str(place / "copy.db"), "--replace", code=79)
   assert one.vault.read_bytes() == before
-  theirs.unlink()
+  link.unlink()
   one.run("backup", str(place / "copy.db"))
   one.run("backup", str(place / "copy.db"), "--replace")
 

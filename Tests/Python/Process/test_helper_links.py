@@ -167,6 +167,9 @@ def test_settings_of_git_are_understood(home, value, is_ours):
   ("!prefs keychain git-credential", "is not there or cannot be run"),
   ("LINK/git-credential-prefs", None), ("PROGRAM keychain git-credential", None)])
 def test_a_setting_of_git_is_not_believed(home, folder, value, fault):
+  # The user may have an installed `prefs` in PATH.
+  (folder / "git").symlink_to(shutil.which("git"))
+  home.environment["PATH"] = str(folder)
   other, links = home.folder / "other", home.folder / "links"
   other.mkdir()
   for name in ("prefs", "git-credential-prefs"):

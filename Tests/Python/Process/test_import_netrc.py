@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import threading
 import time
-from contextlib import suppress
-from glob import glob
 
 import pytest
 
 from desktop_session import desktop, secret_tool
-from prefs_testing import Home, ended, hinted
+from prefs_testing import LIMIT, Home, ended, hinted
 from test_unknown_outcomes import failing
 
 TEXT = b"""# mine
@@ -260,37 +256,21 @@ def test_cancelling_at_the_question_says_what_is_stored(home):
   assert rest(path) == TEXT and password(home, "packages.example", "token") == b"hunter2"
 
 
-def nameless_files(folder) -> list[str]:
-  """Returns the files below a folder that a process writes before they have a name."""
-  found = []
-  for path in glob("/proc/[0-9]*/fd/*"):
-    with suppress(OSError):
-      found.append(os.readlink(path))
-  return [path for path in found if path.startswith(f"{folder}/#")]
-
-
 def test_line_that_is_added_while_the_file_is_written_stays(home):
-  path = netrc(home)
+  path, trace = netrc(home), home.folder / "trace"
   home.set("x", b"x")
   line = b"machine new login l password p\n"
-
-  def add() -> None:
-    for _ in range(1000):
-      if nameless_files(home.folder):
-        break
+  with home.start("import", "--format", "netrc", "--remove", through=[
+      "strace", "-f", "-qq", "-o", str(trace), "-e", "trace=openat,fsync", "-e",
+      "inject=fsync:delay_enter=300000"]) as process:
+    # The new file, which has no name before it is written and synced.
+    while not (trace.exists() and b"O_TMPFILE" in trace.read_bytes()):
+      assert process.poll() is None
       time.sleep(0.005)
     with open(path, "ab") as file:
       file.write(line)
-
-  thread = threading.Thread(target=add)
-  thread.start()
-  made = subprocess.run(
-    ["strace", "-f", "-o", "/dev/null", "-e", "trace=fsync", "-e",
-     "inject=fsync:delay_enter=300000", home.program, "keychain", "import", "--format", "netrc",
-     "--remove"],
-    cwd=home.folder, env=home.environment, capture_output=True, timeout=60, check=False)
-  thread.join()
-  assert made.returncode == 75 and b"another program changed" in made.stderr
+    _, error = process.communicate(timeout=LIMIT)
+  assert process.returncode == 75 and b"another program changed" in error
   assert rest(path) == TEXT + line
 
 

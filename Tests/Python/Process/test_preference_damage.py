@@ -170,7 +170,7 @@ def run_with(preferences: Preferences, file: str, fault: str, *arguments: str, *
 
 
 @pytest.mark.parametrize("file", ["web.preferences", "web.preferences-wal"])
-def test_a_disk_that_fails_to_read_is_no_damage(home, file):
+def test_a_disk_that_fails_to_read_is_no_damage(home, tracing, file):
   preferences = Preferences(home)
   preferences.run("write", "a", "1")
   preferences.run("write", "b", "1", "--no-sync")
@@ -184,7 +184,7 @@ def test_a_disk_that_fails_to_read_is_no_damage(home, file):
   assert told.returncode == 74 and b"check the disk" in told.stderr
 
 
-def test_a_refused_write_gives_the_space_of_a_full_disk_back(home):
+def test_a_refused_write_gives_the_space_of_a_full_disk_back(home, tracing):
   preferences = Preferences(home)
   preferences.run("write", "a", "1")
   told = run_with(

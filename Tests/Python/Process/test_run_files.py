@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import shutil
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -53,18 +56,6 @@ def until(condition) -> None:
     time.sleep(0.005)
 
 
-def watchers(folder: Path) -> list[int]:
-  """The processes that have a folder open to remove it."""
-  found = []
-  for process in Path("/proc").iterdir():
-    try:
-      if (process / "comm").read_text().strip() == WATCHER:
-        found += [int(process.name)] if os.path.realpath(process / "fd" / "1") == str(folder) else []
-    except OSError:
-      pass
-  return found
-
-
 def test_children_that_close_what_they_inherit_open_a_file(vault):
   assert vault.run("run", *FILE, "--", *CHILD, "cat", "@F@").out == b"s3cret"
   # A number that a child uses for a file of its own does not matter.
@@ -79,8 +70,10 @@ def test_curl_in_a_child_gets_a_password(vault):
     assert got.out == b"welcome\n"
 
 
-def test_a_file_without_processes_in_proc_is_refused(vault, memory, superuser, mounting):
-  hiding = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+def test_a_file_without_processes_in_proc_is_refused(vault, superuser, mounting):
+  # Without /proc, nothing says that a user namespace hides the owner of /dev.
+  script = 'mount -t tmpfs -o mode=700 none "$XDG_RUNTIME_DIR" && mount -t tmpfs none /proc && exec "$@"'
+  hiding = ("unshare", "--mount", "sh", "-c", script, "sh")
   refused = vault.run("run", *FILE, "--", "touch", "started", code=79, through=hiding)
   assert "/proc is not mounted" in refused.error and not (vault.folder / "started").exists()
   assert vault.run("run", "--named-files", *FILE, "--", "cat", "@F@", through=hiding).out == b"s3cret"
@@ -213,9 +206,18 @@ def test_modes_keep_no_file(vault, memory, named, script):
   named("sh", "-c", script, through=as_user)
 
 
+SET_CHILD_SUBREAPER = 36
+
+
+def adopt() -> None:
+  """Makes the process that is about to be started the parent of the watcher, which then can be found: its
+  open files are hidden from its user."""
+  ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
+
+
 def started(vault, *words) -> subprocess.Popen:
   """Starts a program that says its number when it runs."""
-  process = vault.start("run", "--named-files", *FILE, "--", *words)
+  process = vault.start("run", "--named-files", *FILE, "--", *words, preexec_fn=adopt)
   assert int(process.stdout.readline()) == process.pid
   return process
 
@@ -223,23 +225,36 @@ def started(vault, *words) -> subprocess.Popen:
 WAITING = ("sh", "-c", "echo $$; exec sleep 60")
 
 
+def watcher_of(process: subprocess.Popen) -> int:
+  """The only child of a program that was started by `started`, and starts none itself."""
+  return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+
+
+def has_ended(process: int) -> bool:
+  try:
+    return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+  except (FileNotFoundError, ProcessLookupError):
+    return True
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_program_leaves_nothing(vault, memory, named, number):
   with started(vault, *WAITING) as process:
-    [watcher] = watchers(memory)
+    watcher = watcher_of(process)
     # It is stopped with the program, and has work to do then.
     for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
       os.kill(watcher, ending)
     assert len(list(memory.glob("*/F"))) == 1
     process.send_signal(number)
   until(lambda: not list(memory.iterdir()))
-  until(lambda: not watchers(memory))
+  until(lambda: has_ended(watcher))
 
 
 def test_what_a_killed_watcher_leaves_is_removed_by_the_next(vault, memory, named):
   with started(vault, *WAITING) as process:
-    os.kill(watchers(memory)[0], signal.SIGKILL)
-    until(lambda: not watchers(memory))
+    watcher = watcher_of(process)
+    os.kill(watcher, signal.SIGKILL)
+    until(lambda: has_ended(watcher))
     # The program has its file open, so it is not taken away.
     assert named("cat", "@F@").out == b"s3cret"
     until(lambda: len(list(memory.iterdir())) == 1)
@@ -261,11 +276,20 @@ def test_background_programs_keep_files_with_names(vault, memory, named):
   assert (vault.folder / "late").read_bytes() == b"s3cret"
 
 
+def holders(folder: Path) -> list[int]:
+  """The processes whose standard output is a folder."""
+  found = []
+  for path in glob("/proc/[0-9]*/fd/1"):
+    with suppress(OSError):
+      found += [int(path.split("/")[2])] if os.readlink(path) == str(folder) else []
+  return found
+
+
 def test_the_watcher_is_nobodys_child_and_has_nothing_of_the_program(vault, memory, named, tracing):
   passphrase = {"KEYCHAIN_PASSPHRASE": "hunter2 hunter2"}
   with vault.start("run", "--named-files", *FILE, "--", *WAITING, environment=passphrase) as process:
     assert int(process.stdout.readline()) == process.pid
-    [watcher] = watchers(memory)
+    [watcher] = holders(memory)
     status = Path(f"/proc/{watcher}/stat").read_text().rsplit(")", 1)[1].split()
     parent, group, session, terminal = (int(field) for field in status[1:5])
     assert parent != process.pid and group == session == watcher and terminal == 0
