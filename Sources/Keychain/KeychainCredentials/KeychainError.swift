@@ -22,17 +22,20 @@ package import SystemPackage
 /// }
 /// ```
 public struct KeychainError: Error, Hashable, Sendable {
+  /// A reference makes each call that throws this type smaller.
+  private let parts: Parts
+
   /// The kind of failure.
-  public let code: Code
+  public var code: Code { parts.code }
 
   /// The error code of the system that caused the failure, if there is one.
-  public let underlying: Underlying?
+  public var underlying: Underlying? { parts.underlying }
 
   /// What failed: an item or file, and what is wrong with it.
-  public let message: String
+  public var message: String { parts.message }
 
   /// What to do next, if anything can be done.
-  public let recovery: Recovery?
+  public var recovery: Recovery? { parts.recovery }
 
   /// Creates an error; for authors of stores.
   ///
@@ -44,10 +47,33 @@ public struct KeychainError: Error, Hashable, Sendable {
   public init(
     _ code: Code, _ message: String, recovery: Recovery? = nil, underlying: Underlying? = nil
   ) {
-    self.code = code
-    self.message = message
-    self.recovery = recovery
-    self.underlying = underlying
+    parts = Parts(code, message, recovery, underlying)
+  }
+
+  private final class Parts: Hashable, Sendable {
+    let code: Code
+    let message: String
+    let recovery: Recovery?
+    let underlying: Underlying?
+
+    init(_ code: Code, _ message: String, _ recovery: Recovery?, _ underlying: Underlying?) {
+      self.code = code
+      self.message = message
+      self.recovery = recovery
+      self.underlying = underlying
+    }
+
+    static func == (left: Parts, right: Parts) -> Bool {
+      left.code == right.code && left.message == right.message && left.recovery == right.recovery
+        && left.underlying == right.underlying
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(code)
+      hasher.combine(message)
+      hasher.combine(recovery)
+      hasher.combine(underlying)
+    }
   }
 
   /// An error code of the system.

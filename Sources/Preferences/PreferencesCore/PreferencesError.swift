@@ -6,14 +6,17 @@ internal import Glibc
 /// Programs compare the code, people read the description. Neither contains a value of a
 /// preference.
 public struct PreferencesError: Error, Hashable, Sendable {
+  /// A reference makes each call that throws this type smaller.
+  private let parts: Parts
+
   /// The kind of failure.
-  public let code: Code
+  public var code: Code { parts.code }
 
   /// What failed, in words: the key or file, and the reason.
-  public let message: String
+  public var message: String { parts.message }
 
   /// The system's error number (`errno`), if a system call failed.
-  public let systemCode: Int32?
+  public var systemCode: Int32? { parts.systemCode }
 
   /// Creates an error; for authors of stores.
   ///
@@ -21,9 +24,30 @@ public struct PreferencesError: Error, Hashable, Sendable {
   ///   - message: What failed, without a capital letter or full stop. It must not contain a value.
   ///   - systemCode: The system's error number.
   public init(_ code: Code, _ message: String, systemCode: Int32? = nil) {
-    self.code = code
-    self.message = message
-    self.systemCode = systemCode
+    parts = Parts(code, message, systemCode)
+  }
+
+  private final class Parts: Hashable, Sendable {
+    let code: Code
+    let message: String
+    let systemCode: Int32?
+
+    init(_ code: Code, _ message: String, _ systemCode: Int32?) {
+      self.code = code
+      self.message = message
+      self.systemCode = systemCode
+    }
+
+    static func == (left: Parts, right: Parts) -> Bool {
+      left.code == right.code && left.message == right.message
+        && left.systemCode == right.systemCode
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(code)
+      hasher.combine(message)
+      hasher.combine(systemCode)
+    }
   }
 
   /// The kinds of failure.

@@ -91,6 +91,9 @@ struct JSONWriter {
     append("\"")
   }
 
+  // Neither is inlined: in the loops of a transaction, they kept the compiler busy for seconds.
+
+  @inline(never)
   private mutating func begin(_ name: StaticString) {
     if needsComma { append(",") }
     needsComma = true
@@ -99,6 +102,7 @@ struct JSONWriter {
     append("\":")
   }
 
+  @inline(never)
   private mutating func append(_ text: StaticString) {
     text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
   }

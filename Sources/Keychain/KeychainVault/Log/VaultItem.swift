@@ -206,48 +206,66 @@ extension VaultContents {
     let time = ReadingTime(deadline)
     var higher: Set<ItemID> = []
     for tier in Tier.allCases.reversed() {
-      let canHide = Tier.allCases.prefix { $0 != tier }
-        .contains { hasItems(in: $0) }
-      let changes = logged[tier]
-      var new = changes.values.compactMap(\.item).sorted { $0.id < $1.id }[...]
-      let pages = index.pages[tier]
-      var (count, isDamaged) = (0, false)
-      for number in 0..<max(pages.count, 1) {
+      var walk = TierWalk(self, tier)
+      for number in 0..<max(index.pages[tier].count, 1) {
         try time.require(path)
-        var walked = WalkedPage()
-        var own: [VaultItem] = []
-        if number < pages.count {
-          walked.page = pages[number]
-          walked.followsDamage = isDamaged
-          do throws(KeychainError) {
-            try requireOwnBytes(pages[number].length, &count)
-            let held = try page(number, in: tier, keys, isKept: false)
-            try requireOwnBytes(held.boxesEnd - pages[number].boxesPlace, &count)
-            walked.held = held
-            for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
-              own.append(VaultItem(entry: entry, source: .stored(held, index)))
-            }
-          } catch let error where error.code == .damaged {
-            walked.damage = error
-          }
-          isDamaged = walked.damage != nil
-        }
-        let isLast = number + 1 >= pages.count
-        let added = isLast ? new : new.prefix { $0.id < pages[number + 1].first }
-        new = new.dropFirst(added.count)
-        let all = added.isEmpty ? own : (own + added).sorted { $0.id < $1.id }
-        for item in all {
-          if higher.contains(item.id) {
-            walked.shadowed.append(item)
-          } else {
-            walked.items.append(item)
-            if canHide { higher.insert(item.id) }
-          }
-        }
-        walked.isUnchanged =
-          added.isEmpty && walked.shadowed.isEmpty && own.count == walked.held?.puts.count
-        try body(walked)
+        try body(walk.page(number, keys, &higher))
       }
+    }
+  }
+
+  /// A walk through the pages of a tier; apart from ``forEachPage(_:_:)``, which is compiled for each of its closures.
+  private struct TierWalk {
+    private let contents: VaultContents
+    private let tier: Tier
+    private let canHide: Bool
+    private var new: ArraySlice<VaultItem>
+    private var (count, isDamaged) = (0, false)
+
+    init(_ contents: VaultContents, _ tier: Tier) {
+      (self.contents, self.tier) = (contents, tier)
+      canHide = Tier.allCases.prefix { $0 != tier }.contains { contents.hasItems(in: $0) }
+      new = contents.logged[tier].values.compactMap(\.item).sorted { $0.id < $1.id }[...]
+    }
+
+    /// Returns the next page; `higher` are the ids of the items that hide others.
+    mutating func page(
+      _ number: Int, _ keys: TierKeys, _ higher: inout Set<ItemID>
+    ) throws(KeychainError) -> WalkedPage {
+      let (pages, changes) = (contents.index.pages[tier], contents.logged[tier])
+      var walked = WalkedPage()
+      var own: [VaultItem] = []
+      if number < pages.count {
+        walked.page = pages[number]
+        walked.followsDamage = isDamaged
+        do throws(KeychainError) {
+          try contents.requireOwnBytes(pages[number].length, &count)
+          let held = try contents.page(number, in: tier, keys, isKept: false)
+          try contents.requireOwnBytes(held.boxesEnd - pages[number].boxesPlace, &count)
+          walked.held = held
+          for (index, entry) in held.puts.enumerated() where changes[entry.id] == nil {
+            own.append(VaultItem(entry: entry, source: .stored(held, index)))
+          }
+        } catch let error where error.code == .damaged {
+          walked.damage = error
+        }
+        isDamaged = walked.damage != nil
+      }
+      let isLast = number + 1 >= pages.count
+      let added = isLast ? new : new.prefix { $0.id < pages[number + 1].first }
+      new = new.dropFirst(added.count)
+      let all = added.isEmpty ? own : (own + added).sorted { $0.id < $1.id }
+      for item in all {
+        if higher.contains(item.id) {
+          walked.shadowed.append(item)
+        } else {
+          walked.items.append(item)
+          if canHide { higher.insert(item.id) }
+        }
+      }
+      walked.isUnchanged =
+        added.isEmpty && walked.shadowed.isEmpty && own.count == walked.held?.puts.count
+      return walked
     }
   }
 

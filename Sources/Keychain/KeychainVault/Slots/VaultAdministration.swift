@@ -80,12 +80,18 @@ struct VaultAdministration: Sendable {
   ) throws(KeychainError) -> Result {
     try UnfinishedVault.requirePossible(for: session.path, on: session.file.disk)
     return try session.locked { session, lock throws(KeychainError) in
-      // What opens the vault is still what was looked at. Other writers may have made bases for their items meanwhile.
-      guard session.head.parts == head.parts else { throw .slotsChanged }
-      var vault = try LockedVault(session, lock, epoch.keys, refuses: refuses)
-      var change = try SlotChange(vault.contents, self)
+      var (vault, change) = try begin(session, lock)
       return try body(&vault, &change)
     }
+  }
+
+  private func begin(
+    _ session: VaultSession, _ lock: LockedLog
+  ) throws(KeychainError) -> (LockedVault, SlotChange) {
+    // What opens the vault is still what was looked at. Other writers may have made bases for their items meanwhile.
+    guard session.head.parts == head.parts else { throw .slotsChanged }
+    let vault = try LockedVault(session, lock, epoch.keys, refuses: refuses)
+    return (vault, try SlotChange(vault.contents, self))
   }
 
   /// Returns what new keys would change, after a person agreed; `nil` if there are no new keys.

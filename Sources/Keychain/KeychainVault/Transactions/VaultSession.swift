@@ -89,36 +89,63 @@ struct VaultSession: Sendable {
     _ requirement: Accessibility.UnlockRequirement,
     _ attempt: (VaultSession, TierKeys) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    var (session, greatest) = (self, requirement)
-    // Keys that don't fit are a sign of another file.
-    try requireKnownHead()
-    var keys: TierKeys
-    if let atHand = try unlocker.keysAtHand(requirement, head) {
-      keys = atHand
-    } else {
-      keys = try self.keys(requirement)
-      // A person may have thought for minutes.
-      session = try reopened()
-    }
-    for _ in 0..<8 {
-      guard session.head.owns(keys) else {
-        keys = try session.keys(greatest)
-        continue
-      }
-      switch try attempt(session, keys) {
+    var next = try NextAttempt(self, requirement)
+    while true {
+      switch try attempt(next.session, next.keys) {
       case .done(let result): return result
-      case .sign:
-        session = try reopened()
-        keys = try unlocker.signingKeys(session.opened, deadline)
-      case .again(let needed):
-        greatest = max(greatest, needed)
-        session = try reopened()
-        keys = try session.keys(greatest)
+      case .sign: try next.sign()
+      case .again(let needed): try next.unlock(needed)
       }
     }
-    throw KeychainError(
-      .busy, "the keys of the vault \(path) change faster than they can be used",
-      recovery: .tryAgain)
+  }
+
+  /// The file and the keys of an attempt; apart from ``repeating(_:_:)``, which is compiled for each of its closures.
+  private struct NextAttempt {
+    private(set) var session: VaultSession
+    private(set) var keys: TierKeys
+    private var greatest: Accessibility.UnlockRequirement
+    private var left = 8
+
+    init(
+      _ session: VaultSession, _ requirement: Accessibility.UnlockRequirement
+    ) throws(KeychainError) {
+      // Keys that don't fit are a sign of another file.
+      try session.requireKnownHead()
+      if let atHand = try session.unlocker.keysAtHand(requirement, session.head) {
+        keys = atHand
+        self.session = session
+      } else {
+        keys = try session.keys(requirement)
+        // A person may have thought for minutes.
+        self.session = try session.reopened()
+      }
+      greatest = requirement
+      try begin()
+    }
+
+    mutating func sign() throws(KeychainError) {
+      session = try session.reopened()
+      keys = try session.unlocker.signingKeys(session.opened, session.deadline)
+      try begin()
+    }
+
+    mutating func unlock(_ needed: Accessibility.UnlockRequirement) throws(KeychainError) {
+      greatest = max(greatest, needed)
+      session = try session.reopened()
+      keys = try session.keys(greatest)
+      try begin()
+    }
+
+    private mutating func begin() throws(KeychainError) {
+      while left > 0 {
+        left -= 1
+        if session.head.owns(keys) { return }
+        keys = try session.keys(greatest)
+      }
+      throw KeychainError(
+        .busy, "the keys of the vault \(session.path) change faster than they can be used",
+        recovery: .tryAgain)
+    }
   }
 
   private func keys(
@@ -208,6 +235,10 @@ extension VaultSession {
   func locked<Result>(
     _ body: (VaultSession, LockedLog) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
+    try with(writingLock(), body)
+  }
+
+  private func writingLock() throws(KeychainError) -> LockedLog {
     guard !RunningTransaction.isHere(path) else {
       throw KeychainError(
         .refused, "the vault was used by a closure that it called within a transaction",
@@ -216,15 +247,18 @@ extension VaultSession {
     guard let lock = try LockedLog.take(path, on: file.disk, until: deadline) else {
       throw .movedAway(path)
     }
-    return try with(lock, body)
+    return lock
   }
 
   private func with<Result>(
     _ lock: LockedLog, _ body: (VaultSession, LockedLog) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     defer { lock.unlock() }
-    let opened = try file.read(path, opened.records, opened.records.read(), from: lock.file)
-    return try body(with(opened), lock)
+    return try body(reopened(lock), lock)
+  }
+
+  private func reopened(_ lock: LockedLog) throws(KeychainError) -> VaultSession {
+    with(try file.read(path, opened.records, opened.records.read(), from: lock.file))
   }
 
   /// Raises the seen record to contents that are durable; `true` if it had them already.
