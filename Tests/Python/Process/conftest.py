@@ -109,7 +109,7 @@ def home(make_home) -> Home:
 
 @pytest.fixture(scope="session")
 def locked_vault(program):
-  """A vault with a passphrase, created once, because each use of a passphrase takes half a second."""
+  """A vault with a passphrase, created once, because each use of a passphrase takes time."""
   with homes(program) as make:
     home = make()
     home.init()
