@@ -98,21 +98,43 @@ missing_packages() {
   done < <(package_table)
 }
 
-# Runs a package manager's own command to install packages.
-install_packages() {
+# Prints a package manager's own command to install packages.
+install_command() {
   local manager=$1
   shift
   case $manager in
-    apt-get)
-      # A broken source of a third party need not affect the requested packages.
-      as_root apt-get update -q || true
-      as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends "$@"
-      ;;
-    dnf | yum) as_root "$manager" install -y "$@" ;;
-    zypper) as_root zypper --non-interactive install "$@" ;;
-    pacman) as_root pacman -S --needed --noconfirm "$@" ;;
+    apt-get) echo "env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $*" ;;
+    dnf | yum) echo "$manager install -y $*" ;;
+    zypper) echo "zypper --non-interactive install $*" ;;
+    pacman) echo "pacman -S --needed --noconfirm $*" ;;
   esac
+}
+
+install_packages() {
+  local words
+  # A broken source of a third party need not affect the requested packages.
+  [ "$1" != apt-get ] || as_root apt-get update -q || true
+  read -ra words < <(install_command "$@")
+  as_root "${words[@]}"
+}
+
+# Sets `lacking` to those of the given needs that are missing and cannot be installed without a question, and prints the
+# line with which the superuser installs them. A package of the others that is missing is installed.
+lacking=()
+find_lacking() {
+  local need manager missing
+  manager=$(package_manager)
+  mapfile -t missing < <(missing_packages "$manager" "$@")
+  ((${#missing[@]})) || return 0
+  if [ -n "$manager" ] && { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }; then
+    require_packages "$@"
+    return
+  fi
+  for need in "$@"; do
+    [ -z "$(missing_packages "" "$need")" ] || lacking+=("$need")
+  done
+  say "These are missing, so what needs them is skipped: ${lacking[*]}"
+  if [ -n "$manager" ]; then say "As root, run: $(install_command "$manager" "${missing[@]}")"; fi
 }
 
 # Installs what is missing for the given needs. If nothing is missing, needs no network and no superuser.
@@ -127,7 +149,8 @@ require_packages() {
   fi
   if ! can_be_root; then
     fail "these packages are missing, and installing them needs the superuser: ${missing[*]}" \
-      "There is no sudo here. Install them with $manager as root, and run this script again."
+      "There is no sudo here. As root, run this, and then this script again:" \
+      "$(install_command "$manager" "${missing[@]}")"
   fi
   say "Installing ${missing[*]} with $manager"
   install_packages "$manager" "${missing[@]}" >&2 </dev/null ||

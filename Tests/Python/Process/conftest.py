@@ -55,19 +55,19 @@ def program() -> str:
   return path
 
 
-def beside_prefs(name: str, product: str):
-  """A fixture with the path of another product of the same build."""
+def built(name: str, product: str, variable: str = ""):
+  """A fixture with the path of another product: of the same build, or in the folder that a variable names."""
   @pytest.fixture(scope="session", name=name)
   def path(program) -> str:
-    return str(Path(program).with_name(product))
+    return str(Path(os.environ.get(variable) or Path(program).parent) / product)
   return path
 
 
-sample_tool = beside_prefs("sample_tool", "SampleTool")
-plain_sample_tool = beside_prefs("plain_sample_tool", "PlainSampleTool")
-durable_tool = beside_prefs("durable_tool", "PreferencesTool")
-preference_tool = beside_prefs("preference_tool", "PreferenceTool")
-sync_tool = beside_prefs("sync_tool", "SyncTool")
+sample_tool = built("sample_tool", "SampleTool")
+durable_tool = built("durable_tool", "PreferencesTool")
+plain_sample_tool = built("plain_sample_tool", "PlainSampleTool", "DEBUG_PROGRAMS")
+preference_tool = built("preference_tool", "PreferenceTool", "DEBUG_PROGRAMS")
+sync_tool = built("sync_tool", "SyncTool", "DEBUG_PROGRAMS")
 
 
 @pytest.fixture(scope="module")
