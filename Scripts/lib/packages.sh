@@ -118,8 +118,8 @@ install_packages() {
   as_root "${words[@]}"
 }
 
-# Sets `lacking` to those of the given needs that are missing and cannot be installed without a question, and prints the
-# line with which the superuser installs them. A package of the others that is missing is installed.
+# Installs what is missing for the given needs. If that takes a superuser who is not here, sets `lacking` to the needs,
+# and prints the line that installs them.
 lacking=()
 find_lacking() {
   local need manager missing
@@ -133,8 +133,16 @@ find_lacking() {
   for need in "$@"; do
     [ -z "$(missing_packages "" "$need")" ] || lacking+=("$need")
   done
-  say "These are missing, so what needs them is skipped: ${lacking[*]}"
+  say "Missing: ${lacking[*]}. What needs them is skipped."
   if [ -n "$manager" ]; then say "As root, run: $(install_command "$manager" "${missing[@]}")"; fi
+}
+
+# Prints the words by which a failed test can name what is lacking: needs, programs and modules.
+lacking_words() {
+  local need test rest
+  while read -r need test rest; do
+    [[ " ${lacking[*]} " != *" $need "* ]] || echo "$need ${test##*:}"
+  done < <(package_table)
 }
 
 # Installs what is missing for the given needs. If nothing is missing, needs no network and no superuser.

@@ -209,6 +209,13 @@ run_lane() {
   "$1"
 }
 
+# Records a step that does not run: skip_stage NAME REASON
+skip_stage() {
+  local outcome="skipped: $2"
+  begin_stage "$1"
+  end_stage "$SECONDS"
+}
+
 # Runs functions with steps at the same time, each in a lane: lanes FUNCTION... A lane that breaks off is a failed step.
 lanes() {
   local lane started=() outcome

@@ -14,6 +14,7 @@ import pytest
 import machine
 import networks
 from etcd_cluster import EtcdCluster
+from lacking import pytest_runtest_makereport  # a hook
 from machine import require
 from prefs_testing import LOCKED_ITEMS, Home
 

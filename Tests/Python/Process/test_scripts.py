@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -278,3 +279,38 @@ def test_the_time_of_a_step_has_its_descendants(tmp_path):
             "read -ra now < <(look_at_running); end_below $$; "
             "((now[4] > 0 && now[3] > now[4])) && echo ok")
   assert sourced(script) == "ok\n"
+
+
+# A machine without mandoc and zsh, for somebody who is not the superuser, and whom sudo would ask for a password.
+WITHOUT = """
+source "$LIBRARY/packages.sh"
+fail() { echo "$*"; exit 1; }
+say() { echo "$*"; }
+id() { echo 1000; }
+sudo() { return 1; }
+package_manager() { echo apt-get; }
+is_present() { [[ $1 != mandoc && $1 != zsh ]]; }
+"""
+
+
+def test_a_package_that_only_the_superuser_can_install_is_named_once():
+  told = sourced(WITHOUT + "find_lacking git mandoc zsh; echo ${lacking[*]}; lacking_words").splitlines()
+  assert told == [
+    "Missing: mandoc zsh. What needs them is skipped.",
+    "As root, run: env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mandoc zsh",
+    "mandoc zsh", "mandoc mandoc", "zsh zsh"]
+
+
+def test_what_is_there_is_not_lacking():
+  assert sourced(WITHOUT + "find_lacking git tmux; echo ${#lacking[@]}") == "0\n"
+
+
+@pytest.mark.parametrize("lacking, ended", [("", "failed"), ("absent-program", "skipped"), ("absent", "failed")])
+def test_a_test_that_fails_without_a_missing_program_is_skipped(tmp_path, lacking, ended):
+  (tmp_path / "test_it.py").write_text(
+    "import subprocess\ndef test_it():\n  subprocess.run(['absent-program'])\n")
+  ran = subprocess.run(
+    [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "lacking", "--rootdir", tmp_path, tmp_path],
+    capture_output=True, text=True, timeout=LIMIT, env={
+      "PATH": "/usr/bin:/bin", "LACKING": lacking, "PYTHONPATH": str(ROOT / "Tests" / "Python" / "Process")})
+  assert f"1 {ended}" in ran.stdout, ran.stdout
