@@ -204,6 +204,7 @@ test_stage() {
 }
 
 run_lane() {
+  set +m
   in_lane=yes
   used=0
   "$1"
@@ -219,10 +220,13 @@ skip_stage() {
 # Runs functions with steps at the same time, each in a lane: lanes FUNCTION... A lane that breaks off is a failed step.
 lanes() {
   local lane started=() outcome
+  # In process groups of their own, so that an interrupt from the terminal reaches this shell alone, which ends them.
+  set -m
   for lane in "$@"; do
     run_lane "$lane" &
     started+=($!)
   done
+  set +m
   for lane in "$@"; do
     wait "${started[0]}" || {
       begin_stage "$lane"

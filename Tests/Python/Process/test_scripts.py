@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -188,7 +189,7 @@ def start_lanes(folder: Path, script: str) -> subprocess.Popen:
   """Runs the lanes `one` and `two`, which a script defines."""
   return subprocess.Popen(
     ["bash", "-c", f"{LANES}{script}\nlanes one two\nfinish_stages"], cwd=folder, text=True,
-    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={
+    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, env={
       "PATH": "/usr/bin:/bin", "LIBRARY": str(LIBRARY), "TMPDIR": str(folder)})
 
 
@@ -238,7 +239,8 @@ def test_an_interrupt_ends_all_lanes(tmp_path, number):
     try:
       started = [tmp_path / "first", tmp_path / "second"]
       wait_until(lambda: all(path.exists() for path in started))
-      process.send_signal(number)
+      # As from a terminal, to the whole process group.
+      os.killpg(process.pid, number)
       assert process.wait(LIMIT) == 130
       wait_until(lambda: not any(Path("/proc", path.read_text().strip()).exists() for path in started))
     finally:
