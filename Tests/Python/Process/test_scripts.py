@@ -208,18 +208,20 @@ def test_lanes_run_together_and_show_one_step_at_a_time(tmp_path):
     one() { stage first 60 first; }
     two() { stage second 60 second; }""")
   assert code == 0 and "steps: 2 passed, 0 failed" in shown
-  assert "1\n2\n==> first: ok" in shown and "3\n==> second: ok" in shown
+  assert "\n1\n2\n==> first: ok" in shown and "\n3\n==> second: ok" in shown
+  assert [shown.count(f"\n{line}\n") for line in "123"] == [1, 1, 1]
 
 
 def test_failed_tests_run_again_when_no_lane_runs(tmp_path):
   (tmp_path / "report").write_text(f"<testsuites>{case('M.a', 'failure', 'm')}</testsuites>")
   code, shown = ran_lanes(tmp_path, """
     run_fake() { cp report "$1"; >failed; exit 1; }
-    again_fake() { [ -e ended ]; sed s/failure/passed/ report >"$1"; }
+    again_fake() { echo >>again; [ -e ended ]; sed s/failure/passed/ report >"$1"; }
     last() { await failed; sleep 0.5; >ended; }
     one() { test_stage fake 60 fake || true; }
     two() { stage last 60 last; }""")
   assert (code, shown.splitlines()[-2:]) == (0, ["steps: 2 passed, 0 failed", "flaky: fake: M.a: m"])
+  assert (tmp_path / "again").read_text() == "\n"
 
 
 def test_a_lane_that_breaks_off_is_a_failed_step(tmp_path):
