@@ -16,7 +16,6 @@ build_client() {
 # A client of the preferences alone builds and links nothing of what only other products need.
 check_plain_client() {
   local scratch=$root/.build/clients/PlainClient modules
-  build_client PlainClient || return
   modules=$(cd -- "$scratch/debug/Modules" && printf '%s\n' *.swiftmodule |
     grep -vxE '(PlainClient|Prephirences|PreferencesCore|PrephirencesSystem|SystemPackage)\.swiftmodule')
   if [ -n "$modules" ]; then
@@ -30,24 +29,12 @@ check_plain_client() {
   [ "$("$scratch/debug/PlainClient")" = "red 3" ]
 }
 
-# A client with one trait builds nothing of the others.
-check_provider_client() {
-  local scratch=$root/.build/clients/ProviderClient modules output
-  build_client ProviderClient || return
-  modules=$(cd -- "$scratch/debug/Modules" && printf '%s\n' *.swiftmodule |
-    grep -xE '(ServiceLifecycle|ServiceLifecyclePreferences|Logging|Metrics|Prephirences|PreferencesShared|Yams)\.swiftmodule')
-  if [ -n "$modules" ]; then
-    echo "a client of the providers for swift-configuration builds: $modules" >&2
-    return 1
-  fi
-  # shellcheck disable=SC2154 # the tests' folder
-  output=$(in_private "$scratch/debug/ProviderClient" "$private/tmp") && [ "$output" = "8080 no token" ]
-}
-
-# resolved_packages PRODUCT TRAITS: prints the packages that a new client of one product downloads. Nothing else can be
-# built for it.
-resolved_packages() {
-  local folder cache
+# with_client PRODUCTS TRAITS COMMAND...: runs a command in the folder of a new client, where `client` are the options that
+# SwiftPM needs.
+with_client() {
+  local folder product products='' traits=$2 client status=0
+  for product in $1; do products+=".product(name: \"$product\", package: \"Prephirences\"), "; done
+  shift 2
   folder=$(mktemp -d "${TMPDIR:-/tmp}/client.XXXXXX")
   mkdir -p -- "$folder/Sources/Client"
   : >"$folder/Sources/Client/Client.swift"
@@ -57,20 +44,43 @@ import PackageDescription
 
 let package = Package(
   name: "Client",
-  dependencies: [.package(name: "Prephirences", path: "$root", traits: [$2])],
-  targets: [.target(name: "Client", dependencies: [.product(name: "$1", package: "Prephirences")])]
+  dependencies: [.package(name: "Prephirences", path: "$root", traits: [$traits])],
+  targets: [.target(name: "Client", dependencies: [$products])]
 )
 TEXT
-  mapfile -t cache < <(dependency_cache_options)
-  swift package --package-path "$folder" "${cache[@]}" resolve >&2 &&
-    sed -n 's/.*"identity" : "\(.*\)".*/\1/p' "$folder/Package.resolved" | paste -sd ' '
+  mapfile -t client < <(dependency_cache_options)
+  client+=(--package-path "$folder")
+  "$@" || status=$?
   rm -rf -- "$folder"
+  return "$status"
+}
+
+# Prints the packages that a client downloads. Nothing else can be built for it.
+resolved_packages() {
+  swift package "${client[@]}" resolve >&2 &&
+    sed -n 's/.*"identity" : "\(.*\)".*/\1/p' "$folder/Package.resolved" | paste -sd ' '
+}
+
+# Prints the modules that a build of a client compiles, without building it.
+planned_modules() {
+  swift build "${client[@]}" --print-manifest-job-graph | "$root/Scripts/lib/planned-modules" Client
+}
+
+# A client with one trait builds nothing of the others.
+check_providers() {
+  local modules products="ConfigurationKeychain ConfigurationPreferences"
+  modules=$(with_client "$products" '"ConfigurationSupport"' planned_modules) || return
+  if ! grep -qx Configuration <<<"$modules" || grep -xE >&2 \
+    'ServiceLifecycle|ServiceLifecyclePreferences|Logging|Metrics|Prephirences|PreferencesShared|Yams' <<<"$modules"; then
+    echo "a client of the providers for swift-configuration builds: $modules" >&2
+    return 1
+  fi
 }
 
 # check_resolved PRODUCT TRAITS EXPECTED
 check_resolved() {
   local found
-  found=$(resolved_packages "$1" "$2")
+  found=$(with_client "$1" "$2" resolved_packages)
   [ "$found" != "$3" ] || return 0
   echo "a client of $1 with the traits [$2] downloads: $found; expected: $3" >&2
   return 1
@@ -80,7 +90,7 @@ check_resolved() {
 check_clients() {
   local always="swift-argument-parser swift-system"
   check_plain_client &&
-    check_provider_client &&
+    check_providers &&
     check_resolved Keychain "" "$always" &&
     check_resolved PrephirencesRecords '"RecordPreferences"' "grdb.swift $always" &&
     check_resolved ConfigurationKeychain "" "$always" &&
@@ -91,11 +101,7 @@ check_clients() {
       "swift-argument-parser swift-async-algorithms swift-collections swift-log swift-metrics swift-service-lifecycle swift-system"
 }
 
+# The programs of the clients with traits.
 # shellcheck disable=SC2034 # used by the scripts that source this
-remote_tool=$root/.build/clients/RemoteClient/debug/RemoteTool
-build_remote_tool() { build_client RemoteClient --product RemoteTool; }
-
-# The other programs of this client are next to it.
-# shellcheck disable=SC2034
-configured_server=$root/.build/clients/ConfigurationClient/debug/ConfiguredServer
-build_configuration_client() { build_client ConfigurationClient; }
+trait_programs=$root/.build/clients/TraitClient/debug
+build_clients() { build_client TraitClient && build_client PlainClient; }

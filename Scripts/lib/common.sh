@@ -86,14 +86,17 @@ release_options=(
 )
 release_folder="$root/.build/release"
 build_release() {
-  local folders=() archives=$root/.build/archives
+  local product folders archives=$root/.build/archives
   link_cxx_archive || return
-  # What others build with the libraries links as they like.
-  if [ "$1" = prefs ]; then
-    find_archives "$archives"
-    folders=(--pkg-config-path "$archives")
-  fi
-  swift_build --scratch-path "$root/.build" "${folders[@]}" "${release_options[@]}" --product "$1" >&2
+  for product in "$@"; do
+    folders=()
+    # What others build with the libraries links as they like.
+    if [ "$product" = prefs ]; then
+      find_archives "$archives"
+      folders=(--pkg-config-path "$archives")
+    fi
+    swift_build --scratch-path "$root/.build" "${folders[@]}" "${release_options[@]}" --product "$product" >&2 || return
+  done
 }
 
 # Lets the linker find the C++ library of the Swift runtime as an archive, if the compiler has it: two fifths of the

@@ -98,21 +98,51 @@ missing_packages() {
   done < <(package_table)
 }
 
-# Runs a package manager's own command to install packages.
-install_packages() {
+# Prints a package manager's own command to install packages.
+install_command() {
   local manager=$1
   shift
   case $manager in
-    apt-get)
-      # A broken source of a third party need not affect the requested packages.
-      as_root apt-get update -q || true
-      as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends "$@"
-      ;;
-    dnf | yum) as_root "$manager" install -y "$@" ;;
-    zypper) as_root zypper --non-interactive install "$@" ;;
-    pacman) as_root pacman -S --needed --noconfirm "$@" ;;
+    apt-get) echo "env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $*" ;;
+    dnf | yum) echo "$manager install -y $*" ;;
+    zypper) echo "zypper --non-interactive install $*" ;;
+    pacman) echo "pacman -S --needed --noconfirm $*" ;;
   esac
+}
+
+install_packages() {
+  local words
+  # A broken source of a third party need not affect the requested packages.
+  [ "$1" != apt-get ] || as_root apt-get update -q || true
+  read -ra words < <(install_command "$@")
+  as_root "${words[@]}"
+}
+
+# Installs what is missing for the given needs. If that takes a superuser who is not here, sets `lacking` to the needs,
+# and prints the line that installs them.
+lacking=()
+find_lacking() {
+  local need manager missing
+  manager=$(package_manager)
+  mapfile -t missing < <(missing_packages "$manager" "$@")
+  ((${#missing[@]})) || return 0
+  if [ -n "$manager" ] && { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }; then
+    require_packages "$@"
+    return
+  fi
+  for need in "$@"; do
+    [ -z "$(missing_packages "" "$need")" ] || lacking+=("$need")
+  done
+  say "Missing: ${lacking[*]}. What needs them is skipped."
+  if [ -n "$manager" ]; then say "As root, run: $(install_command "$manager" "${missing[@]}")"; fi
+}
+
+# Prints the words by which a failed test can name what is lacking: needs, programs and modules.
+lacking_words() {
+  local need test rest
+  while read -r need test rest; do
+    [[ " ${lacking[*]} " != *" $need "* ]] || echo "$need ${test##*:}"
+  done < <(package_table)
 }
 
 # Installs what is missing for the given needs. If nothing is missing, needs no network and no superuser.
@@ -127,7 +157,8 @@ require_packages() {
   fi
   if ! can_be_root; then
     fail "these packages are missing, and installing them needs the superuser: ${missing[*]}" \
-      "There is no sudo here. Install them with $manager as root, and run this script again."
+      "There is no sudo here. As root, run this, and then this script again:" \
+      "$(install_command "$manager" "${missing[@]}")"
   fi
   say "Installing ${missing[*]} with $manager"
   install_packages "$manager" "${missing[@]}" >&2 </dev/null ||

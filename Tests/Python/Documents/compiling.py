@@ -10,8 +10,8 @@ from documents import ROOT
 
 BUILD = ROOT / ".build" / "debug"
 MODULES = BUILD / "Modules"
-# Of the client with the traits for servers, which has a web server, too.
-SERVER_MODULES = ROOT / ".build" / "clients" / "ConfigurationClient" / "debug" / "Modules"
+# Of the client with all traits, which has a web server, too.
+SERVER_MODULES = ROOT / ".build" / "clients" / "TraitClient" / "debug" / "Modules"
 LIMIT = 300
 
 

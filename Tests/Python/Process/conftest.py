@@ -14,6 +14,7 @@ import pytest
 import machine
 import networks
 from etcd_cluster import EtcdCluster
+from lacking import pytest_runtest_makereport  # a hook
 from machine import require
 from prefs_testing import LOCKED_ITEMS, Home
 
@@ -55,19 +56,19 @@ def program() -> str:
   return path
 
 
-def beside_prefs(name: str, product: str):
-  """A fixture with the path of another product of the same build."""
+def built(name: str, product: str, variable: str = ""):
+  """A fixture with the path of another product: of the same build, or in the folder that a variable names."""
   @pytest.fixture(scope="session", name=name)
   def path(program) -> str:
-    return str(Path(program).with_name(product))
+    return str(Path(os.environ.get(variable) or Path(program).parent) / product)
   return path
 
 
-sample_tool = beside_prefs("sample_tool", "SampleTool")
-plain_sample_tool = beside_prefs("plain_sample_tool", "PlainSampleTool")
-durable_tool = beside_prefs("durable_tool", "PreferencesTool")
-preference_tool = beside_prefs("preference_tool", "PreferenceTool")
-sync_tool = beside_prefs("sync_tool", "SyncTool")
+sample_tool = built("sample_tool", "SampleTool")
+durable_tool = built("durable_tool", "PreferencesTool")
+plain_sample_tool = built("plain_sample_tool", "PlainSampleTool", "DEBUG_PROGRAMS")
+preference_tool = built("preference_tool", "PreferenceTool", "DEBUG_PROGRAMS")
+sync_tool = built("sync_tool", "SyncTool", "DEBUG_PROGRAMS")
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,7 @@ def home(make_home) -> Home:
 
 @pytest.fixture(scope="session")
 def locked_vault(program):
-  """A vault with a passphrase, created once, because each use of a passphrase takes half a second."""
+  """A vault with a passphrase, created once, because each use of a passphrase takes time."""
   with homes(program) as make:
     home = make()
     home.init()

@@ -36,6 +36,9 @@ LOCKED_ITEMS = ("always", "afterFirstUnlock", "whenUnlocked")
 # No command of a test may take longer, whatever happens.
 LIMIT = 60
 
+# So little memory that `prefs` hashes a new passphrase with 64 MiB, a sixth of the usual work, and warns.
+LITTLE_MEMORY = ("prlimit", f"--as={200 << 20}")
+
 # For commands that are to wait for each other however slow the machine is; not for one that hangs.
 PATIENT = ("--deadline", "5m")
 PATIENCE = 300
@@ -115,9 +118,9 @@ class Home:
     """Returns the options for a passphrase file."""
     return "--passphrase-file", self.file(f"passphrase-{value.hex()[:32]}", value + b"\n")
 
-  def init(self, *options: str, value: bytes = PASSPHRASE) -> Outcome:
-    """Creates a vault with a passphrase and the device slot."""
-    return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options)
+  def init(self, *options: str, value: bytes = PASSPHRASE, through: tuple[str, ...] = LITTLE_MEMORY) -> Outcome:
+    """Creates a vault with the device slot and a passphrase, whose hash costs little."""
+    return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options, through=through)
 
   def terminal(self, *arguments: str, **options) -> pexpect.spawn:
     """Starts `prefs keychain …` on a new terminal, through the command `through`.

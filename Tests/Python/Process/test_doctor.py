@@ -47,9 +47,15 @@ def test_doctor_reports_netrc_files_that_others_can_read(home):
   assert path not in home.run("doctor").out.decode()
 
 
+def test_doctor_of_a_usual_passphrase(home):
+  home.init(through=())
+  told = home.run("doctor").out.decode()
+  assert "strong" in told and "256 MiB, 3 passes" in told
+
+
 def test_doctor_of_a_vault_with_a_passphrase(locked):
   told = locked.run("doctor").out.decode()
-  assert "strong" in told and "256 MiB, 3 passes" in told
+  assert "fair" in told and "64 MiB, 2 passes" in told
   assert "3 (1 whenUnlocked, 1 afterFirstUnlock, 1 always)" in told
   assert "run 'prefs keychain unlock'" in told
   locked.run("unlock", *locked.passphrase())

@@ -12,7 +12,7 @@ import pytest
 import sample_export
 from export_content import Content, ExportedItem
 from export_reader import read_export, report
-from prefs_testing import FIXTURES, LIMIT, PASSPHRASE, ended, hinted
+from prefs_testing import FIXTURES, LIMIT, LITTLE_MEMORY, PASSPHRASE, ended, hinted
 from sample_vault import generic
 from test_disks import mounted
 
@@ -25,7 +25,7 @@ def given(home, value: bytes = EXPORT_PASSPHRASE) -> tuple[str, str]:
 
 
 def export(home, name: str = "moved.export", *options: str) -> str:
-  home.run("export", name, *given(home), *options)
+  home.run("export", name, *given(home), *options, through=LITTLE_MEMORY)
   return str(home.folder / name)
 
 
@@ -38,7 +38,7 @@ def test_credentials_move_to_another_machine(make_home):
   one.set("alice", b"\0secret\n", "--label", "L", "--expires", "2099-01-01", "--attribute", "a=b")
   one.set("bob", b"", "--allow-empty", "--access-group", "team", "--accessibility", "always")
   one.set("stays", b"x", "--accessibility", "whenUnlockedThisDeviceOnly")
-  made = one.run("export", "moved.export", *given(one))
+  made = one.run("export", "moved.export", *given(one), through=LITTLE_MEMORY)
   assert "exported 2 items" in made.error and "1 item stays behind" in made.error
   assert made.out == b""
   path = one.folder / "moved.export"
@@ -139,7 +139,7 @@ def test_through_a_pipe(make_home):
   one, other = make_home(), make_home()
   secret = os.urandom(300_000)
   one.set("alice", secret)
-  sender = one.start("export", "-", *given(one))
+  sender = one.start("export", "-", *given(one), through=LITTLE_MEMORY)
   taken = other.run("import", "-", *given(other), stdin=sender.stdout)
   sender.communicate(timeout=LIMIT)
   assert sender.returncode == 0 and "imported 1 item" in taken.error
@@ -156,7 +156,7 @@ def test_through_a_pipe(make_home):
 
 def test_a_pipe_that_ends_early_changes_nothing(home):
   home.set("alice", os.urandom(200_000))
-  whole = home.run("export", "-", *given(home)).out
+  whole = home.run("export", "-", *given(home), through=LITTLE_MEMORY).out
   home.run("delete", "alice")
   before = home.vault.read_bytes()
   for part in (whole[:-1], whole[:100_000], whole[:130], whole + b"\n"):
@@ -256,7 +256,8 @@ def test_short_passphrase_is_reported(home):
     path = home.folder / "export.pass"
     path.write_bytes(passphrase)
     path.chmod(0o600)
-    made = home.run("export", f"{len(passphrase)}.export", "--export-passphrase-file", str(path))
+    made = home.run(
+      "export", f"{len(passphrase)}.export", "--export-passphrase-file", str(path), through=LITTLE_MEMORY)
     assert ("the passphrase of the export is short" in made.error) == is_short
 
 

@@ -25,6 +25,16 @@ def limited_group(control_groups):
     yield make
 
 
+@pytest.fixture
+def locked(home):
+  """A locked vault whose passphrase is hashed with 256 MiB."""
+  home.init(through=())
+  home.set("whenUnlocked", b"x", *home.passphrase())
+  home.set("always", b"always", "--accessibility", "always")
+  home.forget_keys()
+  return home
+
+
 def test_small_control_group_prevents_hashing(locked, limited_group):
   refused = locked.run(
     "get", "whenUnlocked", *locked.passphrase(), preexec_fn=limited_group(200 * MEBIBYTE), code=71)

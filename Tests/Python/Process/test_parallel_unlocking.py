@@ -14,8 +14,8 @@ from prefs_testing import PATIENCE, PATIENT
 from system_calls import forbid_keys
 from thoroughness import tried
 
-# What only a process has that hashes a passphrase just now: the hash takes 256 MiB.
-MUCH = 100 << 20
+# What only a process has that hashes a passphrase just now: the hash takes 64 MiB.
+MUCH = 40 << 20
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prefs_testing import PASSPHRASE, Home, ended, hinted
+from prefs_testing import LITTLE_MEMORY, PASSPHRASE, Home, ended, hinted
 
 TYPED = PASSPHRASE.decode()
 
@@ -17,7 +17,7 @@ def slots(home: Home) -> list[tuple[int, str, str]]:
 
 def change(home: Home, new: bytes, *options: str, **more):
   return home.run(
-    "change-passphrase", "--new-passphrase-file", home.passphrase(new)[1], *options, **more)
+    "change-passphrase", "--new-passphrase-file", home.passphrase(new)[1], *options, through=LITTLE_MEMORY, **more)
 
 
 def test_only_new_passphrase_opens(locked):
@@ -67,7 +67,8 @@ def test_key_file_replaces_forgotten_passphrase(locked):
   assert [slot[1] for slot in slots(locked)] == ["device", "passphrase", "keyFile"]
   # With two passphrases somebody must say which one.
   locked.run(
-    "slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], "--key-file", "key")
+    "slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], "--key-file", "key",
+    through=LITTLE_MEMORY)
   which = change(locked, b"third", "--key-file", "key", code=76)
   assert "slots 2, 4" in which.error and "--slot" in hinted(which)
   change(locked, b"third", "--key-file", "key", "--slot", "4")
@@ -133,7 +134,7 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD)
 def test_what_is_not_seen_in_a_passphrase_is_said(home, odd):
   # One newline at the end of a file is none of the passphrase.
-  made = home.run("init", "--new-passphrase-file", home.file("odd", odd))
+  made = home.run("init", "--new-passphrase-file", home.file("odd", odd), through=LITTLE_MEMORY)
   assert ODD[odd] in made.error
   home.run("unlock", "--passphrase-file", "odd")
   home.run("lock", "--all")
@@ -154,9 +155,10 @@ def test_line_break_of_a_variable_is_said(home):
 
 def test_short_passphrases_are_said(home):
   short = ("--new-passphrase-file", home.file("short", b"a"))
-  assert "is short" in home.run("init", *short).error
-  assert "is short" in home.run("change-passphrase", *short, "--passphrase-file", "short").error
-  added = home.run("slots", "add", "--passphrase", *short, "--passphrase-file", "short")
+  cheap = {"through": LITTLE_MEMORY}
+  assert "is short" in home.run("init", *short, **cheap).error
+  assert "is short" in home.run("change-passphrase", *short, "--passphrase-file", "short", **cheap).error
+  added = home.run("slots", "add", "--passphrase", *short, "--passphrase-file", "short", **cheap)
   assert "is short" in added.error
   # Not when it is used.
   assert "is short" not in home.run("unlock", "--passphrase-file", "short").error

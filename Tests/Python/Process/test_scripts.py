@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -19,7 +23,8 @@ root=$PWD
 superuser=()
 say() { printf '==> %s\n' "$*" >&2; }
 source "$LIBRARY/stages.sh"
-stage_log=$PWD/log
+steps=$PWD/folders
+mkdir "$steps"
 tolerated_flaky=${TOLERATED:-$tolerated_flaky}
 run_fake() {
   cp -- "$2" "$1"
@@ -30,7 +35,10 @@ again_fake() {
   cp -- "${2##*[./]}.xml" "$1"
   ! grep -q '<failure' "$1"
 }
-while read -r name report code; do test_stage "$name" 60 fake "$report" "$code" || true; done <steps
+run_steps() {
+  while read -r name report code; do test_stage "$name" 60 fake "$report" "$code" || true; done <"$1"
+}
+run_steps steps
 finish_stages
 """
 
@@ -166,6 +174,88 @@ def test_a_test_in_python_has_its_file(run):
   assert run.end()[1][1] == "flaky: first: Tests/test_x.py::test_y[a]: m"
 
 
+LANES = r"""
+set -euo pipefail
+root=$PWD superuser=()
+say() { printf '==> %s\n' "$*"; }
+source "$LIBRARY/stages.sh"
+steps=$PWD/folders
+mkdir "$steps"
+await() { until [ -e "$1" ]; do sleep 0.05; done; }
+"""
+
+
+def start_lanes(folder: Path, script: str) -> subprocess.Popen:
+  """Runs the lanes `one` and `two`, which a script defines."""
+  return subprocess.Popen(
+    ["bash", "-c", f"{LANES}{script}\nlanes one two\nfinish_stages"], cwd=folder, text=True,
+    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, env={
+      "PATH": "/usr/bin:/bin", "LIBRARY": str(LIBRARY), "TMPDIR": str(folder)})
+
+
+def ran_lanes(folder: Path, script: str) -> tuple[int, str]:
+  with start_lanes(folder, script) as process:
+    try:
+      return process.wait(LIMIT), process.stdout.read()
+    finally:
+      process.kill()
+
+
+def test_lanes_run_together_and_show_one_step_at_a_time(tmp_path):
+  code, shown = ran_lanes(tmp_path, """
+    first() { echo 1; >a; await b; echo 2; }
+    second() { await a; echo 3; >b; }
+    one() { stage first 60 first; }
+    two() { stage second 60 second; }""")
+  assert code == 0 and "steps: 2 passed, 0 failed" in shown
+  assert "\n1\n2\n==> first: ok" in shown and "\n3\n==> second: ok" in shown
+  assert [shown.count(f"\n{line}\n") for line in "123"] == [1, 1, 1]
+
+
+def test_failed_tests_run_again_when_no_lane_runs(tmp_path):
+  (tmp_path / "report").write_text(f"<testsuites>{case('M.a', 'failure', 'm')}</testsuites>")
+  code, shown = ran_lanes(tmp_path, """
+    run_fake() { cp report "$1"; >failed; exit 1; }
+    again_fake() { echo >>again; [ -e ended ]; sed s/failure/passed/ report >"$1"; }
+    last() { await failed; sleep 0.5; >ended; }
+    one() { test_stage fake 60 fake || true; }
+    two() { stage last 60 last; }""")
+  assert (code, shown.splitlines()[-2:]) == (0, ["steps: 2 passed, 0 failed", "flaky: fake: M.a: m"])
+  assert (tmp_path / "again").read_text() == "\n"
+
+
+def test_a_lane_that_breaks_off_is_a_failed_step(tmp_path):
+  code, shown = ran_lanes(tmp_path, """
+    one() { stage good 60 true; false; stage never 60 true; }
+    two() { stage good 60 true; }""")
+  assert code == 1 and "steps: 2 passed, 1 failed" in shown and "never" not in shown
+  assert "one: FAILED (the lane broke off)" in shown
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_all_lanes(tmp_path, number):
+  with start_lanes(tmp_path, """
+    long() { setsid sh -c 'echo $$ >"$1.new"; mv "$1.new" "$1"; sleep 1000; :' sh "$1"; }
+    one() { stage one 60 long first; }
+    two() { stage two 60 long second; }""") as process:
+    try:
+      started = [tmp_path / "first", tmp_path / "second"]
+      wait_until(lambda: all(path.exists() for path in started))
+      # As from a terminal, to the whole process group.
+      os.killpg(process.pid, number)
+      assert process.wait(LIMIT) == 130
+      wait_until(lambda: not any(Path("/proc", path.read_text().strip()).exists() for path in started))
+    finally:
+      process.kill()
+
+
+def wait_until(condition) -> None:
+  deadline = time.monotonic() + LIMIT
+  while not condition():
+    assert time.monotonic() < deadline
+    time.sleep(0.02)
+
+
 # Of 5 s: how much the log grew; the processor time in all, of all processes, and of the step.
 @pytest.mark.parametrize("numbers, counted", [
   ("0 1000 500 500", 5000000), ("0 1000 1000 1000", 5000000), ("0 1000 1000 500", 2500000),
@@ -190,6 +280,41 @@ def test_what_hangs_is_ended(tmp_path, kind):
 def test_the_time_of_a_step_has_its_descendants(tmp_path):
   busy = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo >done; sleep 1000; :'"
   script = (f"cd {tmp_path}; stage_log=/dev/null; {busy} & running=$!; until [ -e done ]; do sleep 0.1; done; "
-            "read -ra now < <(look_at_running); end_running; "
+            "read -ra now < <(look_at_running); end_below $$; "
             "((now[4] > 0 && now[3] > now[4])) && echo ok")
   assert sourced(script) == "ok\n"
+
+
+# A machine without mandoc and zsh, for somebody who is not the superuser, and whom sudo would ask for a password.
+WITHOUT = """
+source "$LIBRARY/packages.sh"
+fail() { echo "$*"; exit 1; }
+say() { echo "$*"; }
+id() { echo 1000; }
+sudo() { return 1; }
+package_manager() { echo apt-get; }
+is_present() { [[ $1 != mandoc && $1 != zsh ]]; }
+"""
+
+
+def test_a_package_that_only_the_superuser_can_install_is_named_once():
+  told = sourced(WITHOUT + "find_lacking git mandoc zsh; echo ${lacking[*]}; lacking_words").splitlines()
+  assert told == [
+    "Missing: mandoc zsh. What needs them is skipped.",
+    "As root, run: env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mandoc zsh",
+    "mandoc zsh", "mandoc mandoc", "zsh zsh"]
+
+
+def test_what_is_there_is_not_lacking():
+  assert sourced(WITHOUT + "find_lacking git tmux; echo ${#lacking[@]}") == "0\n"
+
+
+@pytest.mark.parametrize("lacking, ended", [("", "failed"), ("absent-program", "skipped"), ("absent", "failed")])
+def test_a_test_that_fails_without_a_missing_program_is_skipped(tmp_path, lacking, ended):
+  (tmp_path / "test_it.py").write_text(
+    "import subprocess\ndef test_it():\n  subprocess.run(['absent-program'])\n")
+  ran = subprocess.run(
+    [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "lacking", "--rootdir", tmp_path, tmp_path],
+    capture_output=True, text=True, timeout=LIMIT, env={
+      "PATH": "/usr/bin:/bin", "LACKING": lacking, "PYTHONPATH": str(ROOT / "Tests" / "Python" / "Process")})
+  assert f"1 {ended}" in ran.stdout, ran.stdout

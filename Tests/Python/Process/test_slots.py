@@ -206,7 +206,7 @@ def test_the_state_is_always_reported(home):
 
 
 def test_slots_in_text(home):
-  home.init("--new-key-file", str(home.folder / "key"))
+  home.init("--new-key-file", str(home.folder / "key"), through=())
   lines = [line.split("\t") for line in home.run("slots", "list").out.decode().splitlines()]
   assert [line[:2] for line in lines] == [
     ["1", "device (this one)"], ["2", "passphrase"], ["3", "key file"]]

@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A client with the traits for servers enabled, in a separate package: others need not build a web server. It uses
-// another trait of swift-configuration than Prephirences does.
+// Clients with traits enabled, in a separate package: others need not build an HTTP client or a web server. All share a
+// build. They use another trait of swift-configuration than Prephirences does.
 let package = Package(
-  name: "ConfigurationClient",
+  name: "TraitClient",
   dependencies: [
     .package(
       name: "Prephirences", path: "../../..",
-      traits: ["ConfigurationSupport", "ServiceLifecycleSupport"]),
+      traits: ["ConfigurationSupport", "RemotePreferences", "ServiceLifecycleSupport"]),
     .package(
       url: "https://github.com/apple/swift-configuration", from: "1.4.0",
       traits: [.defaults, "CommandLineArguments"]),
@@ -36,6 +36,9 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "ServiceLifecyclePreferences", package: "Prephirences"),
       ]),
+    .executableTarget(
+      name: "RemoteTool",
+      dependencies: [.product(name: "RemotePrephirences", package: "Prephirences")]),
     .executableTarget(
       name: "WebService",
       dependencies: [

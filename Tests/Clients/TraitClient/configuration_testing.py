@@ -19,7 +19,7 @@ sys.path.append(str(ROOT / "Tests" / "Python" / "Process"))
 from etcd_cluster import end_with_parent  # found by the path above
 from prefs_testing import LIMIT, Home
 
-BUILT = Path(os.environ["CONFIGURED_SERVER"]).parent
+BUILT = Path(os.environ["TRAIT_PROGRAMS"])
 SERVICE = ("--service", "com.example.webservice")
 
 # In which time a change is to reach a program, from the end of the command that made it.

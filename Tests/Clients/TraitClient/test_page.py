@@ -1,4 +1,4 @@
-"""The page of swift-configuration has the programs of this package, and commands that fit its unit."""
+"""The page of swift-configuration has the programs of this package that are configured, and commands that fit its unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 from configuration_testing import ROOT
 
 PAGE = (ROOT / "Documentation" / "ConfiguredServers.md").read_text()
-SOURCES = sorted((ROOT / "Tests/Clients/ConfigurationClient/Sources").glob("*/*.swift"))
+# All but the program without a configuration.
+SOURCES = sorted(
+  path for path in (ROOT / "Tests/Clients/TraitClient/Sources").glob("*/*.swift")
+  if path.parent.name != "RemoteTool")
 
 
 def blocks(language: str) -> list[str]:

@@ -6,7 +6,7 @@ import subprocess
 
 from server import Server
 
-TOOL = os.environ["REMOTE_TOOL"]
+TOOL = os.path.join(os.environ["TRAIT_PROGRAMS"], "RemoteTool")
 JSON = b'{"colour": "red", "size": 3, "on": true}'
 
 # Where no name server answers, an unknown name is to be known as such before a load's time is over.
