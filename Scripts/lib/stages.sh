@@ -154,11 +154,20 @@ note_processor_time() {
   used=$(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
 }
 
+# Lets a command print while no other lane does.
+undisturbed() { { flock 9 && "$@"; } 9<"$steps"; }
+
 begin_stage() {
   step=$(mktemp -d "$steps/${EPOCHREALTIME/[.,]/}.XXXX")
   stage_log=$step/log
   printf '%s\n' "$1" >"$step/name"
   : >"$stage_log"
+  undisturbed say "$1"
+}
+
+# show_end MESSAGE
+show_end() {
+  if [ "$in_lane" = yes ]; then cat -- "$stage_log"; fi
   say "$1"
 }
 
@@ -169,8 +178,7 @@ end_stage() {
   note_processor_time
   printf '%6d s %6d s' "$took" "$((used - before))" >"$step/time"
   printf '%s\n' "$outcome" >"$step/outcome"
-  if [ "$in_lane" = yes ]; then flock "$steps" cat -- "$stage_log"; fi
-  say "$name: $outcome, $took s"
+  undisturbed show_end "$name: $outcome, $took s"
   [[ $outcome != FAILED* ]]
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import shlex
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler
@@ -109,7 +110,7 @@ class Git:
 
   def __init__(self, home: Home, *options: str) -> None:
     self.home = home
-    helper = f"!{home.program} keychain git-credential {' '.join(options)}"
+    helper = f"!{shlex.quote(home.program)} keychain git-credential {' '.join(options)}"
     self.environment = home.environment | {
       "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": "1", "LC_ALL": "C",
       "GIT_CONFIG_KEY_0": "credential.helper", "GIT_CONFIG_VALUE_0": helper,

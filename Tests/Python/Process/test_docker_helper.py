@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shlex
 import shutil
 import subprocess
 
@@ -226,7 +227,7 @@ def moved_by_the_page(home, registry: str, **logins: dict) -> subprocess.Complet
   docker = home.folder / ".docker" / "config.json"
   docker.parent.mkdir(exist_ok=True)
   docker.write_text(json.dumps({"auths": logins}))
-  command = command.replace("registry.example.com", registry).replace("prefs ", f"{home.program} ")
+  command = command.replace("registry.example.com", registry).replace("prefs ", f"{shlex.quote(home.program)} ")
   return subprocess.run(
     ["sh", "-c", command], env=home.environment, capture_output=True, text=True, timeout=LIMIT)
 

@@ -40,7 +40,7 @@ class Shells:
     # It leaves a line for each of its calls that has ended.
     self.calls = home.folder / "calls"
     (commands / "prefs").write_text(
-      f"#!/bin/sh\n{home.program} \"$@\"\ncode=$?\necho >> {self.calls}\nexit $code\n")
+      f"#!/bin/sh\n{shlex.quote(home.program)} \"$@\"\ncode=$?\necho >> {self.calls}\nexit $code\n")
     (commands / "prefs").chmod(0o755)
     self.environment = home.environment | {
       "PATH": f"{commands}:/usr/bin:/bin", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
