@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from prefs_testing import PASSPHRASE, ended, hinted
+from prefs_testing import PASSPHRASE, ended
 
 TYPED = PASSPHRASE.decode()
 
@@ -51,30 +51,6 @@ def test_what_stays_is_agreed_to_before_the_passphrase(coded):
     ("device", "openTier"), ("recoveryCode", "administers"), ("passphrase", "administers")]
   assert opens(coded, "--recovery-code-file", "code") and opens(coded, *coded.passphrase())
   coded.run("verify", *coded.passphrase())
-
-
-@pytest.mark.parametrize("option", ["--new-key-file", "--with-key-file"])
-def test_key_file_leaves_the_code(coded, option):
-  if option == "--with-key-file":
-    coded.file("key", bytes(range(32)))
-  coded.run("slots", "add", option, "key", "--yes")
-  assert opens(coded, "--recovery-code-file", "code") and opens(coded, "--key-file", "key")
-
-
-def test_no_changes_nothing(coded):
-  vault = coded.vault.read_bytes()
-  terminal = coded.terminal("slots", "add", "--new-key-file", "key")
-  terminal.expect_exact(QUESTION)
-  terminal.sendline("n")
-  status, rest = ended(terminal)
-  assert status == 130 and "nothing was changed" in rest
-  assert not (coded.folder / "key").exists() and coded.vault.read_bytes() == vault
-
-
-def test_without_a_terminal_what_stays_is_shown(coded):
-  refused = coded.run(
-    "slots", "add", "--new-passphrase-file", coded.passphrase()[1], code=64)
-  assert STAYS in refused.error and "--yes" in hinted(refused)
 
 
 def test_a_second_passphrase_asks_nothing(coded):

@@ -48,18 +48,6 @@ def test_what_is_unlocked_stays_so(locked):
   locked.run("lock", "--all")
 
 
-def test_wrong_and_empty_passphrases_change_nothing(locked):
-  vault = locked.vault.read_bytes()
-  change(locked, b"new", *locked.passphrase(b"wrong"), code=78)
-  refused = locked.run(
-    "change-passphrase", "--new-passphrase-file", locked.file("empty", b"\n"),
-    *locked.passphrase(), code=79)
-  assert "protects nothing" in refused.error
-  locked.run("change-passphrase", *locked.passphrase(), code=64)
-  locked.run("change-passphrase", "--passphrase-fd", "3", "--new-passphrase-fd", "3", code=64)
-  assert locked.vault.read_bytes() == vault
-
-
 def test_key_file_replaces_forgotten_passphrase(locked):
   locked.run("slots", "add", "--new-key-file", "key", *locked.passphrase())
   change(locked, b"new", "--key-file", "key")
@@ -79,19 +67,6 @@ def test_key_file_replaces_forgotten_passphrase(locked):
   for value, code in ((b"fourth", 0), (b"fifth", 0), (b"new", 78), (b"third", 78)):
     locked.run("get", "whenUnlocked", *locked.passphrase(value), code=code)
   locked.run("verify", *locked.passphrase(b"fifth"))
-
-
-@pytest.mark.parametrize("slot, code, text", [
-  ("9", 44, "no slot 9"), ("1", 79, "no passphrase, but a device"), ("x", 64, "")])
-def test_slots_that_have_no_passphrase(locked, slot, code, text):
-  assert text in change(locked, b"new", "--slot", slot, *locked.passphrase(), code=code).error
-
-
-def test_a_vault_without_a_passphrase(home):
-  change(home, b"new", code=69)
-  home.set("alice", b"x")
-  refused = change(home, b"new", code=79)
-  assert "no passphrase to change" in refused.error and "slots add --passphrase" in hinted(refused)
 
 
 def test_on_a_terminal_the_old_one_comes_first(locked):
