@@ -45,7 +45,7 @@ struct HelpersSession {
   let output: CommandOutput
 
   init(_ context: KeychainCommandContext, _ host: CommandHost, isQuiet: Bool) throws {
-    self.host = try InstalledHost(context, host.environment)
+    self.host = try InstalledHost(context, host.environment, executable: host.executable)
     interface = host.interface(context.hostName, isQuiet: isQuiet)
     output = CommandOutput(host.console.output)
   }
@@ -288,7 +288,8 @@ struct HelpersRemoveCommand: HelpersSubcommand {
     let links = try options.links(session.host)
     for link in links where link.state == .foreign { throw KeychainError.foreignHelper(link.path) }
     for link in links {
-      session.interface.say(try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
+      session.interface.say(
+        try link.remove() ? "removed \(link.path)" : "\(link.path) is not there")
     }
   }
 }
