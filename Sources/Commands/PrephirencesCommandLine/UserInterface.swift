@@ -25,6 +25,12 @@ package struct CommandHost: Sendable {
   package var environment = EnvironmentVariables.process
   package var arguments: ProgramArguments
 
+  /// A link to the program's file, which a test replaces.
+  package var executable = ownExecutable
+
+  /// The kernel's link to the file of this process.
+  package static let ownExecutable = "/proc/self/exe"
+
   /// Creates the description of a program with the streams, the environment and the arguments of this
   /// process.
   package init(

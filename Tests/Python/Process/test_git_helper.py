@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pexpect
 import pytest
 
 from git_server import Git, GitServer
@@ -129,15 +128,6 @@ def test_path_is_used_if_git_sends_it(home, server, git):
   assert len(listed(home)) == 2
 
 
-@pytest.mark.parametrize("options", [
-  ("--port", "1", "--protocol", "http"), ("--protocol", "https"), ("--protocol", "http"), ()])
-def test_another_port_or_scheme_gets_nothing(home, server, git, options):
-  port = () if "--port" in options or options == ("--protocol", "http") else ("--port", str(server.port))
-  home.set("alice", b"secret", "--server", "127.0.0.1", *options, *port)
-  refused = git.run("ls-remote", server.url("a.git"), code=128)
-  assert "could not read Username" in refused and server.given == []
-
-
 def test_user_in_the_url(home, server, git):
   server.accounts = {None: {("bob", "2")}}
   put(home, server, b"1", "alice")
@@ -259,76 +249,12 @@ def exchange(home, operation, *lines, code=0, **options):
   return home.run("git-credential", operation, input=text, code=code, **options)
 
 
-def test_recorded_requests_of_newer_git(home):
-  server = ("protocol=https", "host=git.example.com")
-  capable = ("capability[]=authtype", "capability[]=state")
-  offered = ('wwwauth[]=Bearer realm="r"', 'wwwauth[]=Basic realm="r"')
-  assert exchange(home, "get", *capable, *server, *offered).out == b""
-  exchange(
-    home, "store", "capability[]=authtype", "authtype=Bearer", "credential=TOK", *server)
-  answer = exchange(home, "get", *capable, *server, *offered).out.decode().splitlines()
-  assert answer == ["capability[]=authtype", "authtype=Bearer", "credential=TOK"]
-  assert exchange(home, "get", *server).out == b"", "older git cannot use it"
-  exchange(home, "store", *server)
-  exchange(home, "erase", "capability[]=authtype", "authtype=Bearer", "credential=OLD", *server)
-  assert len(listed(home)) == 1
-  exchange(home, "erase", "capability[]=authtype", "authtype=Bearer", "credential=TOK", *server)
-  assert listed(home) == []
-  assert home.run("git-credential", "capability").out == b"version 0\ncapability authtype\n"
-
-
-def test_renewal_with_a_refresh_token(home):
-  server = ("protocol=https", "host=git.example.com", "username=oauth2")
-  exchange(
-    home, "store", *server, "password=old", "password_expiry_utc=1000000000",
-    "oauth_refresh_token=R1")
-  assert exchange(home, "get", *server).out == b"username=oauth2\noauth_refresh_token=R1\n"
-  exchange(
-    home, "store", *server, "password=new", "password_expiry_utc=9999999999",
-    "oauth_refresh_token=R2")
-  assert exchange(home, "get", *server).out.decode().splitlines() == [
-    "username=oauth2", "password=new", "password_expiry_utc=9999999999", "oauth_refresh_token=R2"]
-
-
-def test_an_authentication_type_adds_no_line(home):
-  home.set(
-    "z", b"secret", "--server", "h", "--protocol", "https", "--authentication-type",
-    "Bearer\npassword=injected")
-  refused = exchange(
-    home, "get", "capability[]=authtype", "protocol=https", "host=h", "username=z", code=None)
-  assert refused.code != 0 and refused.out == b"quit=1\n"
-
-
-@pytest.mark.parametrize("lines", [("protocol=cert", "path=/etc/c.pem"), ("protocol=cert", "host=")])
-@pytest.mark.parametrize("operation", ["get", "store", "erase"])
-def test_the_passphrase_of_a_certificate_is_not_ours(home, operation, lines):
-  outcome = exchange(home, operation, *lines, "username=", "password=p")
-  assert (outcome.out, outcome.error) == (b"", "")
-
-
-def test_unknown_operations_are_ignored_and_bad_requests_stop_git(home):
-  assert exchange(home, "approve", "protocol=https").out == b""
-  bad = exchange(home, "get", "protocol=https", "host=a\rb", code=64)
-  assert bad.out == b"quit=1\n" and "a\\r" not in bad.error
-  assert exchange(home, "store", "protocol=https", "host=a\rb", code=64).out == b""
-  home.run("git-credential", code=64)
-
 def test_a_wrong_setting_stops_git(home, server):
   """What is typed could not be stored, and the setting would be asked about in each call."""
   for wrong in ("--unknown",), ("--passphrase-fd", "0"), ("--deadline", "soon"):
     refused = Git(home, *wrong).run("ls-remote", server.url("a.git"), code=128)
     assert "told us to quit" in refused and "prefs: error: " in refused
     assert exchange(home, *wrong, "store", code=64).out == b""
-
-
-def test_a_helper_on_a_terminal_says_what_it_waits_for(home):
-  terminal = home.terminal("git-credential", "get")
-  terminal.expect("waiting for lines such as host=example.com, which a client sends; an empty line ends it")
-  terminal.sendline("protocol=https\nhost=h\n")
-  assert ended(terminal)[0] == 0
-  terminal = home.terminal("git-credential", "get", "--quiet")
-  terminal.sendline("protocol=https\nhost=h\n")
-  assert "waiting" not in ended(terminal)[1]
 
 
 def test_with_paths_and_several_accounts_an_answer_is_stored_for_its_path(home, server, git):
@@ -344,34 +270,6 @@ def test_with_paths_and_several_accounts_an_answer_is_stored_for_its_path(home, 
   before = home.run("list", "--json").json
   git.run("ls-remote", server.url("a.git"), settings=sent)
   assert server.given[-1] == ("bob", "2") and home.run("list", "--json").json == before
-
-
-def test_a_token_without_an_account_is_not_for_another_user(home):
-  bearer = ("--server", "h", "--protocol", "https", "--authentication-type", "Bearer")
-  home.set("", b"TOK", *bearer)
-  server = ("capability[]=authtype", "protocol=https", "host=h")
-  assert b"credential=TOK" in exchange(home, "get", *server).out
-  assert exchange(home, "get", *server, "username=bob").out == b""
-  home.set("bob", b"BOB", *bearer)
-  assert b"credential=BOB" in exchange(home, "get", *server, "username=bob").out
-
-
-@pytest.mark.parametrize("stored", ["::1", "[::1]", "[2001:db8::a]"])
-def test_an_address_is_the_same_with_and_without_brackets(home, stored):
-  home.set("alice", b"secret", "--server", stored, "--protocol", "https", "--port", "8443")
-  bare = stored.strip("[]")
-  assert b"password=secret" in exchange(home, "get", "protocol=https", f"host=[{bare}]:8443").out
-  home.set("alice", b"usual", "--server", stored, "--protocol", "https")
-  for host in (bare, f"[{bare}]"):
-    assert b"password=usual" in exchange(home, "get", "protocol=https", f"host={host}").out
-  exchange(home, "erase", "protocol=https", f"host=[{bare}]:8443", "username=alice", "password=secret")
-  assert exchange(home, "get", "protocol=https", f"host=[{bare}]:8443").out == b""
-
-
-def test_a_variable_leaves_notices_out(home, server, git):
-  put(home, server, b"secret", "alice", "--expires", "2020-01-01")
-  assert "has expired" in git.run("ls-remote", server.url("a.git"), code=128)
-  assert "prefs:" not in git.run("ls-remote", server.url("a.git"), code=128, KEYCHAIN_QUIET="1")
 
 
 def test_request_that_does_not_end_is_not_waited_for(home):
@@ -392,14 +290,6 @@ def test_an_empty_line_ends_a_request(home):
     assert process.stdout.read() == b"username=a\npassword=b\n"
 
 
-def test_access_group(home, server):
-  put(home, server, b"wrong", "alice")
-  put(home, server, b"secret", "alice", "--access-group", "work")
-  git = Git(home, "--access-group", "work")
-  git.run("ls-remote", server.url("a.git"))
-  assert set(server.given) == {("alice", "secret")}
-
-
 def test_closed_output_is_an_error(home):
   exchange(home, "store", "protocol=https", "host=h", "username=a", "password=b")
   refused = exchange(home, "get", "protocol=https", "host=h", code=74, through=[
@@ -416,15 +306,6 @@ def test_called_by_the_helpers_name(home, server, git):
     "ls-remote", server.url("a.git"), settings=["credential.helper=", "credential.helper=prefs"],
     PATH=f"{folder}:{home.environment['PATH']}")
   assert set(server.given) == {("alice", "secret")}
-
-
-def test_a_vault_that_is_missing_is_named(home):
-  missing = exchange(home, "get", "protocol=https", "host=h", "", environment={
-    "KEYCHAIN_VAULT": str(home.folder / "typo.db")})
-  assert missing.out == b"" and "typo.db' does not exist" in missing.error
-  refused = exchange(home, "get", "protocol=https", "host=h", code=69, environment={
-    "KEYCHAIN_VAULT": str(home.folder / "typo" / "vault")})
-  assert refused.out == b"quit=1\n"
 
 
 def test_interrupted_question_stops_git(locked, server):

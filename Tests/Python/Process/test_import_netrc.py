@@ -58,72 +58,6 @@ def test_passwords_are_stored_and_the_file_is_kept_unless_asked(home):
   assert not [name for name in os.listdir(home.folder) if "tmp" in name]
 
 
-def test_long_names_are_listed_and_nothing_is_imported(home):
-  text = TEXT + b"machine long.example login %s password p\n" % (b"l" * 65536)
-  path = netrc(home, text)
-  for options in (["--dry-run"], ["--remove"], ["--overwrite"]):
-    refused = importing(home, *options, code=79)
-    assert "1 credential has more than 65536 bytes" in refused.error
-    assert "nothing was changed: long.example (line 7)" in refused.error and "lll" not in refused.error
-  assert rest(path) == text and not home.vault.exists()
-
-
-def test_file_without_anything_else_is_removed(home):
-  path = netrc(home, b"machine h login l password p\n\n")
-  assert f"removed '{path}'" in importing(home, "--remove").error
-  assert not os.path.exists(path)
-  assert "there is no .netrc" in importing(home, "--remove", code=44).error
-
-
-def test_link_stays_and_what_it_leads_to_is_rewritten(home):
-  target = home.file("dotfiles", TEXT)
-  os.symlink("dotfiles", home.folder / ".netrc")
-  importing(home, "--remove")
-  assert rest(target) == REST and os.path.islink(home.folder / ".netrc")
-  home.file("dotfiles", b"machine h login l password p\n")
-  importing(home, "--remove")
-  assert rest(target) == b""
-
-
-def test_file_that_others_can_read_is_reported_and_closed(home):
-  path = netrc(home, mode=0o644)
-  made = importing(home, "--remove")
-  assert f"other users can read '{path}'" in made.error and "chmod 600" in hinted(made)
-  assert os.stat(path).st_mode & 0o777 == 0o600
-
-
-def test_differing_passwords_are_kept_unless_overwritten(home):
-  path = netrc(home)
-  home.set("alice", b"newer", "--server", "git.example", "--protocol", "https", "--label", "L",
-           "--expires", "2099-01-01")
-  left = importing(home, "--remove")
-  assert "left alone: 'alice' of server 'git.example'" in left.error
-  assert "--overwrite" in hinted(left)
-  assert password(home, "git.example", "alice") == b"newer"
-  assert b"Git.Example" in rest(path) and b"hunter2" not in rest(path)
-  importing(home, "--remove", "--overwrite")
-  shown = home.run("show", "alice", "--server", "git.example", "--json").json
-  assert shown["label"] == "L" and shown.get("expires") is None
-  assert password(home, "git.example", "alice") == b"p w#1"
-  assert rest(path) == REST
-
-
-def test_nothing_is_stored_of_an_unreadable_file(home):
-  netrc(home, TEXT + b"machine h login l password \"secret\n")
-  failed = importing(home, "--remove", code=65)
-  assert "line 7" in failed.error and "secret" not in failed.error
-  assert home.run("list", "--json").json == []
-
-
-def test_an_entry_with_another_word_stays_with_its_line(home):
-  left = b"machine api.example login a password secret method interactive\n"
-  path = netrc(home, b"# mine\n" + left + b"machine b.example login b password u\n")
-  made = importing(home, "--remove", "--json")
-  assert made.json["notTaken"] == {"hasUnknownWord": 1} and made.json["added"] == 1
-  assert "with a word that is none of netrc's: api.example (line 2)" in made.error
-  assert "secret" not in made.error and rest(path) == b"# mine\n" + left
-
-
 def test_a_pipe_of_a_shell_is_read(home):
   words = ("import", "--format", "netrc", "/dev/stdin")
   piped = home.run(*words, through=["sh", "-c", 'printf "machine h login l password p" | "$0" "$@"'])
@@ -152,37 +86,6 @@ def test_file_that_changes_meanwhile_is_left_alone(home):
   code, said = ended(terminal)
   assert code == 75 and "another program changed" in said
   assert rest(path) == TEXT + b"machine new login l password p\n"
-
-
-def test_input_is_read_and_not_rewritten(home):
-  made = importing(home, "-", input=TEXT)
-  assert "imported 2 items" in made.error and "stay" not in made.error
-  assert password(home, "packages.example", "token") == b"hunter2"
-  assert "--remove needs a file" in importing(home, "-", "--remove", input=TEXT, code=64).error
-
-
-def test_hard_links_are_refused(home):
-  path = netrc(home)
-  os.link(path, home.folder / "other")
-  failed = importing(home, "--remove", code=79)
-  assert "hard links" in failed.error and rest(path) == TEXT
-  assert "hard links" in importing(home, "--remove", "--dry-run", code=79).error
-  said = importing(home, "--remove", "--json", code=79).json
-  assert said["unchanged"] == 2 and said["removedEntries"] == 0
-  assert password(home, "packages.example", "token") == b"hunter2"
-
-
-@pytest.mark.parametrize("options", [
-  ("--remove",), ("--keep",), ("--store", "vault"),
-])
-def test_options_of_netrc_need_its_format(home, options):
-  assert "--format netrc" in home.run("import", "x", *options, code=64).error
-
-
-def test_usage_errors_name_what_is_wrong(home):
-  assert "<file>" in home.run("import", code=64).error
-  assert "exclude" in importing(home, "--keep", "--remove", code=64).error
-  assert "passphrase" in importing(home, "--export-passphrase-file", "x", code=64).error
 
 
 def test_passwords_go_into_the_desktop_keyring(home):
@@ -246,16 +149,6 @@ def test_removal_that_fails_says_what_is_stored(home, tracing):
   assert rest(path) == REST
 
 
-def test_cancelling_at_the_question_says_what_is_stored(home):
-  path = netrc(home)
-  terminal = home.terminal("import", "--format", "netrc")
-  terminal.expect_exact("remove the 2 entries")
-  terminal.sendeof()
-  code, said = ended(terminal)
-  assert code == 130 and "the passwords are stored" in said and "nothing was changed" not in said
-  assert rest(path) == TEXT and password(home, "packages.example", "token") == b"hunter2"
-
-
 def test_line_that_is_added_while_the_file_is_written_stays(home):
   path, trace = netrc(home), home.folder / "trace"
   home.set("x", b"x")
@@ -272,11 +165,6 @@ def test_line_that_is_added_while_the_file_is_written_stays(home):
     _, error = process.communicate(timeout=LIMIT)
   assert process.returncode == 75 and b"another program changed" in error
   assert rest(path) == TEXT + line
-
-
-def test_only_regular_files_are_read(home):
-  failed = importing(home, str(home.folder), code=79)
-  assert "is not a regular file" in failed.error and "overwritten" not in failed.error
 
 
 def test_locked_vault_takes_nothing(locked):

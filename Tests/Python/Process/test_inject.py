@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 import subprocess
 import time
 from pathlib import Path
@@ -21,16 +20,6 @@ from prefs_testing import ROOT, Home
 def vault(home: Home) -> Home:
   home.set("token", b"s3{{ keychain://s/token }}", "--service", "s")
   return home
-
-
-def test_template_is_filled_once_and_the_rest_stays(vault):
-  template = vault.file("in", b"\xff\0 {{ keychain://s/token }};{{keychain://s/token?field=username}} {{ \"{{\" }}\r\n}}")
-  expected = b"\xff\0 s3{{ keychain://s/token }};token {{\r\n}}"
-  assert vault.run("inject", template).out == expected
-  assert vault.run("inject", "-", input=(vault.folder / "in").read_bytes()).out == expected
-  assert vault.run("inject", template, "--output", "out").out == b""
-  assert (vault.folder / "out").read_bytes() == expected
-  assert stat.S_IMODE((vault.folder / "out").stat().st_mode) == 0o600
 
 
 def test_real_readers_read_what_was_stored(vault):
@@ -73,16 +62,6 @@ def test_nothing_is_written_if_a_reference_fails(vault):
   assert not (vault.folder / "out").exists()
 
 
-def test_an_existing_file_is_kept_unless_asked(vault):
-  template = vault.file("in", b"{{ keychain://s/token }}")
-  out = vault.file("out", b"old", 0o644)
-  vault.run("inject", template, "--output", out, code=75)
-  assert (vault.folder / "out").read_bytes() == b"old"
-  vault.run("inject", template, "--output", out, "--overwrite")
-  assert (vault.folder / "out").read_bytes().startswith(b"s3")
-  assert stat.S_IMODE((vault.folder / "out").stat().st_mode) == 0o600
-
-
 def test_the_template_is_never_overwritten(vault):
   text = b"{{ keychain://s/token }}"
   template = vault.file("in", text)
@@ -98,21 +77,6 @@ def test_the_template_is_never_overwritten(vault):
     vault.run("inject", template, stdout=appended, code=79)
     vault.run("inject", template, "--output", "/dev/stdout", stdout=appended, code=79)
   assert (vault.folder / "in").read_bytes() == text
-
-
-def test_only_allowed_services_are_read(vault):
-  template = vault.file("in", b"{{ keychain://s/token }}")
-  vault.run("inject", template, "--allow", "s")
-  assert vault.run("inject", template, "--allow", "t", code=79).out == b""
-
-
-def test_usage(vault):
-  vault.run("inject", code=64)
-  vault.run("inject", "in", "--overwrite", code=64)
-  vault.run("inject", "-", "--passphrase-fd", "0", code=64)
-  vault.run("inject", "missing", code=74)
-  for words in ("inject", "in"), ("get", "token", "--service", "s"), ("read", "keychain://s/token"):
-    assert "--output is empty" in vault.run(*words, "--output", "", code=64).error
 
 
 def test_files_of_the_vault_are_never_overwritten(vault):

@@ -93,13 +93,6 @@ def test_misspelt_command_opens_no_vault(locked):
   locked.run("run", "-e", "A=s3cret", "--", "no-such-command", code=64)
 
 
-def test_misspelt_option_is_named_without_its_value(vault):
-  given = [(("--service", "s3cret"), "--service"), (("--pasword=s3cret",), "--pasword"), (("-xs3cret",), "-x")]
-  for words, name in given:
-    outcome = vault.run("run", *words, "--", "true", code=64)
-    assert f"'{name}' is not an option" in outcome.error and "s3cret" not in outcome.error
-
-
 def test_codes_of_commands_that_cannot_start(vault):
   script = vault.file("script", b"#!/nonexistent/interpreter\n", 0o700)
   plain = vault.file("plain", b"echo plain $1\n", 0o700)
@@ -118,11 +111,6 @@ def test_command_needs_no_dashes_before_it(vault):
   assert vault.run("run", "-e", "A=keychain://s/token", "sh", "-c", "echo $A", "-q").out == b"s3cret\n"
   assert vault.run("run", "echo", "--help", "--", "-e").out == b"--help -- -e\n"
   assert vault.run("run", "--", "echo", "--", "--help").out == b"-- --help\n"
-
-
-def test_help_is_not_taken_for_the_command(vault):
-  for words in [("run", "--help"), ("run", "-h"), ("help", "run"), ("run", "-e", "A=x", "--help")]:
-    assert b"--env-file" in vault.run(*words).out
 
 
 def test_arguments_keep_their_bytes(vault):
@@ -311,25 +299,6 @@ def test_netrc_file(vault):
   assert re.search(rb"\n(/proc/\d+/fd/\d+) \1 @Netrc@\n--netrc-file=\1\n$", outcome.out)
 
 
-def test_dry_run_reads_no_store(vault):
-  path = vault.file(".env", b"B=keychain://s/nobody?field=username\nC=hush\n")
-  options = (
-    "run", "--dry-run", "-e", "A=keychain:///x", "--env-file", path, "--file", "F=keychain://s/f",
-    "--netrc", "me@example.com", "--", "touch", "started")
-  closed = {"KEYCHAIN_VAULT": "/nonexistent/vault"}
-  text = vault.run(*options, environment=closed).out.decode()
-  assert all(word in text for word in ("A", "keychain:///x", "keychain://s/nobody", "me@example.com"))
-  assert "hush" not in text
-  found = vault.run(*options[:2], "--json", *options[2:], environment=closed).json
-  assert found == {
-    "variables": [
-      {"name": "A", "reference": "keychain:///x", "source": "option"},
-      {"name": "B", "reference": "keychain://s/nobody?field=username", "source": "file"},
-      {"name": "C", "source": "file"}],
-    "files": [{"name": "F", "reference": "keychain://s/f"}], "netrc": ["me@example.com"]}
-  assert not (vault.folder / "started").exists()
-
-
 def test_two_hundred_references_open_the_vault_once(vault, tracing):
   trace = vault.folder / "trace"
   for number in range(20):
@@ -463,13 +432,3 @@ def test_limit_of_open_files_is_named(vault):
     "run", "--file", "F=keychain://s/token", "--", "true", code=74,
     through=["sh", "-c", 'ulimit -n 10; exec "$@"', "-"])
   assert "Too many open files" in outcome.error
-
-
-def test_an_inherited_reference_is_pointed_out(vault):
-  command = ["run", "--", "sh", "-c", 'printf %s "$TOKEN"']
-  given = {"TOKEN": "keychain://s/token"}
-  outcome = vault.run(*command, environment=given)
-  assert outcome.out == b"keychain://s/token"
-  assert "'TOKEN'" in outcome.error and "--from-environment" in outcome.error
-  read = vault.run(command[0], "--from-environment", "--allow", "s", *command[1:], environment=given)
-  assert read.out == b"s3cret" and "hint" not in read.error

@@ -32,6 +32,9 @@ struct TestedProgram {
   var root: any ParsableCommand.Type = TestedRoot.self
   var defaultService = "default"
 
+  /// A link to the program's file, which is that of the test otherwise.
+  var executable = CommandHost.ownExecutable
+
   /// Runs a command line, with the words after `keychain`.
   @discardableResult
   func run(
@@ -53,6 +56,7 @@ struct TestedProgram {
       root, context, ProgramArguments([name, KeychainCommand.name] + words))
     invocation.host.console = console.console
     invocation.host.environment = EnvironmentVariables(environment)
+    invocation.host.executable = executable
     let code = KeychainCommandContext.$current.withValue(context) { invocation.run() }
     return CommandRun(code: code, console)
   }

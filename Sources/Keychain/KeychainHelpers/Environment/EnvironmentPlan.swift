@@ -1,7 +1,7 @@
 public import KeychainCredentials
 package import KeychainSecrets
 internal import KeychainVault
-internal import PrephirencesSystem
+package import PrephirencesSystem
 
 /// Which variables a program gets, before anything is read from a store.
 ///
@@ -63,6 +63,16 @@ public struct EnvironmentPlan: Sendable {
   /// - Parameter inheritance: Which other variables of this process the program gets.
   public init(inheriting inheritance: ChildEnvironment.Inheritance = .all) {
     self.init(inheritance, of: InheritedVariable.ofProcess())
+  }
+
+  /// Creates a plan that sets nothing yet, for a program that inherits what a command was given.
+  package init(
+    inheriting inheritance: ChildEnvironment.Inheritance, from environment: EnvironmentVariables
+  ) {
+    let given = environment.values?.sorted { $0.key < $1.key }.map { name, value in
+      InheritedVariable(entry: Array("\(name)=\(value)".utf8))
+    }
+    self.init(inheritance, of: given ?? InheritedVariable.ofProcess())
   }
 
   init(_ inheritance: ChildEnvironment.Inheritance, of variables: [InheritedVariable]) {

@@ -183,6 +183,11 @@ package struct EnvironmentVariables: Sendable {
 
   package init(_ values: [String: String]) { source = .values(values) }
 
+  /// The values that were set in place of the process's environment.
+  package var values: [String: String]? {
+    if case .values(let values) = source { values } else { nil }
+  }
+
   /// Returns the value of a variable; `nil` if it is not set or empty.
   package func value(_ name: String) throws(FileError) -> String? {
     switch source {

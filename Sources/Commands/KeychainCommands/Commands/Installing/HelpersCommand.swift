@@ -45,7 +45,7 @@ struct HelpersSession {
   let output: CommandOutput
 
   init(_ context: KeychainCommandContext, _ host: CommandHost, isQuiet: Bool) throws {
-    self.host = try InstalledHost(context, host.environment)
+    self.host = try InstalledHost(context, host.environment, executable: host.executable)
     interface = host.interface(context.hostName, isQuiet: isQuiet)
     output = CommandOutput(host.console.output)
   }

@@ -131,10 +131,12 @@ struct InstalledHost {
   let environment: EnvironmentVariables
   let search: SearchPath
 
-  /// Finds the program.
-  init(_ context: KeychainCommandContext, _ environment: EnvironmentVariables) throws {
+  /// Finds the program, to whose file a link leads.
+  init(
+    _ context: KeychainCommandContext, _ environment: EnvironmentVariables,
+    executable link: String = CommandHost.ownExecutable
+  ) throws {
     // After an update, the kernel says that the file was deleted; `FileIdentity` still reaches it.
-    let link = "/proc/self/exe"
     guard let identity = FileIdentity(link), let file = PathText.target(ofLink: link) else {
       throw KeychainError(
         .internalFailure, "the path of this program is not known", recovery: "mount /proc")

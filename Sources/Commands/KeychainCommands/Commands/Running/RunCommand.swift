@@ -141,7 +141,7 @@ extension RunCommand {
   private func start(
     _ files: ChildFiles, _ arguments: ProgramArguments, in session: Session
   ) throws {
-    let request = try RunRequest(self, defaultService: session.context.defaultService)
+    let request = try RunRequest(self, in: session)
     if let name = request.plan.unreadReferences.first {
       session.interface.hint(RunText.unreadReference(name))
     }
@@ -157,7 +157,7 @@ extension RunCommand {
 
   /// Prints what would be set.
   func perform(in session: Session) throws {
-    let request = try RunRequest(self, defaultService: session.context.defaultService)
+    let request = try RunRequest(self, in: session)
     if json { return try session.output.write(json: request) }
     let output = session.output
     try output.write(RunText.table(of: request).columns(within: output.stream.width))
@@ -239,9 +239,11 @@ struct RunRequest {
   let files: [ReferenceAssignment]
   let netrc: [NetrcSelection]
 
-  init(_ command: RunCommand, defaultService: String) throws {
-    let allowance = ReferenceAllowance(services: command.allow, defaultService: defaultService)
-    var plan = EnvironmentPlan(inheriting: command.clean ? .usual : .all)
+  init(_ command: RunCommand, in session: Session) throws {
+    let allowance = ReferenceAllowance(
+      services: command.allow, defaultService: session.context.defaultService)
+    var plan = EnvironmentPlan(
+      inheriting: command.clean ? .usual : .all, from: session.environment)
     for text in command.env {
       let assignment = try ReferenceAssignment(text, option: "--env")
       try plan.set(assignment.name, to: assignment.reference)
