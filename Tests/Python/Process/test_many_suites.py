@@ -8,7 +8,6 @@ import re
 import resource
 import signal
 import socket
-import subprocess
 import time
 from contextlib import contextmanager
 from pathlib import Path
