@@ -1,16 +1,10 @@
-"""Reading commands with missing, locked, expiring and renamed items."""
+"""What is said about vaults that are missing, and credentials that expire."""
 
 from __future__ import annotations
-
-import time
 
 import pytest
 
 from prefs_testing import hinted
-
-
-def accounts(home, *options: str) -> list[str]:
-  return [item["account"] for item in home.run("list", "--json", *options).json]
 
 
 @pytest.mark.parametrize("by_option", [True, False])
@@ -22,35 +16,6 @@ def test_a_mistyped_vault_is_named(home, by_option):
   assert path in missed.error and name in hinted(missed)
   for command in "status", "doctor":
     assert "check the path" in hinted(home.run(command, *options, environment=environment))
-
-
-def test_a_list_of_locked_items_is_not_empty(locked):
-  for options in (["--account", "whenUnlocked"], ["--account", "whenUnlocked", "--json"],
-                  ["no such *"], ["--account", "nobody"], ["--expired"]):
-    listed = locked.run("list", *options, code=77)
-    assert listed.out in (b"", b"[\n\n]\n")
-    assert "nothing can be listed: " in listed.error and "locked" in listed.error
-    assert hinted(listed) == "run 'prefs keychain unlock' to see them"
-  assert accounts(locked, "--account", "always") == ["always"]
-  # Entries have the service of an item, and none of its other names.
-  assert accounts(locked, "--service", "other") == []
-  opened = ("--account", "whenUnlocked", *locked.passphrase())
-  assert accounts(locked, *opened) == ["whenUnlocked"]
-
-
-def test_hints_name_nothing_that_is_locked(locked):
-  for account, hint in ("always", "always exists with --service default"), ("whenUnlocked", ""):
-    begun = time.monotonic()
-    missed = locked.run("get", account, "--service", "other", code=44)
-    assert hinted(missed) == hint
-    assert time.monotonic() - begun < 5
-  assert locked.run("status", "--json").json["state"] == "locked"
-
-
-def test_no_name_is_found_by_unlocking(locked):
-  assert hinted(locked.run("get", "alwasy", code=44)) == "did you mean always?"
-  assert hinted(locked.run("get", "whenUnlockde", code=44)) == ""
-  assert locked.run("status", "--json").json["state"] == "locked"
 
 
 def expiring(home) -> None:

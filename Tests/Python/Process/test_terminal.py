@@ -118,25 +118,6 @@ def test_unlocking_asks_for_the_passphrase(home):
   assert home.get("alice") == b"secret"
 
 
-def test_three_wrong_passphrases_are_78(home):
-  home.init()
-  terminal = home.terminal("unlock")
-  for _ in range(3):
-    terminal.expect_exact("/vault: ")
-    terminal.sendline("wrong")
-  code, rest = ended(terminal)
-  assert code == 78 and "does not open the vault" in rest
-
-
-@pytest.mark.parametrize("variable, option", [("KEYCHAIN_NO_PROMPT", None), (None, "--no-prompt")])
-def test_asking_can_be_turned_off(home, variable, option):
-  home.init()
-  terminal = home.terminal(
-    "unlock", *filter(None, [option]), environment={variable: "1"} if variable else {})
-  code, rest = ended(terminal)
-  assert code == 77 and "is locked" in rest
-
-
 def test_init_asks_for_an_optional_passphrase(home):
   terminal = home.terminal("init")
   terminal.expect_exact("new passphrase (empty for none): ")

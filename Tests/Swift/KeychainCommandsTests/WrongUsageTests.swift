@@ -139,6 +139,15 @@ struct WrongUsageTests {
     #expect(help.code == 0 && help.output == program.line(same).output && help.messages.isEmpty)
   }
 
+  @Test(arguments: [(60, 60), (80, 80), (300, 100)])
+  func helpFitsTheTerminalAndStaysReadable(columns: Int, longest: Int) {
+    let lines = program.line("set --help", columns: columns).output.split(separator: "\n")
+    // Examples are not wrapped.
+    let widths = lines.filter { !$0.contains("keychain") }.map(\.count)
+    #expect((widths.max() ?? 0) <= longest && (widths.max() ?? 0) > longest - 20)
+    #expect(lines.contains("OPTIONS:") && lines.contains("WHICH STORE:"))
+  }
+
   @Test func helpMayBeAnAccount() {
     #expect(program.line("get help").failed(44, "'help'"))
   }
