@@ -63,17 +63,6 @@ def test_a_diff(preferences):
   assert tree(preferences.home) == before
 
 
-def test_a_diff_in_json(preferences):
-  given(preferences)
-  old, new = {"type": "int", "value": 8080}, {"type": "int", "value": 9}
-  write = ["write", "port", "9", "--json", "--dry-run", "--diff-json"]
-  assert json.loads(preferences.run(*write).out) == [{"key": "port", "old": old, "new": new}]
-  deleted = preferences.run("delete", "port", "--dry-run", "--diff-json").out
-  assert json.loads(deleted) == [{"key": "port", "old": old, "new": None}]
-  assert preferences.run("write", "name", "web", "--dry-run", "--diff-json").out == b"[]\n"
-  assert "goes with --dry-run" in preferences.run("write", "a", "1", "--diff-json", code=64).error
-
-
 def test_nothing_is_created(preferences):
   def run(*words, out=b"", code=0, **options):
     before = tree(preferences.home)
@@ -93,13 +82,6 @@ def test_nothing_is_created(preferences):
   run("delete", "port", out=b"-\tport\tint\t8080\n")
 
 
-def test_a_chain_of_changes_is_one(preferences):
-  """Elements are added to those that there are, as the command does."""
-  preferences.run("write", "list", "--json", "[1]")
-  dry = preferences.run("write", "list", "--dry-run", "-array-add", "2")
-  assert dry.out == b'-\tlist\tarray\t[1]\n+\tlist\tarray\t[1,"2"]\n'
-
-
 def test_a_damaged_value_is_named(preferences):
   given(preferences)
   damage(preferences, "name", "kind = 99")
@@ -110,22 +92,6 @@ def test_a_damaged_value_is_named(preferences):
   dry = preferences.run("delete", "name", "--dry-run")
   assert dry.out == b"" and "'name' is damaged" in dry.error
   assert tree(preferences.home) == before
-
-
-REFUSED = [
-  (79, ["write", "port", "9"]), (75, ["write", "port", "9", "--type", "int", "--if-absent"]),
-  (75, ["write", "port", "9", "--type", "int", "--expect", "1"]), (44, ["delete", "none"]),
-  (44, ["delete", "port", "none"]), (64, ["write", "port", "--json", "null"]),
-  (65, ["write", "port", "-array-add", "1"]), (65, ["import", "/dev/null"]),
-]
-
-
-def test_what_would_be_refused_is(preferences):
-  given(preferences)
-  for code, words in REFUSED:
-    # The options of `defaults` take the rest of a line.
-    dry = preferences.run(words[0], "--dry-run", *words[1:], code=code)
-    assert preferences.run(*words, code=code).error == dry.error and dry.out == b""
 
 
 def test_what_cannot_be_changed_is_refused(preferences):

@@ -22,23 +22,10 @@ def as_stranger() -> None:
   os.setuid(STRANGER)
 
 
-def test_below_home_without_more(home):
-  environment = {name: None for name in NOWHERE if name != "HOME"}
-  home.set("alice", b"x", environment=environment)
-  assert (home.folder / ".local/share/keychain/vault").exists()
-  assert (home.folder / ".local/state/keychain/device.key").exists()
-
-
 def test_cron_job_finds_home_of_account(home):
   """`status` alone: the account's real home is no place for tests."""
   path = home.run("status", "--json", environment=NOWHERE | {"PATH": "/usr/bin:/bin"}).json["path"]
   assert path == f"{pwd.getpwuid(os.getuid()).pw_dir}/.local/share/keychain/vault"
-
-
-def test_empty_and_relative_variables_do_not_count(home):
-  environment = {"XDG_DATA_HOME": "relative", "XDG_STATE_HOME": ""}
-  path = home.run("status", "--json", environment=environment).json["path"]
-  assert path == f"{home.folder}/.local/share/keychain/vault"
 
 
 def test_former_name_of_the_default_vault(home):
@@ -132,66 +119,6 @@ def test_a_list_of_state_folders(home, superuser):
   environment = unit["environment"] | {"STATE_DIRECTORY": f"{first}:/nowhere"}
   path = home.run("status", "--json", environment=environment, preexec_fn=as_stranger).json["path"]
   assert path == f"{first}/keychain/vault"
-
-
-def test_a_volume_that_is_not_mounted(home):
-  home.set("alice", b"x")
-  volume = home.folder / "data"
-  volume.rename(home.folder / "unmounted")
-  volume.mkdir(mode=0o700)
-  for command in (["get", "alice"], ["list"], ["set", "alice", "--allow-empty"],
-                  ["delete", "alice"], ["verify"], ["init"], ["doctor"]):
-    refused = home.run(*command, code=69)
-    assert "before" in refused.error and "mount its volume" in hinted(refused), command
-  assert list(volume.iterdir()) == []
-  assert home.run("status", "--json").json["wasSeen"] is True
-  volume.rmdir()
-  (home.folder / "unmounted").rename(volume)
-  assert home.get("alice") == b"x"
-
-
-def test_an_emptied_vault_is_no_empty_vault(home):
-  home.set("alice", b"x")
-  home.vault.write_bytes(b"")
-  home.set("alice", b"y", code=69)
-  assert home.vault.stat().st_size == 0
-
-
-def test_a_file_that_a_program_is_writing_is_no_vault(home):
-  home.set("alice", b"x")
-  home.run("backup", "copy.db")
-  content = (home.folder / "copy.db").read_bytes()
-  shutil.rmtree(home.state / "seen")
-  with open(home.vault, "wb") as restored:
-    for words in (["set", "bob", "--allow-empty"], ["init"], ["init", "--start-anew"]):
-      refused = home.run(*words, code=79)
-      assert "an empty file is in the place" in refused.error and "remove it" in hinted(refused)
-    restored.write(content)
-  assert home.get("alice") == b"x"
-
-
-def test_starting_again(home):
-  home.set("alice", b"x")
-  home.vault.unlink()
-  home.run("init", "--start-anew")
-  home.run("get", "alice", code=44)
-  home.set("alice", b"y")
-  home.run("verify")
-
-
-def test_the_vault_of_a_variable(home):
-  path = str(home.folder / "own.db")
-  environment = {"KEYCHAIN_VAULT": path}
-  home.set("alice", b"x", environment=environment)
-  assert home.get("alice", "--vault", path) == b"x"
-  home.run("get", "alice", code=44)
-
-
-@pytest.mark.parametrize("how, code", [
-  (["--store", "secret-service"], 69), (["--store", "paper"], 64), (["--store", "vault"], 44)])
-def test_stores(home, how, code):
-  home.run("get", "alice", *how, code=code)
-  home.run("get", "alice", environment={"KEYCHAIN_STORE": how[1]}, code=code)
 
 
 # The loader stops at a file of the right name that is no library.

@@ -38,6 +38,7 @@ struct TestedPreferences {
   }
 
   /// Runs a command line whose standard input has these bytes.
+  @discardableResult
   func run(_ words: [String], input: [UInt8] = [], columns: Int? = nil) -> CommandRun {
     let console = RecordedConsole(input: input, columns: columns)
     var context = PreferenceCommandContext(TestedRoot.self, defaultDomain: defaultDomain)

@@ -71,9 +71,13 @@ struct NameCompletions {
   private var server: String? { line.value(of: "--server") }
 
   private func found(_ query: CredentialQuery) -> [CredentialIdentity] {
-    places.flatMap { place -> [CredentialIdentity] in
-      (try? stores.store(at: place).search(query))?.credentials.map(\.identity) ?? []
-    }
+    searched.flatMap { store in (try? store.search(query))?.credentials.map(\.identity) ?? [] }
+  }
+
+  /// The context's own store, else the built-in ones that can be read at once.
+  private var searched: [any CredentialStore] {
+    if let given = context.store { return [given] }
+    return places.map { stores.store(at: $0) }
   }
 
   private static func service(of identity: CredentialIdentity) -> String? {
