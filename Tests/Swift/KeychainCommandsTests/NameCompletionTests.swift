@@ -1,6 +1,7 @@
 // The names that are found for a line; the tests of shells show what these make of them.
 
 import KeychainCredentials
+import PrephirencesSystem
 import Testing
 
 @testable import KeychainCommands
@@ -62,8 +63,9 @@ struct NameCompletionTests {
     program.run("set", "line\nline", input: "x")
     #expect(
       completions("read k").references == [
-        "keychain+https://bob@git.example.com:8443", "keychain://a%20b/my%20account?group=team",
-        "keychain://ci/deeper?group=team", "keychain://ci/deploy", "keychain://default/github",
+        "keychain+://alice@example.org", "keychain+https://bob@git.example.com:8443",
+        "keychain://a%20b/my%20account?group=team", "keychain://ci/deeper?group=team",
+        "keychain://ci/deploy", "keychain://default/github",
       ])
   }
 

@@ -3,6 +3,7 @@
 import CommandTesting
 import Foundation
 import KeychainSecrets
+import KeychainVault
 import KeychainVaultTesting
 import Testing
 
@@ -91,10 +92,10 @@ struct SlotCommandTests {
       first.run(["set", "alice"], input: "x", environment: ["KEYCHAIN_KEY_FILE": words]),
     ]
     for run in made {
-      #expect(
-        run.code == 0 && run.messages.contains("the key file \(words) holds a few readable words"))
+      #expect(run.code == 0 && run.messages.contains("holds a few readable words"))
       #expect(!run.messages.contains("correct") && run.bytes.isEmpty)
     }
+    #expect(made[0].messages.contains("the key file \(words) holds"))
     // It is said once, where the key file gets its slot.
     #expect(!home.run("list", "--key-file", words).messages.contains("readable"))
   }

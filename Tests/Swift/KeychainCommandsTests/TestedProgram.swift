@@ -45,6 +45,7 @@ struct TestedProgram {
 
   /// Runs a command line; a person is at the terminal of standard input unless something is piped
   /// into it.
+  @discardableResult
   func run(_ words: [String], input: [UInt8] = [], columns: Int? = nil) -> CommandRun {
     let console = RecordedConsole(
       input: input, inputIsTerminal: person != nil && input.isEmpty, columns: columns)

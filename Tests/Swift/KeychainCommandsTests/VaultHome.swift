@@ -97,8 +97,9 @@ struct VaultHome {
 extension CommandRun {
   /// Returns whether the command failed with a code, a text in its message, and one in its hint.
   func refused(_ code: Int32, _ text: String = "", hint: String = "") -> Bool {
-    let hints = messages.split(separator: "\n").filter { $0.contains("hint: ") }
-    return self.code == code && messages.hasPrefix("prefs: error: ")
+    let lines = messages.split(separator: "\n")
+    let hints = lines.filter { $0.hasPrefix("prefs: hint: ") }
+    return self.code == code && lines.contains { $0.hasPrefix("prefs: error: ") }
       && (text.isEmpty || messages.contains(text))
       && (hint.isEmpty || hints.contains { $0.contains(hint) })
   }
