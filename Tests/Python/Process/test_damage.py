@@ -91,7 +91,7 @@ def test_a_newer_format_is_refused_with_its_number(three):
 
 def test_slot_asking_for_tebibyte_is_refused_immediately(locked):
   parameters = locked.layout().slots[2].start + 10
-  assert locked.layout().u64(parameters) == 256 << 20
+  assert locked.layout().u64(parameters) == 64 << 20
   put(locked.vault, parameters, (1 << 40).to_bytes(8, "little"))
   # Who tried that much would be refused the memory, or still be at it when `run` gives up.
   refused = locked.run("get", "whenUnlocked", *locked.passphrase(), code=65)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -64,18 +66,27 @@ def hostile_bus(home, what: str, how: str):
       process.kill()
 
 
+# Starts a command, and writes down how much memory it took: what the process took that starts it counts, too, and a
+# worker of pytest may have grown.
+MEASURE = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[2:]).returncode
+with open(sys.argv[1], "w") as file: file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code)
+"""
+
+
 def measured(home, *words: str) -> tuple[int, bytes, int, float]:
   """Returns the exit code of a command, its output, the bytes of its memory and its seconds."""
   start = time.monotonic()
-  process = home.start(*words, stderr=subprocess.STDOUT)
-  watch = threading.Timer(LIMIT, process.kill)
+  memory = home.folder / "memory"
+  process = home.start(
+    *words, stderr=subprocess.STDOUT, through=(sys.executable, "-c", MEASURE, str(memory)))
+  watch = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
   watch.start()
-  out = process.stdout.read()
-  _, status, usage = os.wait4(process.pid, 0)
+  out, _ = process.communicate()
   watch.cancel()
-  process.returncode = os.waitstatus_to_exitcode(status)
-  process.stdout.close()
-  return process.returncode, out, usage.ru_maxrss << 10, time.monotonic() - start
+  return process.returncode, out, int(memory.read_text()) << 10, time.monotonic() - start
 
 
 @pytest.mark.parametrize("what, how, codes", CASES)

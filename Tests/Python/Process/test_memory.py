@@ -348,4 +348,4 @@ def test_peak_of_get_with_a_password_hash(protected, tracing):
   protected.set("alice", b"secret", *options)
   out, used = at_exit(protected, "get", "alice", *options, look=peak)
   # The hash is there, or this would measure something else.
-  assert out == b"secret" and 256 << 20 <= used <= (256 << 20) + ENOUGH
+  assert out == b"secret" and 64 << 20 <= used <= (64 << 20) + ENOUGH
