@@ -4,12 +4,13 @@ internal import PreferencesShared
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The preferences of a domain in a file of this machine, which may be the copy of a shared store.
+/// The domains in files of this machine.
 struct FileDomains: DomainStores {
   func names() throws -> [String] { try DurablePreferences.storedSuiteNames() }
   func store(named name: String) -> any DomainStore { FileDomain(named: name) }
 }
 
+/// The preferences of a domain in a file of this machine, which may be the copy of a shared store.
 struct FileDomain: DomainStore {
   let preferences: DurablePreferences
   private let copy: SharedCopy?

@@ -189,7 +189,7 @@ struct ServiceNotice {
   }
 
   /// Whether somebody wants to know.
-  var isWanted: Bool { environment.isSet("NOTIFY_SOCKET") }
+  var isWanted: Bool { environment.text("NOTIFY_SOCKET") != nil }
 
   /// Sends a line of systemd's notification protocol; nothing if nobody asked for it.
   func send(_ text: String) {

@@ -107,7 +107,7 @@ extension KeychainCommandLine {
     do {
       let session = try Session(
         CommonOptions.parse(["--no-prompt"]), stores: StoreOptions.parse([]),
-        context: KeychainCommandContext(root), asking: Asking(), host: CommandHost(root: root))
+        context: KeychainCommandContext(root), asking: Asking(), host: .current)
       return try session.resolver().resolve(CredentialReference(text))
     } catch {
       throw KeychainError.converted(error) as? KeychainError

@@ -60,6 +60,7 @@ struct Session {
         interaction: mayAsk ? .allowed : .denied),
       notice: { [interface] in interface.report($0) })
     configuration.vault.environment = environment
+    if let values = environment.values { configuration.secretService.environment = values }
     configuration.vault.secretFileReaders = options.secretFileReaders
     configuration.vault.makesFolder = options.vault == nil
     configuration.hasFallbackPath = options.vault == nil

@@ -116,7 +116,7 @@ enum CredentialText {
       + (count == 1 ? "it" : "them")
   }
 
-  /// Returns everything about a credential except its secret, one fact per line.
+  /// Returns everything about a credential except its secret.
   static func facts(of credential: Credential) -> [(String, String)] {
     var lines = names(credential.identity)
     lines += [

@@ -8,7 +8,7 @@ internal import PrephirencesSystem
 /// A command that another program calls for a credential: git, docker.
 ///
 /// The client waits for it, and often nobody sees it. So the whole call has a deadline, questions
-/// included, and a failure is also answered in the client's own words: by ``reply(to:)``.
+/// included, and a failure is also answered in the client's own words: by ``reply(to:on:)``.
 protocol HelperCommand: KeychainSubcommand {
   /// Returns whether the client lets its helpers ask on the terminal.
   func mayAskOnTerminal(in environment: EnvironmentVariables) -> Bool
