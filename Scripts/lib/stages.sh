@@ -243,6 +243,8 @@ lanes() {
     }
     started=("${started[@]:1}")
   done
+  # What the lanes took is none of the next step's.
+  note_processor_time
 }
 
 # Runs the failed tests of a step again, alone, since no other step runs any more; those that pass are flaky.
