@@ -293,20 +293,17 @@ extension PreferencesError {
 
 extension SharedPreferences {
   /// Changes of this machine that another machine has changed, too, before they were sent.
-  ///
-  /// It is `Sendable` because every thread can read preference values, which do not change in place
-  /// once set.
-  public struct Conflict: @unchecked Sendable {
+  public struct Conflict: Sendable {
     /// The values of a key.
-    public struct Value: @unchecked Sendable {
+    public struct Value: Sendable {
       /// The key.
       public let key: PreferenceKey
 
       /// The value on this machine; `nil` if it was removed here.
-      public let local: PreferenceObject?
+      public let local: PreferenceValue?
 
       /// The value in the shared store; `nil` if it was removed there.
-      public let shared: PreferenceObject?
+      public let shared: PreferenceValue?
     }
 
     /// The keys with their values; all keys of a transaction, also those that only this machine has
@@ -321,7 +318,7 @@ extension SharedPreferences {
   }
 
   /// What to do about a ``Conflict``.
-  public enum Resolution: @unchecked Sendable {
+  public enum Resolution: Sendable {
     /// Forget the changes of this machine.
     case takeShared
 
@@ -330,7 +327,7 @@ extension SharedPreferences {
 
     /// Set these values, and send them; a key that is not listed takes the shared value, and `nil`
     /// removes a key.
-    case set([(key: PreferenceKey, value: PreferenceObject?)])
+    case set([(key: PreferenceKey, value: PreferenceValue?)])
   }
 }
 
@@ -371,18 +368,15 @@ extension SharedPreferences {
     }
 
     /// A change of this machine that was not sent, because another one was there before.
-    ///
-    /// It is `Sendable` because every thread can read preference values, which do not change in
-    /// place once set.
-    public struct LostValue: @unchecked Sendable {
+    public struct LostValue: Sendable {
       /// The key.
       public let key: PreferenceKey
 
       /// The value that this machine had; `nil` if it was removed here.
-      public let localValue: PreferenceObject?
+      public let localValue: PreferenceValue?
 
       /// The value that it has now; `nil` if it was removed elsewhere.
-      public let sharedValue: PreferenceObject?
+      public let sharedValue: PreferenceValue?
     }
 
     /// Why the values have changed.

@@ -120,7 +120,7 @@ final class ReplicaTransaction {
 
   /// Changes a value as the server or a decision has it, and tells observers of all processes.
   func apply(
-    _ new: StoredValue?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
+    _ new: PreferenceValue.Encoded?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
   ) throws {
     let old = try presentValue(of: key)
     guard try write.apply(new, for: key) else { return }
@@ -128,7 +128,7 @@ final class ReplicaTransaction {
   }
 
   /// Returns the value that the file has; `nil` also if it is damaged, as it may be replaced.
-  func presentValue(of key: KeyBytes) throws -> StoredValue? {
+  func presentValue(of key: KeyBytes) throws -> PreferenceValue.Encoded? {
     do {
       return try write.database.stored(key)
     } catch let error as PreferencesError where error.code == .damaged {
@@ -200,10 +200,10 @@ extension ReplicaTransaction {
   }
 
   /// The value of a row, if this release can read it; of no row, there is none.
-  static func readable(_ row: SharedRow?) -> (value: StoredValue?, Void)? {
+  static func readable(_ row: SharedRow?) -> (value: PreferenceValue.Encoded?, Void)? {
     guard let row else { return (nil, ()) }
     guard case .value(let stored) = row.form else { return nil }
-    if let stored, ValueDecoder.decode(stored) == nil { return nil }
+    if let stored, stored.decoded == nil { return nil }
     return (stored, ())
   }
 }
