@@ -7,7 +7,7 @@ internal import PrephirencesSystem
 /// let credential = Credential(
 ///   .genericPassword(service: "mytool", account: "me"), label: "Example API",
 ///   expires: .now + 90 * 86_400, attributes: ["environment": "staging"])
-/// try store.store(credential, secret: SecretBytes(copying: "hunter2"))
+/// try store.set(credential, secret: SecretBytes(copying: "hunter2"))
 /// ```
 public struct Credential: Hashable, Sendable {
   /// The names of the credential.
