@@ -123,7 +123,7 @@ public struct Credential: Hashable, Sendable {
 ///
 /// In the vault each value is a key of its own, not a label: see ``unlockRequirement`` and the
 /// page Documentation/Stores.md.
-public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   /// Readable while the store is unlocked, until it is locked or idle for too long; the default.
   case whenUnlocked = 0
 
@@ -169,7 +169,7 @@ public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   }
 
   /// The unlock states that accessibilities need, from the weakest to the strongest.
-  public enum UnlockRequirement: Int, Comparable, Hashable, Sendable {
+  @nonexhaustive public enum UnlockRequirement: Int, Comparable, Hashable, Sendable {
     /// Readable without any unlock.
     case nothing
 

@@ -164,7 +164,7 @@ public protocol CredentialStore: Sendable {
 }
 
 /// Whether a credential may, must or must not exist when one is stored.
-public enum StoreMode: Hashable, Sendable {
+@frozen public enum StoreMode: Hashable, Sendable {
   /// Add, or replace the existing one in place.
   case addOrReplace
 

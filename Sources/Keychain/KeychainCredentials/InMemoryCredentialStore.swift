@@ -229,7 +229,7 @@ extension InMemoryCredentialStore {
   // Simulates what happens to other stores, to test programs that use a store.
 
   /// What a call does.
-  public enum Operation: CaseIterable, Hashable, Sendable {
+  @frozen public enum Operation: CaseIterable, Hashable, Sendable {
     /// Reading a secret or a credential, and searching.
     case reading
 
