@@ -321,7 +321,7 @@ extension SharedPreferences {
   }
 
   /// What to do about a ``Conflict``.
-  public enum Resolution: @unchecked Sendable {
+  @nonexhaustive public enum Resolution: @unchecked Sendable {
     /// Forget the changes of this machine.
     case takeShared
 
@@ -356,7 +356,7 @@ extension SharedPreferences {
   /// Changes that other machines have made, and that this machine has now.
   public struct ExternalChange: Sendable {
     /// Why values have changed.
-    public enum Reason: Int, Hashable, Sendable {
+    @frozen public enum Reason: Int, Hashable, Sendable {
       /// Another machine has changed them.
       case serverChange = 0
 

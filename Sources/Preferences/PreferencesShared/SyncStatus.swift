@@ -32,7 +32,7 @@ extension SharedPreferences {
   /// Changes that are not sent before something happens.
   public struct Waiting: Sendable, Hashable {
     /// For what changes wait.
-    public enum Reason: Hashable, Sendable {
+    @nonexhaustive public enum Reason: Hashable, Sendable {
       /// For the decision of a conflict.
       case decision
 

@@ -14,7 +14,7 @@ public import KeychainSecrets
 /// file.
 public struct ChildEnvironment: Sendable {
   /// The variables of this process that the program gets.
-  public enum Inheritance: Hashable, Sendable {
+  @nonexhaustive public enum Inheritance: Hashable, Sendable {
     /// All, except those that unlock this process's stores.
     case all
 

@@ -17,7 +17,7 @@ package import PrephirencesSystem
 /// ```
 public struct EnvironmentPlan: Sendable {
   /// The origin of a variable.
-  public enum Source: String, Sendable {
+  @nonexhaustive public enum Source: String, Sendable {
     /// It was set by ``EnvironmentPlan/set(_:to:)``.
     case option
 
@@ -29,7 +29,7 @@ public struct EnvironmentPlan: Sendable {
   }
 
   /// The future value of a variable.
-  public enum Value: Sendable {
+  @nonexhaustive public enum Value: Sendable {
     /// Text that is not secret.
     case text(String)
 

@@ -118,7 +118,7 @@ public struct GitCredentialHelper: Sendable {
 }
 
 /// An operation of a credential helper: the word after the helper's name.
-public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
   /// Give a credential, if there is one.
   case get
 

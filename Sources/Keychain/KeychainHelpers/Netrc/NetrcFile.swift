@@ -93,7 +93,7 @@ extension RawSpan {
 /// An entry of a ``NetrcFile`` without its password, or the definition of a macro.
 public struct NetrcEntry: Sendable {
   /// The subject of an entry.
-  public enum Subject: Sendable {
+  @frozen public enum Subject: Sendable {
     /// A host, as it is written.
     case machine(String)
 

@@ -15,7 +15,7 @@ internal import PrephirencesSystem
 /// A stored password that differs stays, unless overwriting is requested.
 public struct NetrcImport: ~Copyable {
   /// The state of an item in the store.
-  public enum State: Sendable {
+  @frozen public enum State: Sendable {
     /// It is missing. Items of other programs with similar names don't count.
     case absent
 
@@ -190,7 +190,7 @@ public struct NetrcImportPlan: Sendable {
   }
 
   /// Why an entry is left in the file.
-  public enum Obstacle: String, CaseIterable, Sendable {
+  @nonexhaustive public enum Obstacle: String, CaseIterable, Sendable {
     /// It is for all hosts without an entry.
     case isDefault
 

@@ -3,7 +3,7 @@ package import KeychainCredentials
 package import KeychainSecrets
 
 /// Whether a vault has one user, or members who share it.
-public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
+@nonexhaustive public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
   /// A vault of one user. Everybody with the key of a tier can change its items.
   case local = 0
 

@@ -186,7 +186,7 @@ package struct ListedSlot: Hashable, Sendable {
 }
 
 /// How a slot is opened.
-public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
   /// By a passphrase, through Argon2id.
   case passphrase = 1
 
@@ -224,7 +224,7 @@ extension SlotKind: CustomStringConvertible {
 }
 
 /// What a slot gives to its opener.
-public enum SlotGrant: UInt8, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum SlotGrant: UInt8, CaseIterable, Hashable, Sendable {
   /// Everything, and the right to change who opens the vault.
   case administers = 1
 
