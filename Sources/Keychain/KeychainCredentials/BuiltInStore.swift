@@ -1,17 +1,17 @@
 package import KeychainSecrets
 package import PrephirencesSystem
 
-/// What a store can do beyond the public protocol.
+/// What this package's stores can do beyond the public protocol.
 ///
-/// Every store has these methods, so that callers need not ask which store they have: those of
-/// other authors have the defaults.
+/// Every store has these methods, so callers need not know which store they have. Stores of other
+/// authors get the defaults.
 package protocol BuiltInStore: CredentialStore {
-  /// Unlocks items with this requirement, which a search found locked; may ask a person.
+  /// Unlocks items with this requirement that a search found locked; may ask a person.
   func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError)
 
-  /// Checks that every item can be read, which may ask a person, and that none is damaged.
+  /// Checks that every item is intact and can be read, for which it may ask a person.
   func requireReadableAndIntact() throws(KeychainError)
 
   /// Checks, as far as possible without writing, that a credential can be stored; may ask a person.
@@ -22,13 +22,13 @@ package protocol BuiltInStore: CredentialStore {
   /// Whether the store has a credential, which may be locked.
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
-  /// Stores a credential; with its dates, if it comes from another store.
+  /// Stores a credential, which keeps its dates if it comes from another store.
   func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential
 
-  /// Whether items that must stay on this machine do so here: a copy of the store alone does not
-  /// open elsewhere.
+  /// Whether items that must stay on this machine do: a copy of the store alone does not open
+  /// elsewhere.
   var bindsToDevice: Bool { get }
 
   /// The environment that locates the user's folders.
@@ -66,7 +66,7 @@ extension BuiltInStore {
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore { self }
 }
 
-// The only place that asks whether a store is of this package.
+// The only code that asks whether a store belongs to this package.
 extension CredentialStore {
   private var builtIn: (any BuiltInStore)? { self as? any BuiltInStore }
 
@@ -80,7 +80,6 @@ extension CredentialStore {
   }
 
   /// Checks, as far as possible without writing, that a credential can be stored; may ask a person.
-  ///
   /// A vault checks the mode only when it writes.
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
@@ -124,7 +123,8 @@ package final class PostponedQuestion: Sendable {
 
   /// Records what must be done before the operation is repeated.
   ///
-  /// Returns the error of the operation, which is not reported unless it was given to ``refuse(with:)``.
+  /// Returns the error of the operation, which is not reported unless it was given to
+  /// ``refuse(with:)``.
   package func postpone(
     _ question: @escaping @Sendable () throws(KeychainError) -> Void
   ) -> KeychainError {
@@ -152,7 +152,8 @@ package final class PostponedQuestion: Sendable {
       .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
   }
 
-  /// Returns what must be done before the operation is repeated, once; `nil` if nothing was recorded.
+  /// Returns what must be done before the operation is repeated, once; `nil` if nothing was
+  /// recorded.
   package func take() -> (@Sendable () throws(KeychainError) -> Void)? {
     question.withLock { question in
       defer { question = nil }

@@ -77,7 +77,7 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   ) throws(KeychainError) -> MergedCredential {
     let shared = try SharedSecret(copying: secret)
     let count = secret.count
-    // The credential is read first, so a failure of reading that a test has set comes first.
+    // Read first, so that a test's error for reading comes first.
     if mode != .addOnly {
       try state.withLock { state throws(KeychainError) in try state.throwIfFailing(.reading) }
     }
@@ -180,10 +180,10 @@ extension InMemoryCredentialStore {
   struct Failure {
     let error: KeychainError
 
-    /// How many more calls fail; `nil` for all.
+    /// The number of calls that still fail; `nil` for all.
     let count: Int?
 
-    /// The failure after one more call; `nil` if it was the last.
+    /// The failure after one more call; `nil` if this was the last one.
     var next: Failure? {
       guard let count else { return self }
       return count > 1 ? Failure(error: error, count: count - 1) : nil
@@ -194,7 +194,7 @@ extension InMemoryCredentialStore {
     var items: [CredentialIdentity: Item] = [:]
     var counter: UInt64 = 0
 
-    /// What can be read now; more while the store is unlocked.
+    /// The items that can be read now; more while the store is unlocked.
     var readable = Accessibility.UnlockRequirement.unlockedNow
 
     /// The errors that calls throw, by operation.
@@ -209,7 +209,7 @@ extension InMemoryCredentialStore {
       }
     }
 
-    /// Throws the error that a test has set.
+    /// Throws the error that a test has set for an operation.
     mutating func throwIfFailing(_ operation: Operation) throws(KeychainError) {
       guard let failure = failures[operation] else { return }
       failures[operation] = failure.next
@@ -226,9 +226,9 @@ extension InMemoryCredentialStore {
     }
   }
 
-  // Simulates what happens to other stores, to test programs that use a store.
+  // Simulates events of other stores, for tests of programs that use a store.
 
-  /// What a call does.
+  /// The kinds of calls.
   @frozen public enum Operation: CaseIterable, Hashable, Sendable {
     /// Reading a secret or a credential, and searching.
     case reading
@@ -246,7 +246,7 @@ extension InMemoryCredentialStore {
   /// No credential is lost, and a missing one is still missing. Items of accessibility
   /// ``Accessibility/always`` can still be read and written. Observers are not called.
   ///
-  /// - Parameter all: Whether to lock items that are readable after the first unlock as well, as a
+  /// - Parameter all: Whether to lock also items that are readable after the first unlock, as a
   ///   restart does.
   public func lock(all: Bool = false) {
     state.withLock { $0.readable = all ? .nothing : .unlockedSinceBoot }
@@ -255,9 +255,8 @@ extension InMemoryCredentialStore {
   /// Unlocks the store, which is its initial state.
   public func unlock() { state.withLock { $0.readable = .unlockedNow } }
 
-  /// Removes all credentials of every service, even if the store is locked or made to fail.
-  ///
-  /// Observers are called for each credential.
+  /// Removes all credentials of every service, even if the store is locked or made to fail, and
+  /// notifies observers of each.
   public func removeAll() {
     let removed = state.withLock { state in
       defer { state.items = [:] }
@@ -274,7 +273,7 @@ extension InMemoryCredentialStore {
   /// `KeychainPreferences` reads before it writes, so it fails with either operation.
   ///
   /// - Parameters:
-  ///   - operation: Which calls fail; `nil` for all. It replaces an earlier failure of the same
+  ///   - operation: The calls that fail; `nil` for all. It replaces an earlier failure of the same
   ///     calls.
   ///   - error: The error to throw.
   ///   - times: How many calls fail, for each operation; `nil` for all.
