@@ -25,7 +25,7 @@ public struct Credential: Hashable, Sendable {
   /// The type of the secret's bytes, as a media type such as `text/plain; charset=utf-8`.
   public var contentType: String?
 
-  /// The end of the secret's validity. An expired credential is not deleted automatically.
+  /// The end of the secret's validity; an expired credential is not deleted automatically.
   public var expires: Date?
 
   /// Pairs that searches match.

@@ -21,7 +21,10 @@ internal import PrephirencesSystem
   }
 }
 
-/// The changes of a credential. Everything else stays.
+/// The changes of a credential.
+///
+/// Everything else stays.
+///
 public struct CredentialUpdate: Sendable {
   /// The new accessibility.
   public var accessibility: Accessibility?
@@ -99,7 +102,7 @@ public struct CredentialChange: Hashable, Sendable {
   /// What happened.
   public let kind: Kind
 
-  /// Creates a change; for authors of stores. The identity is `nil` if the name cannot be read.
+  /// Creates a change; for authors of stores; the identity is `nil` if the name cannot be read.
   public init(_ identity: CredentialIdentity?, _ kind: Kind) {
     self.identity = identity
     self.kind = kind
@@ -110,7 +113,7 @@ public struct CredentialChange: Hashable, Sendable {
 public final class CredentialObservation: Sendable {
   private let end: @Sendable () -> Void
 
-  /// Creates an observation; for authors of stores. `end` may be called more than once.
+  /// Creates an observation; for authors of stores; `end` may be called more than once.
   public init(end: @escaping @Sendable () -> Void) { self.end = end }
 
   deinit { end() }

@@ -162,7 +162,7 @@ extension CredentialReference: Hashable {
 }
 
 extension CredentialReference.Subject: Hashable {
-  /// Compares the names as bytes. An empty service equals a missing one.
+  /// Compares the names as bytes; an empty service equals a missing one.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.genericPassword(let service, let account), .genericPassword(let other, let owner)):

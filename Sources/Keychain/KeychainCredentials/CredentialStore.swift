@@ -217,7 +217,7 @@ public struct CredentialSearchResult: Hashable, Sendable {
   /// The credentials that could be read, ordered by the bytes of their identities.
   public var credentials: [Credential]
 
-  /// The number of items that are locked, so that they could not be read. Some of them may not
+  /// The number of items that are locked, so that they could not be read; some of them may not
   /// match.
   public var lockedCount: Int
 
@@ -231,7 +231,7 @@ public struct CredentialSearchResult: Hashable, Sendable {
   public var failures: [KeychainError]
 
   /// The number of other programs' items that have the attributes of the query, but no names of a
-  /// credential. They are counted only if the query has no names.
+  /// credential; they are counted only if the query has no names.
   package var unlistedCount = 0
 
   /// Creates a result; the credentials need not be sorted.

@@ -169,7 +169,7 @@ extension Credential {
 }
 
 extension CredentialIdentity.Kind {
-  /// The URL of an internet password, without its account. A server that is a URL stays as it is.
+  /// The URL of an internet password, without its account; a server that is a URL stays as it is.
   fileprivate var url: String? {
     guard case .internetPassword(let password) = self else { return nil }
     let path = password.path.percentEncoded(keeping: "/!$&'()*+,;=:@")

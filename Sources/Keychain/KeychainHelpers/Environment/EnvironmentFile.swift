@@ -338,7 +338,7 @@ extension EnvironmentFileReader {
   }
 }
 
-/// Opens files for reading. They may be pipes that nobody ever writes to.
+/// Opens files for reading; they may be pipes that nobody ever writes to.
 package enum WaitingFile {
   /// Opens a file for reading; its descriptor is closed when a program is started.
   ///

@@ -14,8 +14,10 @@ public struct GitCredentialRequest: Sendable {
   /// The host name with the port, such as `example.com:8443`; `nil` if it is missing or empty.
   public internal(set) var host: String?
 
-  /// The path on the server; `nil` if it is missing. git sends it only with
-  /// `credential.useHttpPath`.
+  /// The path on the server; `nil` if it is missing.
+  ///
+  /// git sends it only with `credential.useHttpPath`.
+  ///
   public internal(set) var path: String?
 
   /// The user name, which may be empty; `nil` if it is missing.

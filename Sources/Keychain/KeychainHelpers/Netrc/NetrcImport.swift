@@ -156,7 +156,7 @@ public struct NetrcImport: ~Copyable {
 }
 
 extension NetrcEntry {
-  /// The host and the line. A login is left out: it may be long, and some are secret.
+  /// The host and the line; a login is left out: it may be long, and some are secret.
   fileprivate var place: String {
     guard case .machine(let host) = subject else { return "line \(line)" }
     return "\(host.shortened(to: 200)) (line \(line))"

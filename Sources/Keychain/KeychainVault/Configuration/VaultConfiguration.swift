@@ -27,7 +27,7 @@ public struct VaultConfiguration: Sendable {
   /// that order.
   public var unlock: UnlockSource?
 
-  /// Whether and how a person may be asked for the passphrase. If `KEYCHAIN_NO_PROMPT` is set to
+  /// Whether and how a person may be asked for the passphrase; if `KEYCHAIN_NO_PROMPT` is set to
   /// any value, nobody is asked.
   public var interaction: Interaction
 
@@ -47,12 +47,12 @@ public struct VaultConfiguration: Sendable {
   /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
-  /// Whether the first write may create the vault's folder. The folder in `KEYCHAIN_VAULT` must
+  /// Whether the first write may create the vault's folder; the folder in `KEYCHAIN_VAULT` must
   /// exist.
   package var makesFolder = true
 
   /// The deadline for all calls together, without people's answers, and for reading the input of an
-  /// import. `nil` gives each call its ``deadline``, and input no limit.
+  /// import; `nil` gives each call its ``deadline``, and input no limit.
   package var commonDeadline: Deadline?
 
   /// The deadline of a call that begins now.

@@ -175,7 +175,7 @@ public struct ImportReport: Hashable, Sendable {
   /// The number of items that the vault already has, equal in every detail.
   public var unchangedCount = 0
 
-  /// The items that the vault has with other contents. They were overwritten only if that was
+  /// The items that the vault has with other contents; they were overwritten only if that was
   /// requested.
   public var differing: [CredentialIdentity] = []
 

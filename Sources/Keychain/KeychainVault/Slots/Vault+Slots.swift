@@ -175,7 +175,7 @@ extension Vault {
     plan.otherDeviceItemCount == 0
   }
 
-  /// Adds a slot. If it limits a device slot, the vault gets new keys, because the device secret's
+  /// Adds a slot; if it limits a device slot, the vault gets new keys, because the device secret's
   /// owner knows the old ones.
   private func add(
     _ kind: SlotKind, _ name: String, _ admin: VaultAdministration,

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The secret of a new slot. It is computed before the vault is locked for writing, because a
+/// The secret of a new slot; it is computed before the vault is locked for writing, because a
 /// password hash takes time.
 package struct SlotInput: Sendable {
   package let kind: SlotKind
@@ -129,7 +129,7 @@ package enum SlotSealing {
       slot, granted, head, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name)
   }
 
-  /// Gives new keys to a slot, which must be the one in the list of members. If its secret was
+  /// Gives new keys to a slot, which must be the one in the list of members; if its secret was
   /// presented, and gave `inputKey`, the slot names the present administration key.
   package static func reseal(
     _ old: SlotRow, of member: Member, granted: GrantedKey, head: HeadIdentity,
