@@ -283,7 +283,7 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .status: "`Vault.status()`"
     case .verify: "`Vault.verify(…)`"
     case .acceptRestored, .acceptChecked: "`Vault.acceptRestored(…)`"
-    case .giveCheck: "`Vault.trust(…)`"
+    case .giveCheck: "`Vault.trusting(…)`"
     case .compact: "`Vault.compact()`"
     case .dropDamaged: "`droppingDamaged: true`"
     case .nameAccessibility: "`Credential.accessibility`"

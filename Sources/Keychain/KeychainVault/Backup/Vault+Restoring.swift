@@ -65,7 +65,7 @@ extension Vault {
   /// Whether a person compared the check of a head, or the available identity is pinned to it.
   private func isCompared(_ head: VaultHead) throws(KeychainError) -> Bool {
     let check = try head.check()
-    if let given = unlocker.comparedCheck {
+    if let given = configuration.comparedCheck {
       guard given == check else { throw .otherCheck(given, found: check) }
       return true
     }

@@ -44,6 +44,9 @@ public struct VaultConfiguration: Sendable {
   /// else may. Files that others can change are always rejected.
   public var secretFileReaders: SecretFileReaders?
 
+  /// The check that the vault must have, as a person compared it; `nil` if nobody did.
+  var comparedCheck: VaultCheck?
+
   /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
