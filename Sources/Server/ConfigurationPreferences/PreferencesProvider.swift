@@ -146,8 +146,8 @@ extension PreferencesProvider {
     {
       throw PreferencesError(
         .insecure,
-        "the preference '\(name)' is a reference that is not known to be the user's own, so it is not "
-          + "resolved; write it into preferences that only the user can write")
+        "the preference '\(name)' is a reference that is not known to be the user's own, so it is "
+          + "not resolved; write it into preferences that only the user can write")
     }
     guard let content = ConfigContent(value, as: type) else {
       throw PreferencesError(

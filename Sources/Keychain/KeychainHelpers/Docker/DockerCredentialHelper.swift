@@ -253,7 +253,7 @@ extension DockerCredentialHelper {
       existing.dockerServer == nil
     else { return }
     throw KeychainError(
-      .alreadyExists, "\(identity) exists, and is no login of a registry; nothing was changed",
+      .alreadyExists, "\(identity) exists, but is not the login of a registry; nothing was changed",
       recovery: "delete it, or give it the attribute \(Self.mark.name)=\(Self.mark.value)")
   }
 

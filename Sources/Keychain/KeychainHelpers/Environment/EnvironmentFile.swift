@@ -212,7 +212,7 @@ struct EnvironmentFileReader {
       if next == UInt8(ascii: "\""), Self.isExpanded(byte) {
         throw failure(
           "nothing is expanded here, and other programs expand '$', '`' and '\\' in double quotes; "
-            + "write out what is meant, or use single quotes for these characters themselves")
+            + "write the value out, or put these characters into single quotes")
       }
       if byte == Self.newline { line += 1 }
       position += 1
@@ -230,8 +230,8 @@ struct EnvironmentFileReader {
         next == UInt8(ascii: "~") && (position == first || bytes[position - 1] == UInt8(ascii: ":"))
       guard !Self.isExpanded(next), !isHome else {
         throw failure(
-          "nothing is expanded here, and other programs expand '$', '`', '\\' and '~'; write out "
-            + "what is meant, or use single quotes for these characters themselves")
+          "nothing is expanded here, and other programs expand '$', '`', '\\' and '~'; write the "
+            + "value out, or put these characters into single quotes")
       }
       guard !Self.endsWord(next) else {
         throw failure("programs read this value differently; put it into single quotes")

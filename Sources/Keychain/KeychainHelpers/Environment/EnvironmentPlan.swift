@@ -274,7 +274,7 @@ public struct ReferenceAllowance: Sendable {
       let name = reference.serviceName(default: defaultService)
       throw KeychainError(
         .refused, "the service or server '\(name)' is not allowed",
-        recovery: "allow it, too, if whoever wrote the reference may have its secrets")
+        recovery: "allow it, too, if the author of the reference may have its secrets")
     }
   }
 }

@@ -217,7 +217,7 @@ extension KeychainError {
   static let gitLineWithoutValue = invalidGitRequest("has a line without '='")
   static let gitValueWithControl = invalidGitRequest("has a value with a carriage return or a NUL")
   static let gitNameNotText = invalidGitRequest("has a name that is not UTF-8")
-  static let gitHostInvalid = invalidGitRequest("has a host that is no name with a port")
+  static let gitHostInvalid = invalidGitRequest("has an invalid host or port")
   static let gitServerMissing = invalidGitRequest("names no protocol and host")
 
   private static func invalidGitRequest(_ fault: String) -> Self {

@@ -285,7 +285,7 @@ public struct NetrcWriter: ~Copyable {
     let login = try translated(secrets: try SecretBytes(copying: login))
     guard login.count > 0 else { throw .noLoginForNetrc(host) }
     guard let address = NetrcAddress(host), address.port == nil else {
-      throw .unwritableInNetrc("name", host: host, "is no host")
+      throw .unwritableInNetrc("name", host: host, "is not a host")
     }
     let forms = (login: NetrcForm(of: login), password: NetrcForm(of: password))
     if case .unwritable(let reason) = forms.login {

@@ -38,7 +38,7 @@ struct NetrcParser {
   /// file.
   private mutating func addUnknown(_ word: NetrcWord) throws(KeychainError) {
     guard let last = entries.indices.last, !entries[last].isMacro else {
-      throw .unreadableNetrc(word.line, "has a word that is none of netrc's")
+      throw .unreadableNetrc(word.line, "has a word that netrc does not have")
     }
     entries[last].extend(by: word)
     entries[last].hasUnknownWord = true

@@ -245,7 +245,7 @@ struct SeenRecords: Sendable {
     do throws(KeychainError) { try replace(by: record, lettingGo: known) } catch {
       guard error.code == .inputOutput else { throw error }
       throw .outcomeUnknown(
-        ofChanging: "the record of what was seen", underlying: error.underlying)
+        ofChanging: "the seen record", underlying: error.underlying)
     }
   }
 

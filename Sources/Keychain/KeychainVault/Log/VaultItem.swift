@@ -153,7 +153,7 @@ extension VaultContents {
     guard try Derivation.bytes(hashing: box) == page.hash,
       let part = try Part.openPage(box, tier: tier, keys: keys),
       index.describes(part, page: number)
-    else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
+    else { throw .damagedVault(path, "a page of \(page.count) items was changed") }
     let held = HeldPart(part, boxesAt: page.boxesPlace)
     guard held.boxesEnd <= head.lengths.log else {
       throw .damagedVault(path, "a page of \(page.count) items lies outside of its file")

@@ -207,7 +207,7 @@ extension Vault {
       guard let slot = listed.first(where: { $0.number == number }) else { throw .noSlot(number) }
       guard slot.kind == .passphrase else {
         throw KeychainError(
-          .refused, "slot \(number) is no passphrase, but a \(slot.kind)", recovery: .listSlots)
+          .refused, "slot \(number) is not a passphrase but a \(slot.kind)", recovery: .listSlots)
       }
       return slot
     }

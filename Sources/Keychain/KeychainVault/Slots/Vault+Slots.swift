@@ -239,7 +239,7 @@ extension Vault {
     guard admin.list.vaultKind == .local || kind == .recipient || kind == .recoveryCode else {
       throw KeychainError(
         .refused,
-        "a shared vault has no \(kind) slot, because what opens it must sign what it writes",
+        "a shared vault has no \(kind) slot, because each slot must be able to sign changes",
         recovery: "add a member with \(.addSlot(.identity))")
     }
     return admin

@@ -187,8 +187,8 @@ extension KeychainError {
       Self(
         .busy,
         "another program replaced the vault \(path), or the file "
-          + "\(UnfinishedVault.name(for: path)) in which it is rewritten, at the same time; nothing "
-          + "was changed", recovery: .tryAgain)
+          + "\(UnfinishedVault.name(for: path)) in which it is rewritten, at the same time; "
+          + "nothing was changed", recovery: .tryAgain)
     case .unknown(let error):
       outcomeUnknown(ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
     }

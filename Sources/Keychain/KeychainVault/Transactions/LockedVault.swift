@@ -66,7 +66,7 @@ struct LockedVault {
     guard contents.newest.n < contents.list.numbers.upperBound else {
       throw KeychainError(
         .refused,
-        "the vault \(session.path) counts as many changes as one list of what opens it can have",
+        "the vault \(session.path) has the maximum number of changes for one list of what opens it",
         recovery: "make the next list with \(.rekey)")
     }
     // The contents under a hard link must not change.

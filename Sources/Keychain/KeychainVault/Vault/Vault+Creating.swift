@@ -169,8 +169,8 @@ extension Vault {
     if KeyFileText.isGuessable(contents) {
       configuration.report(
         .weakKeyFile,
-        "the key file \(name) holds a few readable words, which whoever has the vault can guess "
-          + "fast, because key files are not stretched as passphrases are",
+        "the key file \(name) holds a few readable words, which anyone who has the vault can "
+          + "guess fast, because key files are not stretched as passphrases are",
         recovery: "use a file of random bytes, which \(.addSlot(.keyFile)) makes")
     }
     return try SlotInput.keyFile(contents)
@@ -185,7 +185,7 @@ extension Vault {
     if passphrase.count < Self.usualPassphraseCount {
       configuration.report(
         .weakPassphrase,
-        "the new passphrase is short, and whoever gets the vault can try many",
+        "the new passphrase is short, and anyone who gets the vault can try many",
         recovery: "take a longer one, such as six words chosen at random")
     }
     if let oddity = passphrase.oddity {
@@ -318,7 +318,7 @@ extension Vault {
       .vaultCreated,
       "created the vault \(path); this machine's device key opens it, without a passphrase",
       recovery: addingForService
-        ?? "\(.addSlot(.passphrase)) protects it from whoever has the disk, and "
+        ?? "\(.addSlot(.passphrase)) protects it from anyone who has the disk, and "
         + "\(.addSlot(.recoveryCode)) from the loss of device.key")
   }
 
@@ -345,9 +345,9 @@ extension Vault {
       guard kind.isInMemory, let name = kind.name else { continue }
       return configuration.report(
         .vaultInMemory,
-        "\(what) \(path) lies in memory (\(name)), for example below ProtectHome=tmpfs of a service, "
-          + "and is gone when the service or the machine stops; for one that stays, use StateDirectory= "
-          + "in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME")
+        "\(what) \(path) lies in memory (\(name)), for example below ProtectHome=tmpfs of a "
+          + "service, and is gone when the service or the machine stops; for one that stays, use "
+          + "StateDirectory= in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME")
     }
   }
 }

@@ -79,7 +79,7 @@ package struct MemberList: Hashable, Sendable {
   ) throws(KeychainError) -> MemberList {
     guard serial < Self.greatestSerial, first <= Self.greatestFirst else {
       throw KeychainError(
-        .damaged, "the vault counts more changes of what opens it than it can",
+        .damaged, "the vault has had the maximum number of changes of what opens it",
         recovery: .restoreBackup)
     }
     var next = self

@@ -252,10 +252,11 @@ extension KeychainError {
   package static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
     Self(
       .insufficientMemory,
-      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are needed",
+      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are "
+        + "needed",
       recovery:
-        "free memory, or raise the limit of the container; or unlock with a key file, which needs no "
-        + "more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as keychain.key in "
-        + "$CREDENTIALS_DIRECTORY")
+        "free memory, or raise the limit of the container; or unlock with a key file, which needs "
+        + "no more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as "
+        + "keychain.key in $CREDENTIALS_DIRECTORY")
   }
 }
