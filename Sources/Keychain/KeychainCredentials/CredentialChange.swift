@@ -26,7 +26,7 @@ internal import PrephirencesSystem
 /// Everything else stays.
 ///
 public struct CredentialUpdate: Sendable {
-  /// The new accessibility.
+  /// The new accessibility; `nil` keeps the old one.
   public var accessibility: Accessibility?
 
   /// The change of the label.
@@ -44,15 +44,7 @@ public struct CredentialUpdate: Sendable {
   /// The changes of attributes, by name: `nil` removes the attribute.
   public var attributes: [(name: String, value: String?)]
 
-  /// Creates an update.
-  ///
-  /// - Parameters:
-  ///   - accessibility: The new accessibility; `nil` keeps the old one.
-  ///   - label: The change of the label.
-  ///   - comment: The change of the comment.
-  ///   - contentType: The change of the content type.
-  ///   - expires: The change of the expiry.
-  ///   - attributes: The changes of attributes; a `nil` value removes an attribute.
+  /// Creates an update; each argument is the property of its name.
   public init(
     accessibility: Accessibility? = nil, label: FieldChange<String> = .keep,
     comment: FieldChange<String> = .keep, contentType: FieldChange<String> = .keep,

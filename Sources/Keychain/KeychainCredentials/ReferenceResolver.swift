@@ -25,7 +25,6 @@ public struct ReferenceResolver: Sendable {
   /// Creates a resolver.
   ///
   /// - Parameters:
-  ///   - store: The store to read.
   ///   - defaultService: The service of references without one.
   ///   - unlock: Unlocks the stores of a search that finds only locked items, or throws. It is not
   ///     needed for a vault whose credentials are named exactly: the vault unlocks as it is

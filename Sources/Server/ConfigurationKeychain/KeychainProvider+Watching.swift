@@ -19,7 +19,6 @@ extension KeychainProvider {
   ///
   /// - Parameters:
   ///   - key: The key; one that is not declared is `nil`, and never changes.
-  ///   - type: The type of the value.
   ///   - updatesHandler: Gets the values; the sequence ends with its task. Its result is returned.
   /// - Throws: What the handler throws.
   public func watchValue<Return: ~Copyable>(

@@ -26,7 +26,6 @@ extension ConfigProvider {
   ///     `prefixKeys(with:)` and `mapKeys(_:)`.
   ///   - services: The services and servers that references may name. All other references are
   ///     refused, so an empty list refuses every reference.
-  ///   - vault: The vault with the credentials.
   public func resolvingKeychainReferences(
     keys: [AbsoluteConfigKey], services: [String] = [], vault: Vault = Vault()
   ) -> KeychainReferenceProvider<Self> {

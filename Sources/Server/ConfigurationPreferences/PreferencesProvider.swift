@@ -45,7 +45,6 @@ public final class PreferencesProvider: ConfigProvider {
   /// Creates a provider.
   ///
   /// - Parameters:
-  ///   - preferences: The preferences.
   ///   - name: The name of the provider in access logs; by default, the name of the suite.
   ///   - secretsSpecifier: Which values are secret: by their keys, or by keys and converted values.
   ///     Access logs redact them. Preferences are not encrypted; store secrets with

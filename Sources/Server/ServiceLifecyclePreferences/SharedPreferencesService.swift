@@ -56,7 +56,6 @@ public struct SharedPreferencesService: Service {
   /// Creates a service.
   ///
   /// - Parameters:
-  ///   - preferences: The preferences.
   ///   - flushDeadline: How long graceful shutdown waits for unsent changes; it should be less than
   ///     the `maximumGracefulShutdownDuration` of the group.
   ///   - reportInterval: How often metrics are reported; at least 10 ms.

@@ -21,8 +21,6 @@ extension KeychainPreferences {
   /// the value, nothing is written.
   ///
   /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
   ///   - expires: The change of the expiry; by default, it stays.
   ///   - deadline: How long to retry while others keep changing the value.
   ///   - change: Changes the value, whether or not it has expired; `nil` means no value, both

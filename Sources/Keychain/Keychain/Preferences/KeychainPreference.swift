@@ -20,11 +20,8 @@ open class KeychainPreference<T>: MutablePreference<T>, @unchecked Sendable {
 
   /// Creates a preference.
   ///
-  /// - Parameters:
-  ///   - keychain: The keychain.
-  ///   - key: The key.
-  ///   - transformation: How the value is stored. If it is `nil`, the keychain stores it like any
-  ///     value of its type, including `Codable` ones.
+  /// - Parameter transformation: How the value is stored. If it is `nil`, the keychain stores it
+  ///   like any value of its type, including `Codable` ones.
   public init(
     keychain: KeychainPreferences = .sharedInstance, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil

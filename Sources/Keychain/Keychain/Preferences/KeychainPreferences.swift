@@ -62,7 +62,6 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
   ///   - service: The service of the credentials, such as `com.example.deploy`.
   ///   - accessGroup: The access group; `nil` for the unnamed one.
   ///   - accessibility: When values that are set from now on can be read.
-  ///   - store: The store.
   public init(
     service: String, accessGroup: String? = nil, accessibility: Accessibility = .whenUnlocked,
     store: any CredentialStore = KeychainPreferences.defaultStore

@@ -69,7 +69,6 @@ extension KeychainPreferences {
   /// - Parameters:
   ///   - value: Text, data, a number, a date, a URL, an array, a dictionary, or any other `Codable`
   ///     value; `nil` removes the key and ignores the other arguments.
-  ///   - key: The key.
   ///   - expires: The end of the value's validity; `nil` for none, even if the old value had an
   ///     expiry.
   ///   - label: A name for people; `nil` keeps the current one.

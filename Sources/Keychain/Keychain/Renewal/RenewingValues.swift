@@ -19,8 +19,6 @@ extension KeychainPreferences {
   /// The lock of a process ends with the process. See <doc:RenewingTokens>.
   ///
   /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
   ///   - expires: The expiry of the credential of a renewed value; none by default. Label, comment,
   ///     attributes and accessibility stay.
   ///   - isValid: Whether a value can still be used. A renewed value is returned without this

@@ -62,10 +62,8 @@ public struct EnvironmentFile: Sendable {
   /// to write to it. A group may if it is the process's own, as in a working copy that `umask 002`
   /// made, and if the file has no access list.
   ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - timeout: How long to wait for a pipe and the end of the file; `nil` to wait without a
-  ///     limit.
+  /// - Parameter timeout: How long to wait for a pipe and the end of the file; `nil` to wait
+  ///   without a limit.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`, `insecurePermissions`,
   ///   `tooLarge` above 1 MiB, `timedOut`, `undecodable` or `refused`.
   public init(path: String, timeout: Duration? = nil) throws(KeychainError) {
@@ -343,7 +341,6 @@ package enum WaitingFile {
   /// Opens a file for reading; its descriptor is closed when a program is started.
   ///
   /// - Parameters:
-  ///   - path: The path.
   ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait without a
   ///     limit.
   ///   - failure: Makes an error of `errno`.

@@ -93,9 +93,7 @@ public struct EnvironmentPlan: Sendable {
 
   /// Adds the variables of a file that have not been set.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - allowance: The names that its references may have.
+  /// - Parameter allowance: The names that its references may have.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
   public mutating func add(
     _ file: EnvironmentFile, allowing allowance: ReferenceAllowance

@@ -17,13 +17,7 @@ public struct SecretServiceConfiguration: Sendable {
 
   package var environment: [String: String]
 
-  /// Creates a configuration.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection with the store's items.
-  ///   - interaction: Whether the provider may ask the person at the desktop.
-  ///   - deadline: The maximum time of a call, without people's answers.
-  ///   - promptDeadline: The maximum time for a person's answer.
+  /// Creates a configuration; each argument is the property of its name.
   public init(
     collection: SecretServiceCollection = .default, interaction: SecretServiceInteraction = .denied,
     deadline: Duration = .seconds(5), promptDeadline: Duration = .seconds(120)

@@ -64,16 +64,10 @@ public struct VaultConfiguration: Sendable {
   /// The cost of new passphrase slots, which tests set; `nil` for the policy.
   package var passwordHash: PasswordHash.Parameters?
 
-  /// Describes how to open a vault.
+  /// Describes how to open a vault; each argument is the property of its name.
   ///
-  /// - Parameters:
-  ///   - path: The path of the vault file; `nil` for the default path.
-  ///   - deadline: How long a call may wait for another process; 10 seconds by default.
-  ///   - unlock: The source of the unlocking secret; `nil` for the default order.
-  ///   - interaction: Whether a person may be asked; denied by default.
-  ///   - notice: Called with information for a person.
-  ///   - idleTime: How long the vault stays unlocked while it is not used: 15 minutes by default,
-  ///     at most 12 hours.
+  /// By default, the deadline is 10 seconds, nobody may be asked, and the idle time is 15 minutes;
+  /// it is at most 12 hours.
   public init(
     path: String? = nil,
     deadline: Duration = .seconds(10),

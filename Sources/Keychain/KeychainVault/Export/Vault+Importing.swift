@@ -15,8 +15,6 @@ extension Vault {
   /// programs can read the vault, but must wait to write.
   ///
   /// - Parameters:
-  ///   - path: The export.
-  ///   - passphrase: Its passphrase.
   ///   - overwriting: Whether to replace existing credentials that differ.
   ///   - isDryRun: Whether to change nothing and only return the report.
   ///   - progress: Called from time to time with the progress of the work.

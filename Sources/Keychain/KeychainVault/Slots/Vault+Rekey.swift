@@ -59,8 +59,6 @@ extension Vault {
   /// recipient is left, this machine's device slot then opens everything.
   ///
   /// - Parameters:
-  ///   - number: The number of the slot.
-  ///   - keepingKeys: Whether the vault keeps its keys.
   ///   - deletingItems: Whether items that need a passphrase are deleted with the last passphrase.
   ///   - droppingDamaged: Whether items that don't open are deleted with new keys; otherwise they
   ///     are an error.
