@@ -25,7 +25,9 @@ public struct Credential: Hashable, Sendable {
   /// The type of the secret's bytes, as a media type such as `text/plain; charset=utf-8`.
   public var contentType: String?
 
-  /// The end of the secret's validity. An expired credential is not deleted automatically.
+  /// The end of the secret's validity, kept to the microsecond.
+  ///
+  /// An expired credential is not deleted automatically.
   public var expires: Date?
 
   /// Pairs that searches match.
@@ -51,16 +53,7 @@ public struct Credential: Hashable, Sendable {
   /// All attributes of another program's item, including its names and its schema; empty for ours.
   package var itemAttributes = CredentialAttributes()
 
-  /// Creates a credential to be stored.
-  ///
-  /// - Parameters:
-  ///   - identity: The names of the credential.
-  ///   - accessibility: When the secret can be read.
-  ///   - label: A name for people.
-  ///   - comment: A remark for people.
-  ///   - contentType: The media type of the secret's bytes.
-  ///   - expires: The end of the secret's validity, kept to the microsecond.
-  ///   - attributes: Pairs that searches match.
+  /// Creates a credential to be stored; each argument is the property of its name.
   public init(
     _ identity: CredentialIdentity,
     accessibility: Accessibility = .whenUnlocked,

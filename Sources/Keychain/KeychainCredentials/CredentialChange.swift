@@ -21,9 +21,12 @@ internal import PrephirencesSystem
   }
 }
 
-/// The changes of a credential. Everything else stays.
+/// The changes of a credential.
+///
+/// Everything else stays.
+///
 public struct CredentialUpdate: Sendable {
-  /// The new accessibility.
+  /// The new accessibility; `nil` keeps the old one.
   public var accessibility: Accessibility?
 
   /// The change of the label.
@@ -41,15 +44,7 @@ public struct CredentialUpdate: Sendable {
   /// The changes of attributes, by name: `nil` removes the attribute.
   public var attributes: [(name: String, value: String?)]
 
-  /// Creates an update.
-  ///
-  /// - Parameters:
-  ///   - accessibility: The new accessibility; `nil` keeps the old one.
-  ///   - label: The change of the label.
-  ///   - comment: The change of the comment.
-  ///   - contentType: The change of the content type.
-  ///   - expires: The change of the expiry.
-  ///   - attributes: The changes of attributes; a `nil` value removes an attribute.
+  /// Creates an update; each argument is the property of its name.
   public init(
     accessibility: Accessibility? = nil, label: FieldChange<String> = .keep,
     comment: FieldChange<String> = .keep, contentType: FieldChange<String> = .keep,
@@ -99,7 +94,7 @@ public struct CredentialChange: Hashable, Sendable {
   /// What happened.
   public let kind: Kind
 
-  /// Creates a change; for authors of stores. The identity is `nil` if the name cannot be read.
+  /// Creates a change; for authors of stores; the identity is `nil` if the name cannot be read.
   public init(_ identity: CredentialIdentity?, _ kind: Kind) {
     self.identity = identity
     self.kind = kind
@@ -110,7 +105,7 @@ public struct CredentialChange: Hashable, Sendable {
 public final class CredentialObservation: Sendable {
   private let end: @Sendable () -> Void
 
-  /// Creates an observation; for authors of stores. `end` may be called more than once.
+  /// Creates an observation; for authors of stores; `end` may be called more than once.
   public init(end: @escaping @Sendable () -> Void) { self.end = end }
 
   deinit { end() }

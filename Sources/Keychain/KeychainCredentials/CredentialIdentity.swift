@@ -40,7 +40,7 @@ public struct CredentialIdentity: Hashable, Sendable {
   }
 }
 
-/// The names of an internet password. Missing names are empty, or 0 for the port.
+/// The names of an internet password; missing names are empty, or 0 for the port.
 public struct InternetPassword: Sendable {
   /// The host name or address.
   public var server: String
@@ -248,7 +248,7 @@ public struct InternetPasswordPattern: Sendable {
   /// The authentication type; `nil` for any.
   public var authenticationType: String?
 
-  /// Creates a pattern. An empty protocol means a password without one, a port of 0 means the usual
+  /// Creates a pattern; an empty protocol means a password without one, a port of 0 means the usual
   /// one, and `nil` means any name.
   public init(
     server: String, protocol: String, port: UInt16 = 0, path: String? = nil,

@@ -32,7 +32,7 @@ public struct CredentialQuery: Hashable, Sendable {
   /// Only credentials that have all of these pairs.
   public var attributes: CredentialAttributes
 
-  /// Creates a query. A condition that is `nil` or left out matches anything; the empty access
+  /// Creates a query; a condition that is `nil` or left out matches anything; the empty access
   /// group is the unnamed one.
   public init(
     accessGroup: String? = nil, service: String? = nil, server: String? = nil,

@@ -80,14 +80,7 @@ public struct CredentialReference: Sendable {
   /// Whether a missing credential or field is empty text instead of an error.
   public var isOptional: Bool
 
-  /// Creates a reference.
-  ///
-  /// - Parameters:
-  ///   - subject: The credential.
-  ///   - accessGroup: The access group; empty for the unnamed one.
-  ///   - field: The part of the credential.
-  ///   - encoding: The form of the part.
-  ///   - isOptional: Whether a missing credential or field is empty text instead of an error.
+  /// Creates a reference; each argument is the property of its name.
   public init(
     _ subject: Subject, accessGroup: String = "", field: Field = .secret,
     encoding: Encoding = .none, isOptional: Bool = false
@@ -162,7 +155,7 @@ extension CredentialReference: Hashable {
 }
 
 extension CredentialReference.Subject: Hashable {
-  /// Compares the names as bytes. An empty service equals a missing one.
+  /// Compares the names as bytes; an empty service equals a missing one.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.genericPassword(let service, let account), .genericPassword(let other, let owner)):

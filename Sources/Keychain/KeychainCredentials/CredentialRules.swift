@@ -13,13 +13,14 @@ extension Credential {
     if let secretCount, secretCount > Self.maximumSecretCount {
       throw KeychainError(
         .tooLarge,
-        "the secret of \(identity) has \(secretCount) bytes; at most \(Self.maximumSecretCount) are allowed"
+        "the secret of \(identity) has \(secretCount) bytes; at most \(Self.maximumSecretCount) "
+          + "are allowed"
       )
     }
     // Stores cannot contain this date, and without a date the credential would never expire.
     if let expires, expires.microseconds == nil, !(expires.timeIntervalSince1970 > 0) {
       throw KeychainError(
-        .invalidArgument, "the expiry of \(identity) is no date that can be stored",
+        .invalidArgument, "the expiry of \(identity) is not a date that can be stored",
         recovery: "give a date of the last or next 290,000 years, or none")
     }
     for attribute in attributes {

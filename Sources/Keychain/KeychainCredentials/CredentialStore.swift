@@ -74,7 +74,6 @@ public protocol CredentialStore: Sendable {
   /// - Parameters:
   ///   - update: The changes; everything else stays.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  ///   - identity: The identity of the credential.
   ///   - mode: Whether the identity must, may or must not exist.
   /// - Throws: As ``set(_:secret:mode:)``, or ``KeychainError`` with
   ///   ``KeychainError/Code/timedOut`` if others kept changing the credential until the deadline.
@@ -88,7 +87,6 @@ public protocol CredentialStore: Sendable {
   /// Changes a credential, but not its secret, and returns it.
   ///
   /// - Parameters:
-  ///   - identity: The identity of the credential.
   ///   - update: The changes; either all are made, or none.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound`` or
@@ -105,10 +103,7 @@ public protocol CredentialStore: Sendable {
   /// removal of the old name and an addition of the new one. Renaming to the same identity changes
   /// nothing.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - newIdentity: The new identity.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
   ///   ``KeychainError/Code/versionConflict``, ``KeychainError/Code/alreadyExists`` if the new
   ///   identity exists, ``KeychainError/Code/tooLarge``, or ``KeychainError/Code/locked``.
@@ -120,9 +115,7 @@ public protocol CredentialStore: Sendable {
 
   /// Removes a credential; `false` if there was none.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Parameter expectedVersion: The version that the credential must have; `nil` for any.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/versionConflict`` if the version
   ///   differs, ``KeychainError/Code/refused`` for another program's item, or
   ///   ``KeychainError/Code/locked``.
@@ -217,7 +210,7 @@ public struct CredentialSearchResult: Hashable, Sendable {
   /// The credentials that could be read, ordered by the bytes of their identities.
   public var credentials: [Credential]
 
-  /// The number of items that are locked, so that they could not be read. Some of them may not
+  /// The number of items that are locked, so that they could not be read; some of them may not
   /// match.
   public var lockedCount: Int
 
@@ -231,7 +224,7 @@ public struct CredentialSearchResult: Hashable, Sendable {
   public var failures: [KeychainError]
 
   /// The number of other programs' items that have the attributes of the query, but no names of a
-  /// credential. They are counted only if the query has no names.
+  /// credential; they are counted only if the query has no names.
   package var unlistedCount = 0
 
   /// Creates a result; the credentials need not be sorted.

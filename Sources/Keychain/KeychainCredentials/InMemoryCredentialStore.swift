@@ -275,7 +275,6 @@ extension InMemoryCredentialStore {
   /// - Parameters:
   ///   - operation: The calls that fail; `nil` for all. It replaces an earlier failure of the same
   ///     calls.
-  ///   - error: The error to throw.
   ///   - times: How many calls fail, for each operation; `nil` for all.
   public func fail(_ operation: Operation? = nil, with error: KeychainError, times: Int? = nil) {
     let failure = times == 0 ? nil : Failure(error: error, count: times)

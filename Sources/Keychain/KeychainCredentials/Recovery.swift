@@ -109,8 +109,8 @@ extension KeychainError.Recovery {
 
   /// To find out whether a change has happened, before it is repeated.
   package static var lookFirst: Self {
-    "look with \(.status), \(.read) or \(.listSlots) before you repeat it; keep every key, file and "
-      + "code that may be needed"
+    "look with \(.status), \(.read) or \(.listSlots) before you repeat it; keep every key, file "
+      + "and code that may be needed"
   }
 
   /// To unlock the vault.

@@ -25,7 +25,6 @@ public struct ReferenceResolver: Sendable {
   /// Creates a resolver.
   ///
   /// - Parameters:
-  ///   - store: The store to read.
   ///   - defaultService: The service of references without one.
   ///   - unlock: Unlocks the stores of a search that finds only locked items, or throws. It is not
   ///     needed for a vault whose credentials are named exactly: the vault unlocks as it is
@@ -169,7 +168,7 @@ extension Credential {
 }
 
 extension CredentialIdentity.Kind {
-  /// The URL of an internet password, without its account. A server that is a URL stays as it is.
+  /// The URL of an internet password, without its account; a server that is a URL stays as it is.
   fileprivate var url: String? {
     guard case .internetPassword(let password) = self else { return nil }
     let path = password.path.percentEncoded(keeping: "/!$&'()*+,;=:@")

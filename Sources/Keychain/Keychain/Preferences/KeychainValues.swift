@@ -5,13 +5,11 @@ internal import PreferencesCore
 
 // The throwing methods, which block: asynchronous code calls them in `perform`.
 extension KeychainPreferences {
-  /// Returns the secret of a key, in guarded memory.
+  /// Returns the secret of a key, as it is stored, in guarded memory; `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired secret; if `false`, it throws
-  ///     ``KeychainError/Code/expired``.
-  /// - Returns: The bytes as they are stored, or `nil` if there are none.
+  /// If `allowingExpired` is `false`, an expired secret throws ``KeychainError/Code/expired``, here
+  /// and in the other methods.
+  ///
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/expired``.
   public func secret(
@@ -21,12 +19,8 @@ extension KeychainPreferences {
     return try value.secret.copy()
   }
 
-  /// Returns the text of a key, whatever type was stored.
+  /// Returns the text of a key, whatever type was stored; `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The text, or `nil` if there is none.
   /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   are not UTF-8.
   public func string(
@@ -35,40 +29,29 @@ extension KeychainPreferences {
     try stored(key, allowingExpired)?.string()
   }
 
-  /// Returns the bytes of a key, whatever type was stored.
+  /// Returns the bytes of a key, whatever type was stored; `nil` if there are none.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: As `secret(for:allowingExpired:)`.
   public func data(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Data? {
     try stored(key, allowingExpired)?.data
   }
 
-  /// Returns the value of a key, of the type that was stored.
+  /// Returns the value of a key, with its stored type; `nil` if there is none.
   ///
   /// A value that another program stored is text if it is valid UTF-8, and data otherwise. A
   /// `Codable` value is its JSON data if this program has no type of the stored name; private types
   /// are never found. Read such values with `value(_:for:)`.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   do not match their content type.
   public func value(for key: String, allowingExpired: Bool = false) throws(KeychainError) -> Any? {
     try stored(key, allowingExpired)?.value()
   }
 
-  /// Returns the value of a key, of a type that the caller names.
+  /// Returns the value of a key with the caller's type; `nil` if there is none.
   ///
-  /// - Parameters:
-  ///   - type: The type, whether or not the program that stored the value has it.
-  ///   - key: The key.
-  ///   - allowingExpired: Whether to return an expired value.
-  /// - Returns: The value, or `nil` if there is none.
+  /// The program that stored the value need not have the type.
+  ///
   /// - Throws: As `secret(for:allowingExpired:)`; ``KeychainError/Code/undecodable`` if the bytes
   ///   are not a value of that type.
   public func value<Value: Decodable>(
@@ -86,14 +69,13 @@ extension KeychainPreferences {
   /// - Parameters:
   ///   - value: Text, data, a number, a date, a URL, an array, a dictionary, or any other `Codable`
   ///     value; `nil` removes the key and ignores the other arguments.
-  ///   - key: The key.
-  ///   - expires: When the value stops being valid; `nil` for never, even if the old value had an
+  ///   - expires: The end of the value's validity; `nil` for none, even if the old value had an
   ///     expiry.
   ///   - label: A name for people; `nil` keeps the current one.
   ///   - comment: A remark for people; `nil` keeps the current one.
   ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: ``KeychainError``, such as `locked`, or `invalidArgument` if the value cannot be stored
-  ///   or the name of an attribute is reserved. Then the old value stays.
+  /// - Throws: ``KeychainError``, such as `locked`, or `invalidArgument` if the value cannot be
+  ///   stored or the name of an attribute is reserved. Then the old value stays.
   public func set(
     _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
     comment: String? = nil, attributes: CredentialAttributes = [:]
@@ -107,15 +89,9 @@ extension KeychainPreferences {
     try store.merge(update, secret: stored.secret.bytes, into: identity(for: key))
   }
 
-  /// Stores a secret without a copy outside guarded memory, with its expiry and notes.
+  /// Stores a secret without a copy outside guarded memory, with its expiry and notes as for a
+  /// value.
   ///
-  /// - Parameters:
-  ///   - secret: The bytes.
-  ///   - key: The key.
-  ///   - expires: When the secret stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``. Then the old value stays.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
@@ -125,9 +101,8 @@ extension KeychainPreferences {
     try store.merge(update, secret: secret, into: identity(for: key))
   }
 
-  /// Removes a key with its value.
+  /// Removes a key with its value; `false` if there was no value.
   ///
-  /// - Returns: `false` if there was no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or with
   ///   ``KeychainError/Code/refused`` for another program's item.
   @discardableResult
@@ -137,57 +112,48 @@ extension KeychainPreferences {
 
   /// Removes all keys of this service (or server) and access group.
   ///
-  /// If some keys cannot be listed, nothing is removed. In the vault, all are removed or none; other
-  /// stores remove them one by one.
+  /// If some keys cannot be listed, nothing is removed. The vault removes all or none; other stores
+  /// remove them one by one.
   ///
   /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
   public func removeAll() throws(KeychainError) { try removeValues(for: allKeys()) }
 
-  /// Returns the keys of this service (or server) and access group.
+  /// Returns the keys of this service (or server) and access group, ordered by their bytes.
   ///
-  /// - Returns: The keys, ordered by their bytes.
-  /// - Throws: ``KeychainError``, also if there may be more keys: `locked`, `damaged` or `otherDevice`
-  ///   if items of the store could not be read.
+  /// - Throws: ``KeychainError``, also if there may be more keys: `locked`, `damaged` or
+  ///   `otherDevice` if items of the store could not be read.
   public func allKeys() throws(KeychainError) -> [String] {
     let (keys, incomplete) = try search()
     if let incomplete { throw incomplete }
     return keys
   }
 
-  /// Returns whether a key has a value, without reading the secret.
+  /// Returns whether a key has a value, expired or not, without reading the secret.
   ///
-  /// - Returns: `true` if there is a value, expired or not.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func contains(_ key: String) throws(KeychainError) -> Bool {
     try credential(for: key) != nil
   }
 
-  /// Returns the credential of a key, without the value.
+  /// Returns the credential of a key, without the value; `nil` if there is none.
   ///
-  /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func credential(for key: String) throws(KeychainError) -> Credential? {
     try store.credential(for: identity(for: key))
   }
 
-  /// Changes the credential of a key, without changing the value.
+  /// Changes the credential of a key, but not its value, and returns it.
   ///
-  /// - Parameters:
-  ///   - update: The changes, such as a label, an expiry or another accessibility.
-  ///   - key: The key.
-  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``.
   @discardableResult
   public func update(
     _ update: CredentialUpdate, for key: String
   ) throws(KeychainError) -> Credential { try store.update(identity(for: key), with: update) }
 
-  /// Renames a key in one step; its credential stays the same otherwise.
+  /// Renames a key in one step, and returns its credential, which otherwise stays the same.
   ///
-  /// - Parameters:
-  ///   - key: The key, which has no value afterwards.
-  ///   - newKey: The new key, which must not have a value yet.
-  /// - Returns: The changed credential.
+  /// The new key must not have a value yet.
+  ///
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
   ///   ``KeychainError/Code/alreadyExists`` or ``KeychainError/Code/locked``.
   @discardableResult
@@ -203,8 +169,8 @@ extension KeychainPreferences {
   ///
   /// - Parameter work: Uses the preferences.
   /// - Returns: What `work` returns.
-  /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if the
-  ///   task was cancelled before the work began.
+  /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if
+  ///   the task was cancelled before the work began.
   public func perform<Result: ~Copyable & Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
   ) async throws -> Result { try await store.perform { _ in try work(self) } }
@@ -217,7 +183,7 @@ extension KeychainPreferences {
     return item.value
   }
 
-  /// Returns what a new value changes of its credential; it keeps the notes that are `nil`.
+  /// Returns the change of a credential by a new value; notes that are `nil` stay.
   func update(
     _ contentType: String?, _ expires: Date? = nil, _ label: String? = nil,
     _ comment: String? = nil, _ attributes: CredentialAttributes = [:]

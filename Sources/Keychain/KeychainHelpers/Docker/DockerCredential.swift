@@ -5,7 +5,10 @@ internal import PrephirencesSystem
 /// The user and the secret for a registry, as docker's credential helpers exchange them.
 public struct DockerCredential: ~Copyable, Sendable {
   /// The registry in the client's spelling, usually a host with a port, such as
-  /// `registry.example.com:5000`. Docker Hub is `https://index.docker.io/v1/`.
+  /// `registry.example.com:5000`.
+  ///
+  /// Docker Hub is `https://index.docker.io/v1/`.
+  ///
   public let server: String
 
   /// The user; `<token>` if the secret is an identity token.
@@ -135,7 +138,7 @@ struct DockerServer {
 package struct DockerSettings: Sendable {
   package let helpers: [String]
 
-  /// Reads the file as strictly as docker does. It may contain passwords.
+  /// Reads the file as strictly as docker does; it may contain passwords.
   package init(json: borrowing SecretBytes) throws(KeychainError) {
     var helpers: [String] = []
     try readObject(json) { name, scanner, bytes in

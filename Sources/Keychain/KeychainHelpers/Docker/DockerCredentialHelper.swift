@@ -253,7 +253,7 @@ extension DockerCredentialHelper {
       existing.dockerServer == nil
     else { return }
     throw KeychainError(
-      .alreadyExists, "\(identity) exists, and is no login of a registry; nothing was changed",
+      .alreadyExists, "\(identity) exists, but is not the login of a registry; nothing was changed",
       recovery: "delete it, or give it the attribute \(Self.mark.name)=\(Self.mark.value)")
   }
 
@@ -275,7 +275,7 @@ extension KeychainError {
 // The texts that a helper reads from standard input and writes to standard output. Clients compare
 // some of them; those are written with exit code 1.
 extension DockerCredentialHelper {
-  /// The answer if there is no login. The client then asks the person.
+  /// The answer if there is no login; the client then asks the person.
   public static let absent = "credentials not found in native keychain"
 
   /// The answer to a client that names no registry.

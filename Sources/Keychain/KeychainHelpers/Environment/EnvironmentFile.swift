@@ -62,10 +62,8 @@ public struct EnvironmentFile: Sendable {
   /// to write to it. A group may if it is the process's own, as in a working copy that `umask 002`
   /// made, and if the file has no access list.
   ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - timeout: How long to wait for a pipe and the end of the file; `nil` to wait without a
-  ///     limit.
+  /// - Parameter timeout: How long to wait for a pipe and the end of the file; `nil` to wait
+  ///   without a limit.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`, `insecurePermissions`,
   ///   `tooLarge` above 1 MiB, `timedOut`, `undecodable` or `refused`.
   public init(path: String, timeout: Duration? = nil) throws(KeychainError) {
@@ -212,7 +210,7 @@ struct EnvironmentFileReader {
       if next == UInt8(ascii: "\""), Self.isExpanded(byte) {
         throw failure(
           "nothing is expanded here, and other programs expand '$', '`' and '\\' in double quotes; "
-            + "write out what is meant, or use single quotes for these characters themselves")
+            + "write the value out, or put these characters into single quotes")
       }
       if byte == Self.newline { line += 1 }
       position += 1
@@ -230,8 +228,8 @@ struct EnvironmentFileReader {
         next == UInt8(ascii: "~") && (position == first || bytes[position - 1] == UInt8(ascii: ":"))
       guard !Self.isExpanded(next), !isHome else {
         throw failure(
-          "nothing is expanded here, and other programs expand '$', '`', '\\' and '~'; write out "
-            + "what is meant, or use single quotes for these characters themselves")
+          "nothing is expanded here, and other programs expand '$', '`', '\\' and '~'; write the "
+            + "value out, or put these characters into single quotes")
       }
       guard !Self.endsWord(next) else {
         throw failure("programs read this value differently; put it into single quotes")
@@ -338,12 +336,11 @@ extension EnvironmentFileReader {
   }
 }
 
-/// Opens files for reading. They may be pipes that nobody ever writes to.
+/// Opens files for reading; they may be pipes that nobody ever writes to.
 package enum WaitingFile {
   /// Opens a file for reading; its descriptor is closed when a program is started.
   ///
   /// - Parameters:
-  ///   - path: The path.
   ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait without a
   ///     limit.
   ///   - failure: Makes an error of `errno`.

@@ -93,9 +93,7 @@ public struct EnvironmentPlan: Sendable {
 
   /// Adds the variables of a file that have not been set.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - allowance: The names that its references may have.
+  /// - Parameter allowance: The names that its references may have.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
   public mutating func add(
     _ file: EnvironmentFile, allowing allowance: ReferenceAllowance
@@ -274,7 +272,7 @@ public struct ReferenceAllowance: Sendable {
       let name = reference.serviceName(default: defaultService)
       throw KeychainError(
         .refused, "the service or server '\(name)' is not allowed",
-        recovery: "allow it, too, if whoever wrote the reference may have its secrets")
+        recovery: "allow it, too, if the author of the reference may have its secrets")
     }
   }
 }

@@ -14,8 +14,10 @@ public struct GitCredentialRequest: Sendable {
   /// The host name with the port, such as `example.com:8443`; `nil` if it is missing or empty.
   public internal(set) var host: String?
 
-  /// The path on the server; `nil` if it is missing. git sends it only with
-  /// `credential.useHttpPath`.
+  /// The path on the server; `nil` if it is missing.
+  ///
+  /// git sends it only with `credential.useHttpPath`.
+  ///
   public internal(set) var path: String?
 
   /// The user name, which may be empty; `nil` if it is missing.
@@ -215,7 +217,7 @@ extension KeychainError {
   static let gitLineWithoutValue = invalidGitRequest("has a line without '='")
   static let gitValueWithControl = invalidGitRequest("has a value with a carriage return or a NUL")
   static let gitNameNotText = invalidGitRequest("has a name that is not UTF-8")
-  static let gitHostInvalid = invalidGitRequest("has a host that is no name with a port")
+  static let gitHostInvalid = invalidGitRequest("has an invalid host or port")
   static let gitServerMissing = invalidGitRequest("names no protocol and host")
 
   private static func invalidGitRequest(_ fault: String) -> Self {

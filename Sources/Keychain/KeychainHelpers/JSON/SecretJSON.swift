@@ -26,7 +26,7 @@ func readObject(
   } catch {
     let position = (error as? JSONError)?.position ?? scanner.position
     throw KeychainError(
-      .invalidArgument, "what was sent is not the JSON that is expected, at byte \(position)")
+      .invalidArgument, "the input is not the expected JSON, at byte \(position)")
   }
 }
 

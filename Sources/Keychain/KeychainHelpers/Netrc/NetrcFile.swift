@@ -272,10 +272,7 @@ public struct NetrcWriter: ~Copyable {
   ///
   /// Append one entry for each host, because readers disagree about which of two counts.
   ///
-  /// - Parameters:
-  ///   - host: The host.
-  ///   - login: The account; `token` for a token of SwiftPM.
-  ///   - password: The password.
+  /// - Parameter login: The account; `token` for a token of SwiftPM.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if a value is empty, too long
   ///   or not UTF-8, or has quotes, backslashes, control characters, or white space other than the
   ///   blank. The error names the host, not the value. Nothing was appended then.
@@ -285,7 +282,7 @@ public struct NetrcWriter: ~Copyable {
     let login = try translated(secrets: try SecretBytes(copying: login))
     guard login.count > 0 else { throw .noLoginForNetrc(host) }
     guard let address = NetrcAddress(host), address.port == nil else {
-      throw .unwritableInNetrc("name", host: host, "is no host")
+      throw .unwritableInNetrc("name", host: host, "is not a host")
     }
     let forms = (login: NetrcForm(of: login), password: NetrcForm(of: password))
     if case .unwritable(let reason) = forms.login {

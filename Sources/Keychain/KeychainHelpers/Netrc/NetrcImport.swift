@@ -41,8 +41,6 @@ public struct NetrcImport: ~Copyable {
   /// Compares a netrc file with a store, without changing anything.
   ///
   /// - Parameters:
-  ///   - text: The text of the file.
-  ///   - store: The store.
   ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
   ///   - overwriting: Whether stored credentials that differ are replaced.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` as ``NetrcFile/init(_:)``,
@@ -156,7 +154,7 @@ public struct NetrcImport: ~Copyable {
 }
 
 extension NetrcEntry {
-  /// The host and the line. A login is left out: it may be long, and some are secret.
+  /// The host and the line; a login is left out: it may be long, and some are secret.
   fileprivate var place: String {
     guard case .machine(let host) = subject else { return "line \(line)" }
     return "\(host.shortened(to: 200)) (line \(line))"
@@ -236,9 +234,7 @@ public struct NetrcImportPlan: Sendable {
 
   /// Decides which entries of a file are imported.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
+  /// - Parameter accessGroup: The access group of the credentials; empty for the unnamed one.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public init(_ file: borrowing NetrcFile, accessGroup: String = "") throws(KeychainError) {
     for (index, entry) in file.entries.enumerated() {

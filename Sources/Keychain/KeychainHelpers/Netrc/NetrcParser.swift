@@ -38,7 +38,7 @@ struct NetrcParser {
   /// file.
   private mutating func addUnknown(_ word: NetrcWord) throws(KeychainError) {
     guard let last = entries.indices.last, !entries[last].isMacro else {
-      throw .unreadableNetrc(word.line, "has a word that is none of netrc's")
+      throw .unreadableNetrc(word.line, "has a word that netrc does not have")
     }
     entries[last].extend(by: word)
     entries[last].hasUnknownWord = true
@@ -188,7 +188,7 @@ struct NetrcScanner {
     }
   }
 
-  /// White space that separates words for all programs. A vertical tab or form feed does only for
+  /// White space that separates words for all programs; a vertical tab or form feed does only for
   /// some.
   private static func isWhiteSpace(_ byte: UInt8) -> Bool {
     [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
@@ -242,7 +242,7 @@ struct NetrcWord {
     return try value.finish()
   }
 
-  /// Returns the value as text; `nil` if it is not UTF-8. Don't use it for passwords.
+  /// Returns the value as text; `nil` if it is not UTF-8; don't use it for passwords.
   func name(in bytes: RawSpan) throws(SecretsError) -> String? {
     try value(in: bytes).withBytes { $0.text }
   }

@@ -114,7 +114,7 @@ struct NetrcItemFinder {
     return only
   }
 
-  /// Stores compare bytes, so this also asks for the host in its original case. An IPv6 address may
+  /// Stores compare bytes, so this also asks for the host in its original case; an IPv6 address may
   /// be stored with its brackets.
   private func queries(_ selection: NetrcSelection) -> [CredentialQuery] {
     let isAddress = selection.host.utf8.contains(UInt8(ascii: ":"))

@@ -42,9 +42,8 @@ public struct SecretTemplate: Sendable {
 
   /// Returns the text, in guarded memory, with the secrets that the references name.
   ///
-  /// - Parameters:
-  ///   - resolver: Reads the store.
-  ///   - allowance: The names that the references may have; checked before anything is read.
+  /// - Parameter allowance: The names that the references may have; checked before anything is
+  ///   read.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if a reference is not allowed,
   ///   `tooLarge` if the text gets longer than 64 MiB, `undecodable` if a form cannot contain a
   ///   secret, or as `ReferenceResolver.resolve(_:)`; with the line and column.

@@ -16,7 +16,7 @@ enum TemplateForm: String, CaseIterable, Sendable {
     }
   }
 
-  /// Writes a secret. It fails only if memory is short.
+  /// Writes a secret; it fails only if memory is short.
   func write(
     _ secret: RawSpan, within quote: UInt8?, to buffer: inout SecretBuffer
   ) throws(SecretsError) {

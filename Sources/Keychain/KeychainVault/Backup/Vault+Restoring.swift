@@ -173,7 +173,7 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// The damage in the file.
   public var problems: [String]
 
-  /// The items that do not open. They are lost if accepting creates new keys, and stay damaged
+  /// The items that do not open; they are lost if accepting creates new keys, and stay damaged
   /// otherwise.
   public var damagedItems: [String]
 

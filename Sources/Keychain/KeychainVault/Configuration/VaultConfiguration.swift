@@ -27,7 +27,7 @@ public struct VaultConfiguration: Sendable {
   /// that order.
   public var unlock: UnlockSource?
 
-  /// Whether and how a person may be asked for the passphrase. If `KEYCHAIN_NO_PROMPT` is set to
+  /// Whether and how a person may be asked for the passphrase; if `KEYCHAIN_NO_PROMPT` is set to
   /// any value, nobody is asked.
   public var interaction: Interaction
 
@@ -50,12 +50,12 @@ public struct VaultConfiguration: Sendable {
   /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
-  /// Whether the first write may create the vault's folder. The folder in `KEYCHAIN_VAULT` must
+  /// Whether the first write may create the vault's folder; the folder in `KEYCHAIN_VAULT` must
   /// exist.
   package var makesFolder = true
 
   /// The deadline for all calls together, without people's answers, and for reading the input of an
-  /// import. `nil` gives each call its ``deadline``, and input no limit.
+  /// import; `nil` gives each call its ``deadline``, and input no limit.
   package var commonDeadline: Deadline?
 
   /// The deadline of a call that begins now.
@@ -64,16 +64,10 @@ public struct VaultConfiguration: Sendable {
   /// The cost of new passphrase slots, which tests set; `nil` for the policy.
   package var passwordHash: PasswordHash.Parameters?
 
-  /// Describes how to open a vault.
+  /// Describes how to open a vault; each argument is the property of its name.
   ///
-  /// - Parameters:
-  ///   - path: The path of the vault file; `nil` for the default path.
-  ///   - deadline: How long a call may wait for another process; 10 seconds by default.
-  ///   - unlock: The source of the unlocking secret; `nil` for the default order.
-  ///   - interaction: Whether a person may be asked; denied by default.
-  ///   - notice: Called with information for a person.
-  ///   - idleTime: How long the vault stays unlocked while it is not used: 15 minutes by default,
-  ///     at most 12 hours.
+  /// By default, the deadline is 10 seconds, nobody may be asked, and the idle time is 15 minutes;
+  /// it is at most 12 hours.
   public init(
     path: String? = nil,
     deadline: Duration = .seconds(10),

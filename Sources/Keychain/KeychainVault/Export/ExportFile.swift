@@ -44,7 +44,7 @@ struct ExportFile: ~Copyable {
     return survey
   }
 
-  /// Reads the whole export again, item by item. If this returns, the export was complete.
+  /// Reads the whole export again, item by item; if this returns, the export was complete.
   borrowing func forEachItem(
     _ body: (borrowing OpenedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
@@ -55,7 +55,7 @@ struct ExportFile: ~Copyable {
   }
 }
 
-/// The content of an export, item by item. Its end may be missing until ``next()`` returns `nil`.
+/// The content of an export, item by item; its end may be missing until ``next()`` returns `nil`.
 struct ExportContent: ~Copyable {
   private(set) var leftOutCount: UInt64 = 0
   private var remainingCount: UInt64 = 0
@@ -72,7 +72,7 @@ struct ExportContent: ~Copyable {
   private static let maximumMetadataCount = 4 << 20
   private static let sealedCount = ExportWriter.chunkCount + SecretStream.overhead
 
-  /// Reads everything before the items. The stream's header must be next in the input.
+  /// Reads everything before the items; the stream's header must be next in the input.
   static func begin(
     _ input: ReplayableInput, _ key: borrowing ExportKey
   ) throws(KeychainError) -> ExportContent {
@@ -154,7 +154,7 @@ struct ExportContent: ~Copyable {
     try withBytes(Value.bitWidth / 8) { $0.littleEndian(at: 0, as: type) }
   }
 
-  /// Reads `bytes x`, and passes `x` to `body`. A length above the limit fails before memory is
+  /// Reads `bytes x`, and passes `x` to `body`; a length above the limit fails before memory is
   /// allocated.
   private mutating func withByteString<Result: ~Copyable>(
     limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result

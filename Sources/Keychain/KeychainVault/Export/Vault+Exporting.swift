@@ -125,8 +125,10 @@ extension Vault {
   }
 
   /// Returns, by accessibility, the number of items that match, or may match, one of several
-  /// searches. If no key of this device is available, this may ask for a secret that unlocks the
-  /// vault.
+  /// searches.
+  ///
+  /// If no key of this device is available, this may ask for a secret that unlocks the vault.
+  ///
   package func itemCounts(
     matching queries: [CredentialQuery]?
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -138,8 +140,10 @@ extension Vault {
 
 extension VaultContents {
   /// Returns, by accessibility, the number of items that match one of several searches, or may
-  /// match because they are locked, damaged, or bound to another device. Those on damaged pages
-  /// don't count.
+  /// match because they are locked, damaged, or bound to another device.
+  ///
+  /// Those on damaged pages don't count.
+  ///
   fileprivate func itemCounts(
     matching queries: [CredentialQuery]?, _ sealing: ItemSealing
   ) throws(KeychainError) -> [Accessibility: Int] {

@@ -15,8 +15,6 @@ extension Vault {
   /// programs can read the vault, but must wait to write.
   ///
   /// - Parameters:
-  ///   - path: The export.
-  ///   - passphrase: Its passphrase.
   ///   - overwriting: Whether to replace existing credentials that differ.
   ///   - isDryRun: Whether to change nothing and only return the report.
   ///   - progress: Called from time to time with the progress of the work.
@@ -175,7 +173,7 @@ public struct ImportReport: Hashable, Sendable {
   /// The number of items that the vault already has, equal in every detail.
   public var unchangedCount = 0
 
-  /// The items that the vault has with other contents. They were overwritten only if that was
+  /// The items that the vault has with other contents; they were overwritten only if that was
   /// requested.
   public var differing: [CredentialIdentity] = []
 

@@ -27,7 +27,7 @@ enum SecretFile {
     }
   }
 
-  /// Reads a passphrase or key file that the user named, and which may belong to root. Errors call
+  /// Reads a passphrase or key file that the user named, and which may belong to root; errors call
   /// the source `name`.
   static func named(
     _ path: String, name: String, policy: SecretFilePolicy
@@ -87,7 +87,7 @@ enum SecretFile {
     try translated(PrivateFile.sync(TrustedPath(resolving: path).path))
   }
 
-  /// Returns who may read the file. In and below the folder of the system's credentials, where
+  /// Returns who may read the file; in and below the folder of the system's credentials, where
   /// Kubernetes puts links to a folder of the same volume, the system sets group permissions.
   fileprivate static func readers(
     of file: TrustedPath, _ policy: SecretFilePolicy
@@ -154,7 +154,7 @@ private enum InheritedSecrets {
 }
 
 extension KeychainError {
-  /// Creates the error of a file with a secret. Only for these can other readers be allowed.
+  /// Creates the error of a file with a secret; only for these can other readers be allowed.
   fileprivate init(ofSecretFile error: FileError) {
     self.init(error)
     guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {
@@ -171,7 +171,7 @@ extension KeychainError {
       underlying: underlying)
   }
 
-  /// Creates the error of a new file with a secret. Only for these can a file system without modes
+  /// Creates the error of a new file with a secret; only for these can a file system without modes
   /// be accepted.
   package init(ofNewSecretFile error: FileError) {
     self.init(error)
@@ -191,7 +191,7 @@ extension EnvironmentVariables {
   }
 }
 
-/// Writes identity files. A reader finds the complete old or new file.
+/// Writes identity files; a reader finds the complete old or new file.
 struct IdentityWriting {
   private let file: TrustedPath
   var path: String { file.path }
@@ -201,8 +201,10 @@ struct IdentityWriting {
     file = try translated(TrustedPath(resolving: path))
   }
 
-  /// Creates a file with a new identity; fails if there is one already. On a file system without
-  /// modes, `readers` may use it.
+  /// Creates a file with a new identity; fails if there is one already.
+  ///
+  /// On a file system without modes, `readers` may use it.
+  ///
   func create(
     pins: [VaultCheck], readers: SecretFileReaders
   ) throws(KeychainError) -> VaultRecipient {

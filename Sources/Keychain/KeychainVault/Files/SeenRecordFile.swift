@@ -11,7 +11,7 @@ struct SeenRecordFile: Sendable {
   let name: String
   let vaultPath: String
 
-  /// Whether it is the record of a former name. If it is missing, it is not created.
+  /// Whether it is the record of a former name; if it is missing, it is not created.
   let isFormer: Bool
 
   private let folder: KnownFolder
@@ -37,7 +37,7 @@ struct SeenRecordFile: Sendable {
     path = folder + "/" + name
   }
 
-  /// Reads the record. It fails if the contents or the existence are unknown: the record is not
+  /// Reads the record; it fails if the contents or the existence are unknown: the record is not
   /// missing then.
   func read() throws(KeychainError) -> Content {
     let descriptor: FileDescriptor
@@ -82,7 +82,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Replaces the record durably. It is never lowered, except from one that a person has discarded.
+  /// Replaces the record durably; it is never lowered, except from one that a person has discarded.
   func replace(by record: SeenRecord, lettingGo known: SeenRecord? = nil) throws(KeychainError) {
     try change(synced: true) { old in
       guard let old, old != known, old.id == record.id,
@@ -136,7 +136,7 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Writes a record in place. It lies within one sector, so it is never half written.
+  /// Writes a record in place; it lies within one sector, so it is never half written.
   private static func write(_ record: SeenRecord, to descriptor: FileDescriptor) throws(Errno) {
     try DescriptorIO.write(record.encoded, to: descriptor, at: 0)
   }
@@ -190,7 +190,7 @@ struct SeenRecords: Sendable {
     self.files = files + former.filter { file in !files.contains { $0.name == file.name } }
   }
 
-  /// Returns the records of a path that others may be able to change. They are used to forget the
+  /// Returns the records of a path that others may be able to change; they are used to forget the
   /// keys that they name: at worst, another vault of the user is locked.
   static func withoutTrust(
     stateFolder: String, vaultPath: String, formerPath: String?
@@ -229,21 +229,23 @@ struct SeenRecords: Sendable {
     }
   }
 
-  /// Replaces each record durably. None is lowered, except from one of `known`, which a person has
-  /// discarded.
+  /// Replaces each record durably.
+  ///
+  /// None is lowered, except from one of `known`, which a person has discarded.
+  ///
   func replace(by record: SeenRecord, lettingGo known: Seen? = nil) throws(KeychainError) {
     for (index, file) in files.enumerated() {
       try file.replace(by: record, lettingGo: known?.contents[index].record)
     }
   }
 
-  /// Replaces each record by what a person accepted, and changes nothing else. If it can't be made
+  /// Replaces each record by what a person accepted, and changes nothing else; if it can't be made
   /// durable, it may still count.
   func replaceAlone(by record: SeenRecord, lettingGo known: Seen) throws(KeychainError) {
     do throws(KeychainError) { try replace(by: record, lettingGo: known) } catch {
       guard error.code == .inputOutput else { throw error }
       throw .outcomeUnknown(
-        ofChanging: "the record of what was seen", underlying: error.underlying)
+        ofChanging: "the seen record", underlying: error.underlying)
     }
   }
 

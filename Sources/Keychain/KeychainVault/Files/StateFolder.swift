@@ -7,7 +7,7 @@ package import PrephirencesSystem
 internal import SystemPackage
 
 /// The folder for what belongs to this machine but to no single vault: the device secret, locks and
-/// records. The device secret is never locked, so it is read once.
+/// records; the device secret is never locked, so it is read once.
 package final class StateFolder: Sendable {
   private let locations: Locations
   private let resolved = PosixMutex<String?>(nil)
@@ -97,7 +97,7 @@ struct DeviceSecretFile: Sendable {
     return DeviceSecret(secret)
   }
 
-  /// Reads the secret. If there is none, it is first created, completely or not at all, and
+  /// Reads the secret; if there is none, it is first created, completely or not at all, and
   /// durably.
   func readOrCreate() throws(KeychainError) -> DeviceSecret {
     if let secret = try read() {

@@ -51,7 +51,7 @@ extension NewBase {
       pageLimit: contents.itemCount > 10_000 ? 16384 : 4096, putItems: puttingItems ?? carry)
   }
 
-  /// Writes the file, and reads it as a vault. The caller makes it durable and names it.
+  /// Writes the file, and reads it as a vault; the caller makes it durable and names it.
   func write(to file: any DiskFile, path: String) throws(KeychainError) -> VaultContents {
     let head = try BaseWriter.write(self, to: file, path: path)
     let made = try VaultContents(

@@ -51,7 +51,7 @@ extension Seen {
     }
   }
 
-  /// Whether a record that was made with T2 leads to the administration key of a head. A record
+  /// Whether a record that was made with T2 leads to the administration key of a head; a record
   /// made with T0 alone proves nothing: a stolen device key gives T0.
   func vouches(for head: VaultHead) throws(KeychainError) -> Bool {
     for record in records where record.proved[.unlocked] != nil {
@@ -80,8 +80,10 @@ struct SeenRelation: Sendable {
 }
 
 extension VaultContents {
-  /// Compares the file with what this user has seen; every record may refuse it. See "What a reader
-  /// has seen" in VaultReaders.
+  /// Compares the file with what this user has seen; every record may refuse it.
+  ///
+  /// See "What a reader has seen" in VaultReaders.
+  ///
   func relation(to seen: Seen, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
     var all = SeenRelation()
     for (path, record) in seen.judging where all.failure == nil {

@@ -4,7 +4,7 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// The contents of a vault's file up to its last good commit, verified with T0. Pages are read on
+/// The contents of a vault's file up to its last good commit, verified with T0; pages are read on
 /// demand.
 struct VaultContents: Sendable {
   private let verified: VerifiedBase
@@ -69,8 +69,9 @@ struct VaultContents: Sendable {
     var boxes: Range<Int> { frame.upperBound..<place + header.totalCount }
   }
 
-  /// Reads and verifies a file from its base on, with its proofs under the available keys. A given
-  /// list is already verified.
+  /// Reads and verifies a file from its base on, with its proofs under the available keys.
+  ///
+  /// A given list is already verified.
   ///
   /// If it is lenient, damage after the last good commit is noted instead of an error.
   init(
@@ -139,7 +140,7 @@ private final class VerifiedBase: Sendable {
   let pages = PageCache()
   let spine = SpineCache()
 
-  /// Reads the first commit of a log, and verifies everything that it names. A given list is
+  /// Reads the first commit of a log, and verifies everything that it names; a given list is
   /// already verified.
   init(
     _ file: any DiskFile, _ path: String, _ head: VaultHead, _ list: MemberList?,
@@ -286,7 +287,7 @@ struct ReadingTime {
 }
 
 extension KeychainError {
-  /// The error for damage after the last good commit. The part before it can be accepted as an
+  /// The error for damage after the last good commit; the part before it can be accepted as an
   /// older copy.
   fileprivate static func damagedLog(_ path: String, _ reason: String) -> Self {
     Self(
@@ -433,7 +434,7 @@ struct LogBytes {
     return changes.boxesCount == frame.header.boxesCount ? commit : nil
   }
 
-  /// Returns the next place that may have a header of one of these numbers. The caller checks its
+  /// Returns the next place that may have a header of one of these numbers; the caller checks its
   /// mac.
   mutating func nextHeader(
     in numbers: ClosedRange<UInt64>, from place: Int

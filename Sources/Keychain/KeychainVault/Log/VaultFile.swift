@@ -62,7 +62,7 @@ final class VaultFile: Sendable {
     let head: VaultHead
     let records: SeenRecords
     var seen: Seen
-    /// Whether its writer holds the lock. A writer always compares contents, whatever the file's
+    /// Whether its writer holds the lock; a writer always compares contents, whatever the file's
     /// time is.
     var isLocked = false
 
@@ -99,7 +99,7 @@ final class VaultFile: Sendable {
     if let path = configuration.path { path } else { try locations.defaultVaultPath() }
   }
 
-  /// Returns the seen records. It fails if the default vault still has its former name.
+  /// Returns the seen records; it fails if the default vault still has its former name.
   func records() throws(KeychainError) -> SeenRecords {
     if let records = seen.withLock({ $0 }) { return records }
     let path = try path()
@@ -200,8 +200,10 @@ final class VaultFile: Sendable {
       isLocked: locked != nil)
   }
 
-  /// Returns the verified contents of a file. Known contents are continued if they are still valid,
-  /// unless everything is to be read again.
+  /// Returns the verified contents of a file.
+  ///
+  /// Known contents are continued if they are still valid, unless everything is to be read again.
+  ///
   func contents(
     _ opened: Opened, _ keys: TierKeys, anew: Bool = false
   ) throws(KeychainError) -> VaultContents {
@@ -347,7 +349,7 @@ extension KeychainError {
 }
 
 extension VaultHead {
-  /// Reads the head of a file. Nothing in it is proven yet.
+  /// Reads the head of a file; nothing in it is proven yet.
   init(_ file: any DiskFile, size: Int, path: String) throws(KeychainError) {
     let prefix = try file.read(0..<min(size, Self.prefixCount), of: path)
     let lengths = try Self.lengths(prefix: prefix, fileLength: size, path: path)

@@ -4,7 +4,7 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
 
-/// A part of a commit or page, with the places of its boxes. Its metadata are opened once.
+/// A part of a commit or page, with the places of its boxes; its metadata are opened once.
 final class HeldPart: Sendable {
   let part: Part
   let puts: [ItemEntry]
@@ -64,7 +64,7 @@ struct VaultItem: Sendable {
     }
   }
 
-  /// Reads the box of its secret from the file. The opener checks its hash.
+  /// Reads the box of its secret from the file; the opener checks its hash.
   func box(in contents: VaultContents) throws(KeychainError) -> Data {
     switch source {
     case .stored(let part, let index):
@@ -143,7 +143,7 @@ extension VaultContents {
     } catch { throw error.code == .damaged ? .damagedItem(name()) : error }
   }
 
-  /// Returns a page. A verified one is kept, unless all pages are read in sequence.
+  /// Returns a page; a verified one is kept, unless all pages are read in sequence.
   private func page(
     _ number: Int, in tier: Tier, _ keys: TierKeys, isKept: Bool
   ) throws(KeychainError) -> HeldPart {
@@ -153,7 +153,7 @@ extension VaultContents {
     guard try Derivation.bytes(hashing: box) == page.hash,
       let part = try Part.openPage(box, tier: tier, keys: keys),
       index.describes(part, page: number)
-    else { throw .damagedVault(path, "a page of \(page.count) items is not what was written") }
+    else { throw .damagedVault(path, "a page of \(page.count) items was changed") }
     let held = HeldPart(part, boxesAt: page.boxesPlace)
     guard held.boxesEnd <= head.lengths.log else {
       throw .damagedVault(path, "a page of \(page.count) items lies outside of its file")
@@ -216,7 +216,7 @@ extension VaultContents {
     }
   }
 
-  /// A walk through the pages of a tier. It is separate from ``forEachPage(_:_:)``, which is
+  /// A walk through the pages of a tier; it is separate from ``forEachPage(_:_:)``, which is
   /// compiled for each closure.
   private struct TierWalk {
     private let contents: VaultContents
@@ -231,7 +231,7 @@ extension VaultContents {
       new = contents.logged[tier].values.compactMap(\.item).sorted { $0.id < $1.id }[...]
     }
 
-    /// Returns the next page. An item whose id is in `higher` is hidden.
+    /// Returns the next page; an item whose id is in `higher` is hidden.
     mutating func page(
       _ number: Int, _ keys: TierKeys, _ higher: inout Set<ItemID>
     ) throws(KeychainError) -> WalkedPage {

@@ -149,7 +149,7 @@ final class VaultObservers: Sendable {
   }
 }
 
-/// Finds changes of a vault since the last scan. It does not ask, unlock or extend the unlocked
+/// Finds changes of a vault since the last scan; it does not ask, unlock or extend the unlocked
 /// time.
 final class VaultChangeScanner: Sendable {
   private struct Known {

@@ -59,8 +59,6 @@ extension Vault {
   /// recipient is left, this machine's device slot then opens everything.
   ///
   /// - Parameters:
-  ///   - number: The number of the slot.
-  ///   - keepingKeys: Whether the vault keeps its keys.
   ///   - deletingItems: Whether items that need a passphrase are deleted with the last passphrase.
   ///   - droppingDamaged: Whether items that don't open are deleted with new keys; otherwise they
   ///     are an error.
@@ -207,7 +205,7 @@ extension Vault {
       guard let slot = listed.first(where: { $0.number == number }) else { throw .noSlot(number) }
       guard slot.kind == .passphrase else {
         throw KeychainError(
-          .refused, "slot \(number) is no passphrase, but a \(slot.kind)", recovery: .listSlots)
+          .refused, "slot \(number) is not a passphrase but a \(slot.kind)", recovery: .listSlots)
       }
       return slot
     }

@@ -175,7 +175,7 @@ extension Vault {
     plan.otherDeviceItemCount == 0
   }
 
-  /// Adds a slot. If it limits a device slot, the vault gets new keys, because the device secret's
+  /// Adds a slot; if it limits a device slot, the vault gets new keys, because the device secret's
   /// owner knows the old ones.
   private func add(
     _ kind: SlotKind, _ name: String, _ admin: VaultAdministration,
@@ -239,7 +239,7 @@ extension Vault {
     guard admin.list.vaultKind == .local || kind == .recipient || kind == .recoveryCode else {
       throw KeychainError(
         .refused,
-        "a shared vault has no \(kind) slot, because what opens it must sign what it writes",
+        "a shared vault has no \(kind) slot, because each slot must be able to sign changes",
         recovery: "add a member with \(.addSlot(.identity))")
     }
     return admin

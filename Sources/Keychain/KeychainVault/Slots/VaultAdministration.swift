@@ -21,7 +21,7 @@ struct VaultAdministration: Sendable {
   var keys: TierKeys { opened.keys }
   var list: MemberList { opened.list }
 
-  /// Opens the vault with a slot that administers. The root key is not kept.
+  /// Opens the vault with a slot that administers; the root key is not kept.
   init(_ session: VaultSession, refuses: Bool = true) throws(KeychainError) {
     (self.session, self.refuses) = (session, refuses)
     opened = try session.unlocker.member(session.opened, session.deadline)

@@ -5,8 +5,10 @@ internal import PrephirencesSystem
 
 /// What a new root key would keep and lose.
 public struct RekeyPlan: Hashable, Sendable {
-  /// The slots that get the new keys, according to the signed list of members. People compare their
-  /// names, and the fingerprints of their recipients.
+  /// The slots that get the new keys, according to the signed list of members.
+  ///
+  /// People compare their names, and the fingerprints of their recipients.
+  ///
   public var kept: [VaultSlot] = []
 
   /// The slot that is removed; `nil` if no removal was requested.
@@ -23,7 +25,7 @@ public struct RekeyPlan: Hashable, Sendable {
   /// Whether the vault gets a new administration key, and with it a new check.
   public var changesAdministrationKey = false
 
-  /// Whether the recovery code that opened the vault signs the new administration key. Users who
+  /// Whether the recovery code that opened the vault signs the new administration key; users who
   /// have seen the vault then trust the key without comparing the check.
   public var isSignedByRecoveryCode = false
 
@@ -54,7 +56,7 @@ public struct RekeyReport: Hashable, Sendable {
   /// What was kept, and what was lost.
   public var plan: RekeyPlan
 
-  /// The check of the vault, which changes with the administration key. Identities on other
+  /// The check of the vault, which changes with the administration key; identities on other
   /// machines must then be pinned to it, unless a recovery code signed the change.
   public var check: VaultCheck
 }
@@ -158,7 +160,7 @@ struct PassphraseItem {
 }
 
 extension SlotChange {
-  /// Returns the items that need a passphrase. Those of other devices, whose names are not read
+  /// Returns the items that need a passphrase; those of other devices, whose names are not read
   /// here, are an error if they are included.
   func passphraseItems(includingOtherDevices: Bool) throws(KeychainError) -> [PassphraseItem] {
     var found: [PassphraseItem] = []

@@ -112,7 +112,7 @@ struct DiskStatus: Hashable, Sendable {
 }
 
 extension KeychainError {
-  /// A system call has failed, and changed nothing. The action is an infinitive.
+  /// A system call has failed, and changed nothing; the action is an infinitive.
   static func vault(_ path: String, _ error: Errno, doing action: String) -> Self {
     func failure(_ message: String, _ recovery: Recovery, _ code: Code = .inputOutput) -> Self {
       Self(
@@ -187,8 +187,8 @@ extension KeychainError {
       Self(
         .busy,
         "another program replaced the vault \(path), or the file "
-          + "\(UnfinishedVault.name(for: path)) in which it is rewritten, at the same time; nothing "
-          + "was changed", recovery: .tryAgain)
+          + "\(UnfinishedVault.name(for: path)) in which it is rewritten, at the same time; "
+          + "nothing was changed", recovery: .tryAgain)
     case .unknown(let error):
       outcomeUnknown(ofChanging: "the vault \(path)", underlying: .system(errno: error.rawValue))
     }

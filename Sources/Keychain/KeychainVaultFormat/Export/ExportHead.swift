@@ -112,7 +112,7 @@ package struct ExportKey: ~Copyable {
     guard unsafe ConstantTime.equal(commitment.span.bytes, self.commitment.span.bytes) else {
       throw KeychainError(
         .incorrectSecret, "the passphrase does not open the export",
-        recovery: oddity.map { "what was given \($0), which counts" })
+        recovery: oddity.map { "the given passphrase \($0), which counts" })
     }
   }
 

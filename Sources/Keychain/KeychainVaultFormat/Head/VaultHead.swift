@@ -81,7 +81,7 @@ package struct HeadParts: Hashable, Sendable {
   }
 }
 
-/// The head of a vault's file. Nothing in it is proven before the vault is unlocked.
+/// The head of a vault's file; nothing in it is proven before the vault is unlocked.
 package struct VaultHead: Hashable, Sendable {
   package let bytes: Data
   package let lengths: Lengths

@@ -30,7 +30,7 @@ package struct ItemEntry: Hashable, Sendable {
 
   package var tier: Tier { Tier(accessibility.unlockRequirement) }
 
-  /// Returns 63 random bits, not 0, for an item to be written. A counter, and with it an item key,
+  /// Returns 63 random bits, not 0, for an item to be written; a counter, and with it an item key,
   /// would repeat after an item is removed and added again.
   package static func newVersion() -> UInt64 { .random(in: 1...(.max >> 1)) }
 
@@ -38,7 +38,7 @@ package struct ItemEntry: Hashable, Sendable {
 }
 
 extension ItemEntry {
-  /// Reads an entry, whose class must belong to the tier. It has a device exactly if its class
+  /// Reads an entry, whose class must belong to the tier; it has a device exactly if its class
   /// needs one.
   init(_ reader: inout FieldReader, _ bytes: RawSpan, tier: Tier) throws(FieldReader.Malformed) {
     id = try ItemID(&reader, bytes)
@@ -79,7 +79,7 @@ package struct SealedItem: Sendable {
   }
 }
 
-/// The id of an item, a mac of its identity under T0. Ids are ordered by their bytes.
+/// The id of an item, a mac of its identity under T0; ids are ordered by their bytes.
 package struct ItemID: Hashable, Comparable, Sendable {
   package static let count = Bytes32.count
 
@@ -224,8 +224,10 @@ extension CredentialIdentity {
 
 /// The plaintext of an item's metadata.
 package enum MetadataCoding {
-  /// The maximum number of bytes: the longest texts in as many fields as they can fill. Attributes
-  /// have different names, so they can't all be empty.
+  /// The maximum number of bytes: the longest texts in as many fields as they can fill.
+  ///
+  /// Attributes have different names, so they can't all be empty.
+  ///
   package static let maximumCount = 5 * Credential.maximumMetadataCount
 
   /// Returns the identity's fields, from which the item's id is derived.

@@ -49,7 +49,7 @@ package enum Derivation {
   }
 }
 
-/// 32 bytes, such as a hash, ordered by bytes. Unlike `Data`, they need no allocation.
+/// 32 bytes, such as a hash, ordered by bytes; unlike `Data`, they need no allocation.
 package struct Bytes32: Hashable, Comparable, Sendable {
   package static let count = 32
 

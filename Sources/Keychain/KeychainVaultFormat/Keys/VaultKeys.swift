@@ -16,7 +16,7 @@ package struct VaultID: Hashable, Sendable {
   }
 }
 
-/// The vault, epoch and administration key of a head. They exist before it: its slots are sealed
+/// The vault, epoch and administration key of a head; they exist before it: its slots are sealed
 /// for them.
 package struct HeadIdentity: Hashable, Sendable {
   package let id: VaultID
@@ -25,7 +25,7 @@ package struct HeadIdentity: Hashable, Sendable {
   /// The public key that signs the list of members.
   package let administration: Data
 
-  /// The bytes to which every key must be bound. A key of another vault, epoch or administration
+  /// The bytes to which every key must be bound; a key of another vault, epoch or administration
   /// key is never used.
   package let binding: Data
 
@@ -152,12 +152,12 @@ package struct TierKeys: Sendable {
   }
 }
 
-/// An object that only copies of the same keys share. It contains no keys, so it may outlive them.
+/// An object that only copies of the same keys share; it contains no keys, so it may outlive them.
 package final class TierKeysIdentity: Sendable {
   init() {}
 }
 
-/// The secret of this machine. Without it, its ThisDeviceOnly items cannot be opened.
+/// The secret of this machine; without it, its ThisDeviceOnly items cannot be opened.
 package struct DeviceSecret: Sendable {
   package let secret: SharedSecret
 

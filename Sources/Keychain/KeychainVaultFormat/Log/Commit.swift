@@ -141,8 +141,11 @@ package struct Commit: Sendable {
 }
 
 extension Commit {
-  /// Creates a commit. `signer` proves it in a shared vault; in a local one, macs under the
-  /// available keys do, of which a base needs all. `administration` signs a base with a new list.
+  /// Creates a commit.
+  ///
+  /// `signer` proves it in a shared vault; in a local one, macs under the available keys do, of
+  /// which a base needs all. `administration` signs a base with a new list.
+  ///
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?
@@ -178,7 +181,9 @@ extension Commit {
   }
 
   /// Opens the box of a frame; `nil` if it does not open, breaks the format, or has another number.
+  ///
   /// The caller checks the digest and the proofs.
+  ///
   package static func open(
     _ box: Data, n: UInt64, keys: TierKeys
   ) throws(KeychainError) -> Commit? {
@@ -264,7 +269,7 @@ extension Commit {
   }
 }
 
-/// The beginning of a frame. A mac under T0 shows that a writer of this epoch made it.
+/// The beginning of a frame; a mac under T0 shows that a writer of this epoch made it.
 package struct FrameHeader: Hashable, Sendable {
   package static let count = fieldsCount + macCount
   private static let fieldsCount = 8 + 4 + 4

@@ -69,8 +69,9 @@ package struct MemberList: Hashable, Sendable {
     return (isNear ? seen : file) + 1
   }
 
-  /// Returns the list after this one, with the base `first` after the digest `before`. To accept a
-  /// restored file, `seen` is the serial that was seen.
+  /// Returns the list after this one, with the base `first` after the digest `before`.
+  ///
+  /// To accept a restored file, `seen` is the serial that was seen.
   ///
   /// This list is damaged if one of its numbers is the greatest one.
   package func next(
@@ -78,7 +79,7 @@ package struct MemberList: Hashable, Sendable {
   ) throws(KeychainError) -> MemberList {
     guard serial < Self.greatestSerial, first <= Self.greatestFirst else {
       throw KeychainError(
-        .damaged, "the vault counts more changes of what opens it than it can",
+        .damaged, "the vault has had the maximum number of changes of what opens it",
         recovery: .restoreBackup)
     }
     var next = self
@@ -258,7 +259,7 @@ extension KeychainError {
   }
 }
 
-/// The key that signs the list of members. It changes when an administrator leaves.
+/// The key that signs the list of members; it changes when an administrator leaves.
 package struct AdministrationKey: Sendable {
   private let seed: SharedSecret
   package let publicKey: Data
@@ -295,7 +296,7 @@ package struct AdministrationKey: Sendable {
   }
 }
 
-/// A change of the administration key, because an administrator who left knows the old key. It is
+/// A change of the administration key, because an administrator who left knows the old key; it is
 /// signed by the recovery code that opened the vault.
 package struct Succession: Hashable, Sendable {
   /// The epoch of the new key.

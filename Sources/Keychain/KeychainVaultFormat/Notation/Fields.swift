@@ -3,7 +3,7 @@ internal import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
-/// Reads fields in the notation of the vault format. Each call receives the bytes again, because a
+/// Reads fields in the notation of the vault format; each call receives the bytes again, because a
 /// span cannot be stored.
 package struct FieldReader {
   /// The bytes break the format.
@@ -198,7 +198,7 @@ package enum Text32 {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
   private static let hyphen = UInt8(ascii: "-")
 
-  /// Returns a key, and `sumCount` bytes of its hash, after a prefix. Their bits must be a multiple
+  /// Returns a key, and `sumCount` bytes of its hash, after a prefix; their bits must be a multiple
   /// of five.
   package static func text(
     _ key: borrowing SecretBytes, prefix: String = "", sumCount: Int, _ style: Style = .plain

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import KeychainCredentials
 public import KeychainSecrets
 
-/// A slot of the head, of a known kind and grant. It opens something only if the signed list has
+/// A slot of the head, of a known kind and grant; it opens something only if the signed list has
 /// it.
 package struct SlotRow: Hashable, Sendable {
   package let number: UInt32

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The secret of a new slot. It is computed before the vault is locked for writing, because a
+/// The secret of a new slot; it is computed before the vault is locked for writing, because a
 /// password hash takes time.
 package struct SlotInput: Sendable {
   package let kind: SlotKind
@@ -129,7 +129,7 @@ package enum SlotSealing {
       slot, granted, head, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name)
   }
 
-  /// Gives new keys to a slot, which must be the one in the list of members. If its secret was
+  /// Gives new keys to a slot, which must be the one in the list of members; if its secret was
   /// presented, and gave `inputKey`, the slot names the present administration key.
   package static func reseal(
     _ old: SlotRow, of member: Member, granted: GrantedKey, head: HeadIdentity,
@@ -252,10 +252,11 @@ extension KeychainError {
   package static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
     Self(
       .insufficientMemory,
-      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are needed",
+      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are "
+        + "needed",
       recovery:
-        "free memory, or raise the limit of the container; or unlock with a key file, which needs no "
-        + "more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as keychain.key in "
-        + "$CREDENTIALS_DIRECTORY")
+        "free memory, or raise the limit of the container; or unlock with a key file, which needs "
+        + "no more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as "
+        + "keychain.key in $CREDENTIALS_DIRECTORY")
   }
 }

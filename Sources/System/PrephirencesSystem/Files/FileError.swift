@@ -162,8 +162,8 @@ extension FileError.Insecurity {
       "other users can \(mode & 0o022 == 0 ? "read" : "read and write") \(path) there: "
         + "its file system has no permissions for single files"
     case .folderOfUnmapped:
-      "the folder \(path) belongs to a user outside of this user namespace, who could be anybody and "
-        + "could replace what is in it"
+      "the folder \(path) belongs to a user outside of this user namespace, who could be anybody "
+        + "and could replace what is in it"
     case .folderOfOther:
       "the folder \(path) belongs to another user, who could replace what is in it"
     case .folderOpenToOthers: "other users can write to the folder \(path)"
@@ -183,8 +183,8 @@ extension FileError.Insecurity {
       // If root's file were closed to all others, this user could not read it.
       mayBeRoots && owner.user != geteuid()
         ? "have it belong to user \(geteuid()), with mode 400"
-        : "to keep it to yourself: chmod 600 \(ShellText.quoted(path)); if others may have read it, "
-          + "change what it protects"
+        : "to keep it to yourself: chmod 600 \(ShellText.quoted(path)); if others may have read "
+          + "it, change what it protects"
     case .mediumWithoutModes:
       "write it elsewhere, or mount the medium for yourself alone, with the option umask=077"
     case .folderOfUnmapped:
@@ -195,7 +195,8 @@ extension FileError.Insecurity {
         ?? "use a folder of your own; or, if nobody but you uses it, as on a container's own "
         + "volume: \(TrustedFolders.hint(path))"
     case .folderOpenToOthers:
-      "chmod go-w \(ShellText.quoted(path)); or, if nobody but you can, as on a container's own volume: "
+      "chmod go-w \(ShellText.quoted(path)); or, if nobody but you can, as on a container's own "
+        + "volume: "
         + TrustedFolders.hint(path)
     }
   }

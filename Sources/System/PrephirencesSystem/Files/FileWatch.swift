@@ -32,8 +32,10 @@ package final class FileWatch: Sendable {
   private let path: @Sendable () -> String?
   private let descriptor: FileDescriptor
 
-  /// The kernel's description of the descriptor. Code that closes all descriptors can let another
-  /// file have the number.
+  /// The kernel's description of the descriptor.
+  ///
+  /// Code that closes all descriptors can let another file have the number.
+  ///
   private let link: String?
   private let mounts: FileDescriptor?
   private let process = getpid()
@@ -123,7 +125,7 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Ends the watch. It must be the last call of the waiting thread.
+  /// Ends the watch; it must be the last call of the waiting thread.
   package func close() {
     state.withLock { state in
       guard !state.isClosed else { return }

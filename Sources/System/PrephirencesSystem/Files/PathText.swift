@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Paths as text. Only ``target(ofLink:)`` reads a link.
+/// Paths as text; only ``target(ofLink:)`` reads a link.
 package enum PathText {
   /// Returns the path without its last part; `/` for `/`.
   package static func folder(of path: String) -> String {

@@ -142,7 +142,7 @@ package enum PrivateFile {
     }
   }
 
-  /// Makes the entries of a folder durable. A folder that cannot be opened belongs to somebody
+  /// Makes the entries of a folder durable; a folder that cannot be opened belongs to somebody
   /// else.
   package static func syncFolder(_ path: String) throws(FileError) {
     do throws(Errno) {
@@ -158,8 +158,10 @@ package enum PrivateFile {
     } catch { throw .failed(error, "sync the folder", path) }
   }
 
-  /// Makes the entries of an open folder durable. File systems that cannot sync folders are no
-  /// error.
+  /// Makes the entries of an open folder durable.
+  ///
+  /// File systems that cannot sync folders are no error.
+  ///
   package static func syncFolder(_ folder: FileDescriptor) throws(Errno) {
     guard fsync(folder.rawValue) != 0 else { return }
     let error = Errno.current
@@ -276,7 +278,7 @@ package final class KnownFolder: Sendable {
 /// SQLite replays any journal into the database, whoever made it, and deletes the file that the
 /// journal names as its super-journal.
 package enum SQLiteJournal {
-  /// Returns whether a journal names a super-journal. Only transactions over several databases do.
+  /// Returns whether a journal names a super-journal; only transactions over several databases do.
   package static func namesOtherFile(_ path: String) throws(Errno) -> Bool {
     let end: [UInt8]
     do throws(Errno) {

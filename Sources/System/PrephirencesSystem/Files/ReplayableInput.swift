@@ -58,7 +58,7 @@ package final class ReplayableInput {
   }
 }
 
-/// A file without a name, for data that does not fit into memory. It is deleted with the value.
+/// A file without a name, for data that does not fit into memory; it is deleted with the value.
 package struct SpoolFile: ~Copyable {
   package let descriptor: FileDescriptor
 

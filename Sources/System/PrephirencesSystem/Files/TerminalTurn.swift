@@ -2,8 +2,9 @@ internal import CPrephirencesSystem
 internal import Glibc
 package import SystemPackage
 
-/// The turn to ask on a terminal: a lock for each terminal and user. If several commands run at the
-/// same time, one asks and the others wait.
+/// The turn to ask on a terminal: a lock for each terminal and user.
+///
+/// If several commands run at the same time, one asks and the others wait.
 ///
 /// The locked file is in the user's own folder, where no other user can lock it. The kernel
 /// releases the lock when the process ends.

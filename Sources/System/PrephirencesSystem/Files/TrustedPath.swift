@@ -96,7 +96,7 @@ private struct Walk {
 
   var reached: String { Self.path(of: parents) }
 
-  /// Joins components. `joined` would first search the conformances of their array.
+  /// Joins components; `joined` would first search the conformances of their array.
   private static func path(of components: [String]) -> String {
     components.isEmpty ? "/" : components.reduce(into: "") { $0 += "/" + $1 }
   }
@@ -284,7 +284,7 @@ enum FileOwner {
 
   case other
 
-  /// Finds the owner of the file at a path. For a symbolic link, `user` is never certain.
+  /// Finds the owner of the file at a path; for a symbolic link, `user` is never certain.
   init(_ stat: Stat, _ path: String) {
     let number = stat.userID.rawValue
     if UserNamespace.hidesOwner(number) {

@@ -94,7 +94,7 @@ package enum HomeFolder: Hashable {
     self = path == "/" && !Self.isOwn(path) ? .none : Self.looking(at: path)
   }
 
-  /// Returns the home folder of the account, if it belongs to the user. Accounts of the system
+  /// Returns the home folder of the account, if it belongs to the user; accounts of the system
   /// often have `/` or a folder of the system.
   private static func ofAccount() -> Self {
     guard let entry = unsafe getpwuid(geteuid()), let folder = unsafe entry.pointee.pw_dir,
@@ -123,7 +123,7 @@ package enum HomeFolder: Hashable {
     }
   }
 
-  /// Returns the status of a folder. The final slash makes an automounter mount it, and excludes
+  /// Returns the status of a folder; the final slash makes an automounter mount it, and excludes
   /// files.
   fileprivate static func status(of path: String) -> (status: stat?, error: CInt) {
     let path = path + "/"

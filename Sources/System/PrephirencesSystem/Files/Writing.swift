@@ -60,7 +60,7 @@ extension PrivateFile {
     try sync(folder, after: path)
   }
 
-  /// Makes a file of another writer durable, with its name. A file system that cannot sync is no
+  /// Makes a file of another writer durable, with its name; a file system that cannot sync is no
   /// error.
   package static func sync(_ path: String) throws(FileError) {
     do throws(Errno) {

@@ -1,4 +1,4 @@
-/// A value of JSON. Numbers keep their digits, and objects every member.
+/// A value of JSON; numbers keep their digits, and objects every member.
 package indirect enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)

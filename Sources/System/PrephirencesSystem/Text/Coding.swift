@@ -18,7 +18,7 @@ extension String {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The decoded text; `nil` if this isn't percent-encoded UTF-8. A `+` stays.
+  /// The decoded text; `nil` if this isn't percent-encoded UTF-8; a `+` stays.
   package var percentDecoded: String? {
     guard utf8.contains(UInt8(ascii: "%")) else { return self }
     var bytes: [UInt8] = []
@@ -75,7 +75,7 @@ extension String {
     for byte in utf8 { hasher.combine(byte) }
   }
 
-  /// The text with ASCII capitals as small letters. Other bytes stay.
+  /// The text with ASCII capitals as small letters; other bytes stay.
   package var foldingASCIICase: String {
     String(
       decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },

@@ -44,7 +44,10 @@ extension String {
 
 extension Unicode.Scalar {
   /// Whether the scalar moves the cursor, changes the terminal, reorders text or is invisible, so
-  /// that two different names look the same. Unassigned scalars may get such a meaning.
+  /// that two different names look the same.
+  ///
+  /// Unassigned scalars may get such a meaning.
+  ///
   fileprivate var isHidden: Bool {
     guard !isASCII else { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {
