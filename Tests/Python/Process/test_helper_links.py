@@ -138,7 +138,7 @@ def test_the_doctor_reports_a_setting_that_is_of_no_use(home):
   (home.folder / ".docker").mkdir()
   (home.folder / ".docker" / "config.json").write_text("garbage")
   text = " ".join(home.run("doctor").out.decode().split())
-  assert "names '/nowhere/git-credential-prefs', which is not there" in text and "is no JSON" in text
+  assert "names '/nowhere/git-credential-prefs', which is not there" in text and "is not JSON" in text
 
 
 def test_the_doctor_is_silent_about_helpers_that_nobody_set_up(home):

@@ -122,7 +122,7 @@ struct CredentialDetailTests {
   @Test func removedExpiryIsReported() {
     program.set("alice", "1", "--expires", "2099-01-31T00:00:00Z")
     let told = program.set("alice", "2")
-    #expect(told.messages.contains("the expiry 2099-01-31T00:00:00Z went with the old secret"))
+    #expect(told.messages.contains("the expiry 2099-01-31T00:00:00Z was removed with the old secret"))
     #expect(told.hints.contains("--keep-expiry") && told.hints.contains("--expires"))
     #expect(program.set("alice", "3").isSilent)
     for said in ["never", "2098-01-31T00:00:00Z"] {

@@ -94,7 +94,7 @@ struct DiagnosisTests {
     #expect(Self.loss("the identity", [gone, identity, code])?.hasPrefix("nothing") == true)
     #expect(
       Self.loss("the identity", [Self.slot(.device, .openTier), identity])
-        == "everything is lost but what needs no unlock")
+        == "everything is lost except what needs no unlock")
     #expect(Self.loss("the identity", [device, code]) == nil)
   }
 

@@ -141,7 +141,7 @@ struct HelperListTests {
     #expect(try listed("docker").unusable == [path])
     #expect(
       home.program.run("helpers", "list").saidInOneLine.contains(
-        "'\(path)' is no JSON that docker reads"))
+        "'\(path)' is not JSON that docker can read"))
   }
 
   @Test(arguments: [#"{"credsStore": "prefs"}"#, "", "\n"])
