@@ -23,7 +23,7 @@ package protocol BuiltInStore: CredentialStore {
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
   /// Stores a credential; with its dates, if it comes from another store.
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential
 
@@ -55,9 +55,9 @@ extension BuiltInStore {
     try credential(for: identity) != nil
   }
 
-  package func store(
+  package func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential { try store(credential, secret: secret, mode: mode) }
+  ) throws(KeychainError) -> Credential { try set(credential, secret: secret, mode: mode) }
 
   package var bindsToDevice: Bool { false }
 
@@ -94,8 +94,8 @@ extension CredentialStore {
   package func receive(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    guard let builtIn else { return try store(credential, secret: secret, mode: mode) }
-    return try builtIn.store(credential, secret: secret, mode: mode, keepsDates: true)
+    guard let builtIn else { return try set(credential, secret: secret, mode: mode) }
+    return try builtIn.set(credential, secret: secret, mode: mode, keepsDates: true)
   }
 
   package var bindsToDevice: Bool { builtIn?.bindsToDevice ?? false }

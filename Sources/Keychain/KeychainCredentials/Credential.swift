@@ -7,7 +7,7 @@ internal import PrephirencesSystem
 /// let credential = Credential(
 ///   .genericPassword(service: "mytool", account: "me"), label: "Example API",
 ///   expires: .now + 90 * 86_400, attributes: ["environment": "staging"])
-/// try store.store(credential, secret: SecretBytes(copying: "hunter2"))
+/// try store.set(credential, secret: SecretBytes(copying: "hunter2"))
 /// ```
 public struct Credential: Hashable, Sendable {
   /// The names of the credential.
@@ -123,7 +123,7 @@ public struct Credential: Hashable, Sendable {
 ///
 /// In the vault each value is a key of its own, not a label: see ``unlockRequirement`` and the
 /// page Documentation/Stores.md.
-public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   /// Readable while the store is unlocked, until it is locked or idle for too long; the default.
   case whenUnlocked = 0
 
@@ -169,7 +169,7 @@ public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   }
 
   /// The unlock states that accessibilities need, from the weakest to the strongest.
-  public enum UnlockRequirement: Int, Comparable, Hashable, Sendable {
+  @nonexhaustive public enum UnlockRequirement: Int, Comparable, Hashable, Sendable {
     /// Readable without any unlock.
     case nothing
 

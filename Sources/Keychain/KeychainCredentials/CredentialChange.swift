@@ -2,7 +2,7 @@ public import FoundationEssentials
 internal import PrephirencesSystem
 
 /// What an update does to a field that may be absent.
-public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
+@frozen public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
   /// The field stays as it is.
   case keep
 
@@ -86,7 +86,7 @@ public struct CredentialUpdate: Sendable {
 /// reported as one, and a renaming as a removal and an addition.
 public struct CredentialChange: Hashable, Sendable {
   /// What happened to it.
-  public enum Kind: Hashable, Sendable {
+  @nonexhaustive public enum Kind: Hashable, Sendable {
     /// It was added.
     case added
 

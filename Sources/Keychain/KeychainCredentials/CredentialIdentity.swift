@@ -33,7 +33,7 @@ public struct CredentialIdentity: Hashable, Sendable {
   ) -> Self { Self(.genericPassword(service: service, account: account), accessGroup: accessGroup) }
 
   /// The kinds of credential.
-  public enum Kind: Sendable {
+  @nonexhaustive public enum Kind: Sendable {
     /// A password, token or key of a service.
     case genericPassword(service: String, account: String)
 

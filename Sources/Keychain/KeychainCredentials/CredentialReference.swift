@@ -30,7 +30,7 @@ internal import PrephirencesSystem
 /// are parts that are missing, a fragment, and a user with a password.
 public struct CredentialReference: Sendable {
   /// What a reference names.
-  public enum Subject: Sendable {
+  @nonexhaustive public enum Subject: Sendable {
     /// A generic password; the default service if the service is `nil` or empty.
     case genericPassword(service: String?, account: String)
 
@@ -39,7 +39,7 @@ public struct CredentialReference: Sendable {
   }
 
   /// The part of a credential that a reference names.
-  public enum Field: Sendable {
+  @nonexhaustive public enum Field: Sendable {
     /// The secret.
     case secret
 
@@ -57,7 +57,7 @@ public struct CredentialReference: Sendable {
   }
 
   /// How a field is written.
-  public enum Encoding: Hashable, Sendable {
+  @nonexhaustive public enum Encoding: Hashable, Sendable {
     /// The bytes as they are.
     case none
 

@@ -5,7 +5,7 @@ internal import PrephirencesSystem
 ///
 /// ```swift
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
-/// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// try store.set(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// let stored = try store.secret(for: identity)   // nil if there is none
 /// let found = try store.search(CredentialQuery(service: "mytool"))
 /// try store.remove(identity)
@@ -60,7 +60,7 @@ public protocol CredentialStore: Sendable {
   ///   not offer the accessibility, or ``KeychainError/Code/invalidArgument`` if an attribute has a
   ///   reserved name.
   @discardableResult
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential
 
@@ -83,7 +83,7 @@ public protocol CredentialStore: Sendable {
   ///   - identity: The identity of the credential.
   ///   - mode: Whether there must or must not be one of this identity already.
   /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``, or ``KeychainError`` with
+  /// - Throws: As ``set(_:secret:mode:)``, or ``KeychainError`` with
   ///   ``KeychainError/Code/timedOut`` if others kept changing the credential until the deadline.
   ///   The old credential stays then.
   @discardableResult
@@ -100,7 +100,7 @@ public protocol CredentialStore: Sendable {
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Returns: The changed credential.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound`` or
-  ///   ``KeychainError/Code/versionConflict``, or as ``store(_:secret:mode:)``.
+  ///   ``KeychainError/Code/versionConflict``, or as ``set(_:secret:mode:)``.
   @discardableResult
   func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
@@ -164,7 +164,7 @@ public protocol CredentialStore: Sendable {
 }
 
 /// Whether a credential may, must or must not exist when one is stored.
-public enum StoreMode: Hashable, Sendable {
+@frozen public enum StoreMode: Hashable, Sendable {
   /// Add, or replace the existing one in place.
   case addOrReplace
 

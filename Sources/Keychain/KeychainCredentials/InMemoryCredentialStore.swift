@@ -52,13 +52,13 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
 
   /// Stores a credential; see the protocol.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: false)
+    try set(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  package func store(
+  package func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
@@ -229,7 +229,7 @@ extension InMemoryCredentialStore {
   // Simulates what happens to other stores, to test programs that use a store.
 
   /// What a call does.
-  public enum Operation: CaseIterable, Hashable, Sendable {
+  @frozen public enum Operation: CaseIterable, Hashable, Sendable {
     /// Reading a secret or a credential, and searching.
     case reading
 

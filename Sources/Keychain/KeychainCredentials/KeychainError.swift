@@ -77,7 +77,7 @@ public struct KeychainError: Error, Hashable, Sendable {
   }
 
   /// An error code of the system.
-  public enum Underlying: Hashable, Sendable {
+  @nonexhaustive public enum Underlying: Hashable, Sendable {
     /// `errno` of a system call.
     case system(errno: Int32)
   }

@@ -180,9 +180,7 @@ extension KeychainError.Recovery {
   }
 
   /// Something that a program or a person does about a failure, with an interface of this package.
-  ///
-  /// More may be added, so a `switch` needs a default case.
-  public enum Action: Hashable, Sendable {
+  @nonexhaustive public enum Action: Hashable, Sendable {
     /// Unlock the vault: with any secret, with a key file, or with a recovery code.
     case unlock, unlockWithKeyFile, unlockWithRecoveryCode
 
@@ -264,14 +262,14 @@ extension KeychainError.Recovery {
   }
 
   /// A key that opens a vault.
-  public enum Key: Hashable, Sendable {
+  @nonexhaustive public enum Key: Hashable, Sendable {
     /// A passphrase, a key file, a recovery code, an identity (or its recipient), or this machine's
     /// device key.
     case passphrase, keyFile, recoveryCode, identity, device
   }
 
   /// Who may read a secret file, besides its owner.
-  public enum Readers: Hashable, Sendable {
+  @frozen public enum Readers: Hashable, Sendable {
     /// The group of the file, or everybody.
     case group, others
   }

@@ -7,12 +7,12 @@ extension CredentialStore {
   ///
   /// - Parameter secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
   /// - Returns: The stored credential.
-  /// - Throws: As ``CredentialStore/store(_:secret:mode:)``.
+  /// - Throws: As ``CredentialStore/set(_:secret:mode:)``.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: .addOrReplace)
+    try set(credential, secret: secret, mode: .addOrReplace)
   }
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them,
@@ -127,7 +127,7 @@ extension CredentialStore {
       if mode == .addOrReplace { readMode = old.map { .replace(version: $0.version) } ?? .addOnly }
       do throws(KeychainError) {
         let merged = update.applied(to: old ?? Credential(identity))
-        let stored = try store(merged, secret: secret, mode: readMode)
+        let stored = try set(merged, secret: secret, mode: readMode)
         return MergedCredential(credential: stored, replaced: old)
       } catch let error where mode == .addOrReplace && error.isConflict {
         guard !deadline.hasPassed else { throw .changedTooOften(identity, for: time) }

@@ -17,10 +17,10 @@ extension SecretServiceStore: BuiltInStore {
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
   ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring supports.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: false)
+    try set(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
   /// Stores a secret, and keeps the attributes of its credential; see the protocol.
@@ -31,7 +31,7 @@ extension SecretServiceStore: BuiltInStore {
   /// - Parameter mode: Whether there must or must not be one of this identity already, including
   ///   another program's.
   /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
+  /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -59,7 +59,7 @@ extension SecretServiceStore: BuiltInStore {
     }
   }
 
-  package func store(
+  package func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try credential.checkStoring(secretCount: secret.count)

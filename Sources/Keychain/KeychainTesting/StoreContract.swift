@@ -181,7 +181,7 @@ extension CredentialStore {
   @discardableResult
   func put(
     _ text: String, _ credential: Credential, mode: StoreMode = .addOrReplace
-  ) throws -> Credential { try store(credential, secret: SecretBytes(copying: text), mode: mode) }
+  ) throws -> Credential { try set(credential, secret: SecretBytes(copying: text), mode: mode) }
 
   @discardableResult
   func put(_ text: String, _ identity: CredentialIdentity) throws -> Credential {

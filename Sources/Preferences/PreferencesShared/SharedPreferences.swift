@@ -318,7 +318,7 @@ extension SharedPreferences {
   }
 
   /// What to do about a ``Conflict``.
-  public enum Resolution: @unchecked Sendable {
+  @nonexhaustive public enum Resolution: @unchecked Sendable {
     /// Discard the changes of this machine.
     case takeShared
 
@@ -353,7 +353,7 @@ extension SharedPreferences {
   /// Changes of other machines that this machine has now.
   public struct ExternalChange: Sendable {
     /// Why values have changed.
-    public enum Reason: Int, Hashable, Sendable {
+    @frozen public enum Reason: Int, Hashable, Sendable {
       /// Another machine has changed them.
       case serverChange = 0
 

@@ -33,7 +33,7 @@ extension SharedPreferences {
   /// Changes that are not sent until something happens.
   public struct Waiting: Sendable, Hashable {
     /// What changes wait for.
-    public enum Reason: Hashable, Sendable {
+    @nonexhaustive public enum Reason: Hashable, Sendable {
       /// For the decision of a conflict.
       case decision
 

@@ -234,7 +234,7 @@ struct KeychainReferenceTests {
     for number in 1...20 {
       try vault.handle().withTransaction { transaction in
         for name in ["db", "port"] {
-          try transaction.store(Credential(.test(name)), secret: SecretBytes(copying: "\(number)"))
+          try transaction.set(Credential(.test(name)), secret: SecretBytes(copying: "\(number)"))
         }
       }
     }

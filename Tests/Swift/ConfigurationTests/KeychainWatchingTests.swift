@@ -139,8 +139,8 @@ struct KeychainWatchingTests {
     try await watched.wait { $0 == ["0 0"] }
     for number in 1...20 {
       try vault.handle().withTransaction { transaction in
-        try transaction.store(Credential(.test("user")), secret: SecretBytes(copying: "\(number)"))
-        try transaction.store(
+        try transaction.set(Credential(.test("user")), secret: SecretBytes(copying: "\(number)"))
+        try transaction.set(
           Credential(.test("password")), secret: SecretBytes(copying: "\(number)"))
       }
     }

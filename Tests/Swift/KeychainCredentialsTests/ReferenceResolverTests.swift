@@ -31,7 +31,7 @@ struct ReferenceResolverTests {
     _ identity: CredentialIdentity, secret: String, label: String? = nil, expires: Date? = nil,
     accessibility: Accessibility = .whenUnlocked, attributes: CredentialAttributes = [:]
   ) throws {
-    try store.store(
+    try store.set(
       Credential(
         identity, accessibility: accessibility, label: label, expires: expires,
         attributes: attributes), secret: SecretBytes(copying: secret))

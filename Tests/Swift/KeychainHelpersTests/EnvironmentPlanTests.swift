@@ -14,7 +14,7 @@ struct EnvironmentPlanTests {
   }
 
   private func store(_ account: String, _ secret: String, service: String = "s") throws {
-    try store.store(
+    try store.set(
       Credential(.genericPassword(service: service, account: account)),
       secret: SecretBytes(copying: secret))
   }

@@ -175,7 +175,7 @@ private final class RenewingStore: ForwardingStore {
       let was = renewed; renewed = true; return was
     }) {
       let secret = try translated(secrets: SecretBytes(copying: "renewed"))
-      try content.store(Credential(identity), secret: secret)
+      try content.set(Credential(identity), secret: secret)
     }
     return try content.remove(identity, expectedVersion: expectedVersion)
   }

@@ -14,7 +14,7 @@ struct SecretTemplateTests {
       "nul": "hunter2\0",
     ]
     for (account, secret) in secrets {
-      try store.store(
+      try store.set(
         Credential(.genericPassword(service: "s", account: account)),
         secret: SecretBytes(copying: secret))
     }
@@ -106,7 +106,7 @@ struct SecretTemplateTests {
 
   @Test func aSecretThatIsNotTextHasNoFormOfText() throws {
     let bytes: [UInt8] = [0xFF, 0x27]
-    try store.store(
+    try store.set(
       Credential(.genericPassword(service: "s", account: "bytes")),
       secret: SecretBytes(copying: bytes.span.bytes))
     #expect(throws: KeychainError.self) { try filled("{{ keychain:///bytes | yaml }}") }

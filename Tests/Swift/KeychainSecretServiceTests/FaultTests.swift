@@ -263,7 +263,7 @@ struct FaultTests {
   @Test func whatNoKeyringPromisesIsRefused() throws {
     let store = store([:])
     let credential = Credential(identity, accessibility: .whenPasscodeSetThisDeviceOnly)
-    expect(.refused) { try store.store(credential, secret: SecretBytes(copying: "s")) }
+    expect(.refused) { try store.set(credential, secret: SecretBytes(copying: "s")) }
   }
 
   @Test func withoutLibsecretThereIsNoStore() {

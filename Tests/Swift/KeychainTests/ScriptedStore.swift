@@ -89,14 +89,14 @@ final class ScriptedStore: BuiltInStore {
     return result
   }
 
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     try begin(.write)
-    return try content.store(credential, secret: secret, mode: mode)
+    return try content.set(credential, secret: secret, mode: mode)
   }
 
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try begin(.write)

@@ -221,11 +221,11 @@ struct StoreChoiceTests {
     let store = machine.store { $0.choice = .secretService }
     let secret = try SecretBytes(copying: "t")
     expect(.refused) {
-      try store.store(
+      try store.set(
         Credential(.item("a"), accessibility: .whenPasscodeSetThisDeviceOnly), secret: secret)
     }
     expect(.invalidArgument) {
-      try store.store(
+      try store.set(
         Credential(.item("a"), attributes: ["service": "x"]), secret: secret)
     }
     #expect(machine.records.isEmpty)
@@ -258,7 +258,7 @@ struct StoreChoiceTests {
     let store = machine.store()
     try store.put("a")
     // Written past the choice, so its service has no record.
-    try machine.vault().store(
+    try machine.vault().set(
       Credential(.item("a", service: "new")), secret: SecretBytes(copying: "t"), mode: .addOnly)
     expect(.alreadyExists) { try store.rename(.item("a"), to: .item("a", service: "new")) }
     #expect(machine.records.count == 1)

@@ -41,7 +41,7 @@ struct StoredDateTests {
     let store = InMemoryCredentialStore()
     let older = Credential(
       preferences(store).identity(for: "d"), contentType: "text/plain; charset=utf-8; type=Date")
-    try store.store(older, secret: SecretBytes(copying: "817041735.25"))
+    try store.set(older, secret: SecretBytes(copying: "817041735.25"))
     #expect(preferences(store)["d"] as? Date == token?.expires)
   }
 

@@ -69,12 +69,12 @@ struct TogetherTests {
   @Test func transactionOfAServiceStaysInIt() throws {
     let store = machine.store()
     try store.withTransaction(serviceOf: .item("a")) { transaction in
-      try transaction.store(Credential(.item("t")), secret: SecretBytes(copying: "t"))
+      try transaction.set(Credential(.item("t")), secret: SecretBytes(copying: "t"))
     }
     #expect(try store.text("t") == "t")
     expect(.refused) {
       try store.withTransaction(serviceOf: .item("a")) { transaction in
-        _ = try transaction.store(
+        _ = try transaction.set(
           Credential(.item("t", service: "other")), secret: SecretBytes(copying: "t"))
       }
     }
@@ -91,7 +91,7 @@ struct TogetherTests {
     let store = machine.store()
     let before = machine.records.count
     try store.withTransaction(serviceOf: .item("n", service: "new")) { transaction in
-      try transaction.store(
+      try transaction.set(
         Credential(.item("n", service: "new")), secret: SecretBytes(copying: "n"))
     }
     #expect(machine.records.count == before + 1)

@@ -58,7 +58,7 @@ struct UndecodableTests {
     let store = InMemoryCredentialStore()
     let keychain = preferences(store)
     let credential = Credential(keychain.identity(for: "api"), contentType: "text/plain; type=Int")
-    try store.store(credential, secret: SecretBytes(copying: "SECRET"))
+    try store.set(credential, secret: SecretBytes(copying: "SECRET"))
     let scalar = #expect(throws: KeychainError.self) { try keychain.value(for: "api") }
     #expect(
       scalar?.message == "the value of 'api' of service 'tests' cannot be read as the type Int")
@@ -105,7 +105,7 @@ struct UndecodableTests {
     let keychain = preferences(store)
     let credential = Credential(
       keychain.identity(for: "k"), contentType: "application/json; type=Dictionary")
-    try store.store(
+    try store.set(
       credential,
       secret: SecretBytes(copying: ##"{"SECRET":{"$type":"Int","$value":["SECRET"]}}"##))
     let error = #expect(throws: KeychainError.self) { try keychain.value(for: "k") }

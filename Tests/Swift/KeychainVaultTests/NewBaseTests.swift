@@ -46,7 +46,7 @@ struct NewBaseTests {
     let comment = String(repeating: "c", count: 60_000)
     try vault.handle().withTransaction { transaction in
       for number in 0..<20 {
-        try transaction.store(
+        try transaction.set(
           Credential(.test("k\(number)"), comment: comment), secret: SecretBytes(copying: "s"))
       }
     }
@@ -64,7 +64,7 @@ struct NewBaseTests {
     let error = failure {
       try vault.handle().withTransaction { transaction in
         for number in 0..<20 {
-          try transaction.store(
+          try transaction.set(
             Credential(.test("k\(number)"), accessibility: .always, comment: comment),
             secret: SecretBytes(copying: "s"))
         }

@@ -215,7 +215,7 @@ extension VaultTransaction {
     _ account: String, _ secret: String, _ accessibility: Accessibility = .whenUnlocked,
     mode: StoreMode = .addOrReplace
   ) throws -> Credential {
-    try store(
+    try set(
       Credential(.test(account), accessibility: accessibility),
       secret: SecretBytes(copying: secret), mode: mode)
   }

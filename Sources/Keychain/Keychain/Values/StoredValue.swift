@@ -178,7 +178,7 @@ extension CredentialStore {
       return nil
     }
     let mode = old.map { StoreMode.replace(version: $0.credential.version) } ?? .addOnly
-    return try store(credential, secret: value.secret.bytes, mode: mode)
+    return try set(credential, secret: value.secret.bytes, mode: mode)
   }
 }
 

@@ -14,7 +14,7 @@ public import KeychainSecrets
 /// file.
 public struct ChildEnvironment: Sendable {
   /// Which variables of this process the program gets.
-  public enum Inheritance: Hashable, Sendable {
+  @nonexhaustive public enum Inheritance: Hashable, Sendable {
     /// All, except those that unlock this process's stores.
     case all
 

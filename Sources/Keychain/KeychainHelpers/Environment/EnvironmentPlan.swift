@@ -17,7 +17,7 @@ package import PrephirencesSystem
 /// ```
 public struct EnvironmentPlan: Sendable {
   /// Where a variable comes from.
-  public enum Source: String, Sendable {
+  @nonexhaustive public enum Source: String, Sendable {
     /// It was set by ``EnvironmentPlan/set(_:to:)``.
     case option
 
@@ -29,7 +29,7 @@ public struct EnvironmentPlan: Sendable {
   }
 
   /// What a variable will hold.
-  public enum Value: Sendable {
+  @nonexhaustive public enum Value: Sendable {
     /// Text, which is no secret.
     case text(String)
 

@@ -122,7 +122,7 @@ public struct GitCredentialHelper: Sendable {
 }
 
 /// What git asks of a credential helper: the word after the helper's name.
-public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum GitCredentialOperation: String, CaseIterable, Hashable, Sendable {
   /// Give a credential, if there is one.
   case get
 

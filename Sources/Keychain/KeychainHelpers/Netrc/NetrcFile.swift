@@ -98,7 +98,7 @@ extension RawSpan {
 /// It belongs to the ``NetrcFile`` that it was read from.
 public struct NetrcEntry: Sendable {
   /// What an entry is for.
-  public enum Subject: Sendable {
+  @frozen public enum Subject: Sendable {
     /// The host of this name, as it is written.
     case machine(String)
 

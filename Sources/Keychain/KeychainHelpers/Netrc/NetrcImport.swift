@@ -15,7 +15,7 @@ internal import PrephirencesSystem
 /// A password that is stored already and differs stays, unless overwriting is asked for.
 public struct NetrcImport: ~Copyable {
   /// What the store has of an item.
-  public enum State: Sendable {
+  @frozen public enum State: Sendable {
     /// It has none of these names. Items of other programs that merely have similar names do not
     /// count.
     case absent
@@ -193,7 +193,7 @@ public struct NetrcImportPlan: Sendable {
   }
 
   /// Why an entry is left in the file.
-  public enum Obstacle: String, CaseIterable, Sendable {
+  @nonexhaustive public enum Obstacle: String, CaseIterable, Sendable {
     /// It is for all hosts without an entry.
     case isDefault
 

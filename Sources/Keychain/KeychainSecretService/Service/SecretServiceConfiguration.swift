@@ -46,7 +46,7 @@ public struct SecretServiceConfiguration: Sendable {
 }
 
 /// A collection of the Secret Service: a keyring, database or wallet.
-public enum SecretServiceCollection: Hashable, Sendable {
+@nonexhaustive public enum SecretServiceCollection: Hashable, Sendable {
   /// The provider's default collection.
   case `default`
 
@@ -65,7 +65,7 @@ public enum SecretServiceCollection: Hashable, Sendable {
 }
 
 /// Whether the provider may ask a person.
-public enum SecretServiceInteraction: Hashable, Sendable {
+@frozen public enum SecretServiceInteraction: Hashable, Sendable {
   /// Never: calls that need a person throw ``KeychainError/Code/locked`` or
   /// ``KeychainError/Code/refused``.
   case denied

@@ -10,7 +10,7 @@ extension AutomaticStore {
   ///   recorded and missing, with ``KeychainError/Code/refused`` for an accessibility that it
   ///   cannot guarantee, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     // Check first: otherwise a store would be recorded, and would stay empty.
@@ -19,14 +19,14 @@ extension AutomaticStore {
       ServiceName(credential.identity),
       adding: FirstCredential(
         identity: credential.identity, accessibility: credential.accessibility, mode: mode)
-    ) { _, store throws(KeychainError) in try store.store(credential, secret: secret, mode: mode) }
+    ) { _, store throws(KeychainError) in try store.set(credential, secret: secret, mode: mode) }
   }
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
   /// other attributes of its credential; see the protocol.
   ///
   /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
+  /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,

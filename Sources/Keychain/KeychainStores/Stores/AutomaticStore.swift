@@ -8,7 +8,7 @@ internal import PrephirencesSystem
 /// ```swift
 /// let store = AutomaticStore(configuration: .init(interaction: .terminal, notice: Notice.writeToStandardError))
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
-/// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// try store.set(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// let decision = try store.decision(for: identity)   // which store, and why
 /// ```
 ///

@@ -4,7 +4,7 @@ internal import KeychainVault
 internal import PrephirencesSystem
 
 /// Which store a program or its user chooses.
-public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
   /// The store of each service; a new service gets the one that fits: see ``AutomaticStore``.
   case automatic = "auto"
 
@@ -16,7 +16,7 @@ public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
 }
 
 /// Where the credentials of a service are kept.
-public enum StorePlace: Hashable, Sendable {
+@nonexhaustive public enum StorePlace: Hashable, Sendable {
   /// In the vault at its usual place.
   case vault
 

@@ -106,7 +106,7 @@ public struct VaultConfiguration: Sendable {
 }
 
 /// Whether a person may be asked for a passphrase, or for a recovery code.
-public enum Interaction: Sendable {
+@frozen public enum Interaction: Sendable {
   /// Nobody is asked; operations that would need to ask fail as locked.
   case denied
 
@@ -139,7 +139,7 @@ public struct PassphraseRequest: Hashable, Sendable {
 /// Something that a person should know but that is not an error.
 public struct Notice: Hashable, Sendable {
   /// The kinds of notice.
-  public enum Kind: Hashable, Sendable {
+  @nonexhaustive public enum Kind: Hashable, Sendable {
     /// A vault was created.
     case vaultCreated
 
@@ -230,7 +230,7 @@ public struct VaultProgress: Hashable, Sendable {
 ///
 /// Nobody else may ever be able to change it. Containers mount secrets that belong to root and that
 /// a group or everybody in the container can read.
-public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
+@frozen public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
   /// Nobody.
   case owner
 

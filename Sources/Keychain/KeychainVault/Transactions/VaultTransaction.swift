@@ -22,24 +22,24 @@ public struct VaultTransaction: ~Copyable {
     self.isAllowed = isAllowed
   }
 
-  /// Stores a credential; see ``CredentialStore/store(_:secret:mode:)``.
+  /// Stores a credential; see ``CredentialStore/set(_:secret:mode:)``.
   ///
   /// - Returns: The credential as it will be stored.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
-  public mutating func store(
+  public mutating func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode = .addOrReplace
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: false)
+    try set(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  package mutating func store(
+  package mutating func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     let identity = credential.identity
     try checkRules(credential, secretCount: secret.count)
     return try change(identity) { writer throws(KeychainError) in
-      try writer.store(credential, secret: secret, mode: mode, keepsDates: keepsDates)
+      try writer.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
     }.credential
   }
 

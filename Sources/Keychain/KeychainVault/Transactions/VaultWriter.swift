@@ -114,7 +114,7 @@ extension VaultWriter {
     return (MergedCredential(credential: new, replaced: old), item)
   }
 
-  mutating func store(
+  mutating func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> MergedCredential {
     let (merged, _) = try change(credential.identity, mode: mode, keepsDates: keepsDates) { _ in

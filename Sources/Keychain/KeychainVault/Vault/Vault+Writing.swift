@@ -7,20 +7,20 @@ package import PrephirencesSystem
 extension Vault {
   /// Stores a credential, creating the vault if there is none; see the protocol.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: false)
+    try set(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  package func store(
+  package func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     // A write that is always refused must not create a vault.
     try credential.checkRules(secretCount: secret.count)
     return try write(try sessionForFirstWrite(), credential.accessibility) {
       transaction throws(KeychainError) in
-      try transaction.store(credential, secret: secret, mode: mode, keepsDates: keepsDates)
+      try transaction.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
     }
   }
 
@@ -85,7 +85,7 @@ extension Vault {
   /// let vault = Vault()
   /// try vault.withTransaction { transaction in
   ///   for name in ["api", "upload"] {
-  ///     try transaction.store(
+  ///     try transaction.set(
   ///       Credential(.genericPassword(service: "mytool", account: name)),
   ///       secret: SecretBytes.random(count: 32))
   ///   }

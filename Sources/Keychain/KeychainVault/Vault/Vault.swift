@@ -13,7 +13,7 @@ internal import SystemPackage
 /// ```swift
 /// let vault = Vault()
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
-/// try vault.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// try vault.set(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// let stored = try vault.secret(for: identity)
 /// ```
 ///

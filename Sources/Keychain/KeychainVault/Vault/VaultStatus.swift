@@ -107,7 +107,7 @@ public struct VaultStatus: Hashable, Sendable {
   public var mayAsk: Bool
 
   /// How the seen record and the vault compare.
-  public enum SeenRecordState: Hashable, Sendable {
+  @nonexhaustive public enum SeenRecordState: Hashable, Sendable {
     /// The record agrees with the vault.
     case current
 

@@ -3,7 +3,7 @@ package import KeychainCredentials
 package import KeychainSecrets
 
 /// Whether one reader has a vault to himself, or members share it.
-public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
+@nonexhaustive public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
   /// A vault of one user. Whoever has the key of a tier can change its items.
   case local = 0
 

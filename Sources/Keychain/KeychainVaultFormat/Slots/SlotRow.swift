@@ -185,7 +185,7 @@ package struct ListedSlot: Hashable, Sendable {
 }
 
 /// How a slot is opened.
-public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
   /// By a passphrase, through Argon2id.
   case passphrase = 1
 
@@ -223,7 +223,7 @@ extension SlotKind: CustomStringConvertible {
 }
 
 /// What a slot gives to whoever opens it.
-public enum SlotGrant: UInt8, CaseIterable, Hashable, Sendable {
+@nonexhaustive public enum SlotGrant: UInt8, CaseIterable, Hashable, Sendable {
   /// Everything, and the right to change who opens the vault.
   case administers = 1
 

@@ -31,7 +31,7 @@ struct DockerOtherProgramTests {
   private var helper: DockerCredentialHelper { DockerCredentialHelper(store: store) }
 
   init() throws {
-    try store.store(
+    try store.set(
       Credential(
         CredentialIdentity(.internetPassword(InternetPassword(server: "r", account: "carol"))),
         attributes: ["docker_cli": "1"]),
@@ -65,7 +65,7 @@ struct DockerOtherProgramTests {
   }
 
   @Test func anItemWithMoreThanTheirsIsNone() throws {
-    try store.store(
+    try store.set(
       Credential(
         CredentialIdentity(.internetPassword(InternetPassword(server: "s", account: "carol"))),
         attributes: ["docker_cli": "1", "application": "other"]),
