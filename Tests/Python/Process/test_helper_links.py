@@ -55,7 +55,7 @@ def test_links_lie_next_to_the_program_if_that_is_in_path(home, folder):
   assert call(home, folder / LINKS[0], "version").returncode == 0
 
 
-def test_a_link_whose_program_moved_is_broken_and_mended(home, folder):
+def test_link_whose_program_moved_is_replaced(home, folder):
   first = home.folder / "first"
   first.mkdir()
   shutil.copy(home.program, first / "prefs")

@@ -33,7 +33,7 @@ struct DiagnosisTests {
       (.unlockedSinceBoot, "locked; afterFirstUnlock items are readable"),
       (.unlockedNow, "unlocked, for 15m more"),
     ] as [(Accessibility.UnlockRequirement?, String)])
-  func stateIsTold(_ readable: Accessibility.UnlockRequirement?, _ words: String) {
+  func stateIsReported(_ readable: Accessibility.UnlockRequirement?, _ words: String) {
     var status = Self.status([])
     status.readable = readable
     status.cachedFor = .seconds(900)
