@@ -70,7 +70,7 @@ import Testing
     #expect(try replica.nextBatch()?.changes.map(\.row.key) == ["a"])
   }
 
-  @Test func whatWaitsIsReadTogetherWithItsConflict() throws {
+  @Test func waitingChangesAreReadWithTheirConflict() throws {
     try connect(programDecides: true)
     let decider = SharedReplica(folder.otherStore())
     for round: Int64 in 1...20 {

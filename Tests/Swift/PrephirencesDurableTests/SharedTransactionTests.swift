@@ -78,7 +78,7 @@ import Testing
     #expect(try replica.conflicts().isEmpty)
   }
 
-  @Test func whatWaitsForAnUnreadableKeyOfALaterUnitIsDecided() throws {
+  @Test func changeThatWaitsForALaterUnreadableKeyIsDecided() throws {
     try connect()
     store["a"] = "first"
     try transact("second", "second")

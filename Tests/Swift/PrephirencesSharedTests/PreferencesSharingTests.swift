@@ -37,7 +37,7 @@ struct PreferencesSharingTests {
     own.cancel()
   }
 
-  @Test func whatWasWrittenBeforeIsSentAtTheFirstContact() async throws {
+  @Test func earlierWritesAreSentAtTheFirstContact() async throws {
     let (one, two) = (try PreferencesMachine(), try PreferencesMachine())
     one.durable["only one"] = 1
     two.durable["only two"] = 2

@@ -105,7 +105,7 @@ struct SyncConflictTests {
     try one.waitFor("too", "another")
   }
 
-  @Test func flushTellsThatAChangeWasGivenUp() throws {
+  @Test func flushReportsAChangeThatWasGivenUp() throws {
     let one = try SyncMachine(cluster, prefix)
     try one.set("old", "key")
     try one.flush()

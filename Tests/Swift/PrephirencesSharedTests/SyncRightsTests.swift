@@ -148,7 +148,7 @@ struct SyncRightsTests {
     }
   }
 
-  @Test func fullEngineIsToldAndTriedAgain() throws {
+  @Test func fullEngineIsReportedAndRetried() throws {
     let cluster = try EtcdServer(arguments: ["--quota-backend-bytes", "1000000"])
     let one = try SyncMachine(cluster, prefix)
     try one.set("1", "key")
