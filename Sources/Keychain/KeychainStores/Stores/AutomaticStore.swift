@@ -103,7 +103,9 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
   /// Returns one of the stores, independent of the choice.
   ///
   /// - Returns: The store at that place.
-  public func store(at place: StorePlace) -> any CredentialStore {
+  public func store(at place: StorePlace) -> any CredentialStore { builtInStore(at: place) }
+
+  func builtInStore(at place: StorePlace) -> any BuiltInStore {
     switch place {
     case .vault: vault
     case .secretService(let collection): keyring(collection)
