@@ -117,7 +117,7 @@ public struct DefaultsUrlBridge: DefaultsSerializingBridge {
   public func serialize(_ value: URL) -> Any { value }
 
   /// Returns the URL; text with a scheme is read as a URL, other text as a path.
-  public func deserialize(_ object: Any) -> URL? { PreferenceConversion(object).url }
+  public func deserialize(_ object: Any) -> URL? { PreferenceValue(reading: object).url }
 }
 
 /// Stores a value as JSON; objects of a property list are also read.

@@ -32,9 +32,9 @@ package final class DirectStore: Sendable {
   package func exists() throws(PreferencesError) -> Bool { try identity() != nil }
 
   /// Returns the value of a key in one round trip, or `nil` if there is none.
-  package func fetchObject(
+  package func fetchValue(
     forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
+  ) throws(PreferencesError) -> PreferenceValue? {
     try row(key, Deadline(after: timeout))?.storedValue()
   }
 
@@ -44,7 +44,7 @@ package final class DirectStore: Sendable {
   }
 
   /// Returns all keys with their values, at one revision.
-  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
+  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceValue)] {
     try fetchReadablePairs().complete()
   }
 
@@ -173,9 +173,9 @@ extension ReadablePairs {
 
 extension SharedRow {
   /// Returns the value, or `nil` if the key was removed.
-  package func storedValue() throws(PreferencesError) -> PreferenceObject? {
+  package func storedValue() throws(PreferencesError) -> PreferenceValue? {
     switch content {
-    case .value(let object): return object
+    case .value(let value): return value
     case .removal: return nil
     case .newer: throw .newerRow(key)
     case .damaged:

@@ -46,7 +46,7 @@ extension DirectStore {
       }
       guard changed.isEmpty else { throw ChangedSince(keys: changed) }
       for change in reverted.changes {
-        transaction.storeObject(try change.old?.storedValue(), forKey: change.key)
+        transaction.storeValue(try change.old?.storedValue(), forKey: change.key)
       }
     }
   }
@@ -57,7 +57,7 @@ package final class DirectTransaction {
   /// A change, with the row that it replaces.
   struct Change {
     let key: PreferenceKey
-    let value: PreferenceObject?
+    let value: PreferenceValue?
     let base: SharedRow?
   }
 
@@ -69,7 +69,7 @@ package final class DirectTransaction {
   private var hasAllRows = false
 
   /// The changes, by the UTF-8 of their keys.
-  private var changed: [[UInt8]: (key: PreferenceKey, value: PreferenceObject?)] = [:]
+  private var changed: [[UInt8]: (key: PreferenceKey, value: PreferenceValue?)] = [:]
   private var order: [[UInt8]] = []
 
   init(_ store: DirectStore, _ deadline: Deadline) {
@@ -78,9 +78,9 @@ package final class DirectTransaction {
   }
 
   /// Returns the value of a key as this transaction sees it, or `nil` if there is none.
-  package func fetchObject(
+  package func fetchValue(
     forKey key: PreferenceKey
-  ) throws(PreferencesError) -> PreferenceObject? {
+  ) throws(PreferencesError) -> PreferenceValue? {
     if let changed = changed[Array(key.utf8)] { return changed.value }
     return try row(key)?.storedValue()
   }
@@ -104,7 +104,7 @@ package final class DirectTransaction {
   }
 
   /// Sets the value of a key; `nil` removes it.
-  package func storeObject(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+  package func storeValue(_ value: PreferenceValue?, forKey key: PreferenceKey) {
     let bytes = Array(key.utf8)
     if changed.updateValue((key, value), forKey: bytes) == nil { order.append(bytes) }
   }
@@ -207,15 +207,15 @@ final class DirectCommit {
         .overQuota,
         "the key '\(change.key)' has more than \(quota.keyBytes) bytes; nothing was changed")
     }
-    guard try row(of: change).bytes.count <= quota.valueBytes else {
+    guard row(of: change).bytes.count <= quota.valueBytes else {
       throw PreferencesError(
         .overQuota,
         "the value of the key '\(change.key)' has more than 1 MiB; nothing was changed")
     }
   }
 
-  private func row(of change: DirectTransaction.Change) throws -> SharedRow {
-    try SharedRow(
+  private func row(of change: DirectTransaction.Change) -> SharedRow {
+    SharedRow(
       key: change.key, value: change.value, writer: writer, number: number + 1, life: life)
   }
 
@@ -226,7 +226,7 @@ final class DirectCommit {
     var piece: [SharedBatch.Change] = []
     var bytes = 0
     for change in isWhole ? changes : changes.prefix(Self.greatestKeys) {
-      let row = try row(of: change)
+      let row = row(of: change)
       bytes += row.bytes.count
       if !isWhole, !piece.isEmpty, bytes > Self.greatestBytes { break }
       piece.append(SharedBatch.Change(row: row, base: change.base.map { .row($0) } ?? .absent))

@@ -55,9 +55,9 @@ package final class DirectWatch: Sendable {
   /// The values that were reported last.
   ///
   /// Unchecked because preference values do not change in place.
-  private struct Known: @unchecked Sendable {
+  private struct Known: Sendable {
     var revision: Int64
-    var values: [[UInt8]: (key: PreferenceKey, value: PreferenceObject?)] = [:]
+    var values: [[UInt8]: (key: PreferenceKey, value: PreferenceValue?)] = [:]
   }
 
   private func isMeant(_ row: SharedRow) -> Bool { keys?.contains(Array(row.key.utf8)) ?? true }
@@ -120,7 +120,7 @@ package final class DirectWatch: Sendable {
   }
 
   /// Returns the value of a row, or reports why it cannot be read and returns `nil`.
-  private func readable(_ row: SharedRow) -> PreferenceObject?? {
+  private func readable(_ row: SharedRow) -> PreferenceValue?? {
     do throws(PreferencesError) {
       return .some(try row.storedValue())
     } catch {
@@ -129,10 +129,10 @@ package final class DirectWatch: Sendable {
     }
   }
 
-  private func report(_ key: PreferenceKey, _ value: PreferenceObject?, _ known: inout Known) {
+  private func report(_ key: PreferenceKey, _ value: PreferenceValue?, _ known: inout Known) {
     let bytes = Array(key.utf8)
     let old = known.values.updateValue((key, value), forKey: bytes)?.value
-    let change = PreferenceChange(key, from: old, to: value)
+    let change = PreferenceChange(key, from: old?.object, to: value?.object)
     if change.isReportable { changed(change) }
   }
 }

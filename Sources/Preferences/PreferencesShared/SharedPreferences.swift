@@ -293,17 +293,17 @@ extension SharedPreferences {
   ///
   /// It is `Sendable` because preference values do not change in place once set, so every thread
   /// can read them.
-  public struct Conflict: @unchecked Sendable {
+  public struct Conflict: Sendable {
     /// The values of a key.
-    public struct Value: @unchecked Sendable {
+    public struct Value: Sendable {
       /// The key.
       public let key: PreferenceKey
 
       /// The value on this machine; `nil` if it was removed here.
-      public let local: PreferenceObject?
+      public let local: PreferenceValue?
 
       /// The value in the shared store; `nil` if it was removed there.
-      public let shared: PreferenceObject?
+      public let shared: PreferenceValue?
     }
 
     /// The keys with their values; for a transaction these are all its keys, also those that only
@@ -318,7 +318,7 @@ extension SharedPreferences {
   }
 
   /// What to do about a ``Conflict``.
-  @nonexhaustive public enum Resolution: @unchecked Sendable {
+  @nonexhaustive public enum Resolution: Sendable {
     /// Discard the changes of this machine.
     case takeShared
 
@@ -327,7 +327,7 @@ extension SharedPreferences {
 
     /// Set and send these values. `nil` removes a key; a key that is not listed takes the shared
     /// value.
-    case set([(key: PreferenceKey, value: PreferenceObject?)])
+    case set([(key: PreferenceKey, value: PreferenceValue?)])
   }
 }
 
@@ -371,15 +371,15 @@ extension SharedPreferences {
     ///
     /// It is `Sendable` because preference values do not change in place once set, so every thread
     /// can read them.
-    public struct LostValue: @unchecked Sendable {
+    public struct LostValue: Sendable {
       /// The key.
       public let key: PreferenceKey
 
       /// The value that this machine had; `nil` if it was removed here.
-      public let localValue: PreferenceObject?
+      public let localValue: PreferenceValue?
 
       /// The present value; `nil` if it was removed elsewhere.
-      public let sharedValue: PreferenceObject?
+      public let sharedValue: PreferenceValue?
     }
 
     /// Why the values have changed.

@@ -106,7 +106,7 @@ struct DockerCredentialCommandTests {
     #expect(call("erase", "r").code == 0)
     #expect(try store.search(CredentialQuery()).credentials.count == 2)
     let refused = try keep(Login(ServerURL: "r"))
-    #expect(refused.code == 1 && refused.output.contains("is no login of a registry"))
+    #expect(refused.code == 1 && refused.output.contains("is not the login of a registry"))
     #expect(program.run("get", "alice", "--server", "r", "--protocol", "").output == "own")
   }
 
@@ -144,7 +144,7 @@ struct DockerCredentialCommandTests {
   func secretIsNeverShownInAnError(given: String) {
     let failed = call("store", given)
     #expect(failed.code == 1)
-    #expect(failed.output.hasPrefix("what was sent is not the JSON that is expected"))
+    #expect(failed.output.hasPrefix("the input is not the expected JSON"))
     #expect(!failed.output.contains("hunter2") && !failed.messages.contains("hunter2"))
   }
 

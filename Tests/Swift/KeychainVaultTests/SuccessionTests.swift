@@ -72,13 +72,11 @@ struct SuccessionTests {
     let report = try shared.administrator.rekey(newAdministrationKey: true) { _ in true }
     let before = try shared.vault.bytes
     #expect(failure { try theirs(bob).acceptRestored { _ in true } }?.code == .refused)
-    let wrong = theirs(bob)
-    wrong.trust(try #require(VaultCheck(text: String(repeating: "a", count: 32))))
+    let wrong = theirs(bob).trusting(
+      try #require(VaultCheck(text: String(repeating: "a", count: 32))))
     #expect(failure { try wrong.acceptRestored { _ in true } } != nil)
     #expect(failure { _ = try theirs(bob).text("a") }?.code == .rolledBack)
-    let handle = theirs(bob)
-    handle.trust(report.check)
-    try handle.acceptRestored { $0.isAdministrationKeyChanged }
+    try theirs(bob).trusting(report.check).acceptRestored { $0.isAdministrationKeyChanged }
     #expect(try shared.vault.bytes == before)
     #expect(try theirs(bob).text("a") == "one")
   }

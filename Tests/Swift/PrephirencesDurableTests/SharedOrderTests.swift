@@ -16,7 +16,7 @@ import Testing
   }
 
   private func row(_ key: String, _ value: Int, revision: Int64) throws -> SharedRow {
-    try row(key, value, revision, revision: revision)
+    try row(key, .integer(Int64(value)), revision, revision: revision)
   }
 
   private func transact(_ value: Int, _ keys: String...) throws {

@@ -86,10 +86,10 @@ struct SyncRightsTests {
     // Without a copy, too.
     let store = DirectStore(
       cluster: some.worker.core.client.configuration, layout: StoreLayout(prefix: prefix))
-    try store.change { $0.storeObject("4", forKey: "mine") }
+    try store.change { $0.storeValue("4", forKey: "mine") }
     try writer.waitFor("4", "mine")
     #expect(throws: PreferencesError.self) {
-      try store.change { $0.storeObject("4", forKey: "other") }
+      try store.change { $0.storeValue("4", forKey: "other") }
     }
   }
 

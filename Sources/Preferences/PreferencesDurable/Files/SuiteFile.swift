@@ -253,13 +253,6 @@ extension PreferencesError {
       "\(reason); try again, and begin transactions that contain each other, of several suites, "
         + "always in the same order: \(path)")
   }
-
-  static func unstorable(_ type: Any.Type, forKey key: PreferenceKey) -> Self {
-    Self(
-      .unstorable,
-      "the value of the key '\(key)' is of type \(type), or has one in it, which cannot be stored; "
-        + "store its raw value or its encoding")
-  }
 }
 
 extension PreferencesError.Code {

@@ -150,7 +150,7 @@ extension ReplicaTransaction {
   private static let greatestLossSize: Int64 = 64 << 20
 
   func addToFeed(
-    _ key: KeyBytes, from old: StoredValue?, to new: StoredValue?, conflict: Bool,
+    _ key: KeyBytes, from old: PreferenceValue.Encoded?, to new: PreferenceValue.Encoded?, conflict: Bool,
     _ writer: WriterTag?, reason: ChangeFeedEntry.Reason? = nil
   ) throws {
     let size = key.bytes.count + (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0)
@@ -199,7 +199,7 @@ struct ChangeFeedEnd {
 }
 
 /// A change of the file that no local writer has made, or a decision of a program.
-package struct ChangeFeedEntry: @unchecked Sendable {
+package struct ChangeFeedEntry: Sendable {
   package enum Reason: Int, Sendable {
     case serverChange = 0
     case initialSync = 1
@@ -214,8 +214,8 @@ package struct ChangeFeedEntry: @unchecked Sendable {
   package let reason: Reason
   package let key: PreferenceKey
   /// The values before and after; for a lost conflict, `old` is the local value.
-  package let old: PreferenceObject?
-  package let new: PreferenceObject?
+  package let old: PreferenceValue?
+  package let new: PreferenceValue?
   package let isConflict: Bool
   package let writer: WriterTag?
 }

@@ -7,7 +7,7 @@ extension ReplicaTransaction {
     let batch: OutboxBatch
     let message: String
     let dependents: DependentChanges
-    let local: [KeyBytes: StoredValue]
+    let local: [KeyBytes: PreferenceValue.Encoded]
     let shared: [KeyBytes: SharedRow]
   }
 
@@ -27,7 +27,7 @@ extension ReplicaTransaction {
     let message = try connection.first(
       "SELECT message FROM unit WHERE id = ?", .integer(batch.id)
     ) { $0.text(0) }
-    var local: [KeyBytes: StoredValue] = [:]
+    var local: [KeyBytes: PreferenceValue.Encoded] = [:]
     var shared: [KeyBytes: SharedRow] = [:]
     for key in dependents.keys {
       local[key] = try write.database.stored(key)
@@ -56,7 +56,7 @@ extension ReplicaTransaction {
 
   /// Replaces the changes with those of a decision, which keep their age: waiting for the old ones
   /// waits for these.
-  func decide(_ conflict: Conflict, _ values: [KeyBytes: StoredValue?]) throws {
+  func decide(_ conflict: Conflict, _ values: [KeyBytes: PreferenceValue.Encoded?]) throws {
     let keys = Set(conflict.dependents.keys)
     try checkReadable(keys.filter { values[$0] == nil })
     var generation = try firstGeneration(of: conflict.dependents.changes)
@@ -85,7 +85,7 @@ extension ReplicaTransaction {
   /// Returns whether the decision is a change of this machine; the server may have the value
   /// already.
   private func decide(
-    _ key: KeyBytes, _ decided: StoredValue?, _ generation: Int64
+    _ key: KeyBytes, _ decided: PreferenceValue.Encoded?, _ generation: Int64
   ) throws -> Bool {
     let row = try shadow(key)
     let isAsShared = Self.readable(row).map { $0.value == decided } ?? false

@@ -45,7 +45,7 @@ struct OutboxBatch {
 struct OutboxChange {
   let batch: Int64
   let key: KeyBytes
-  let value: StoredValue?
+  let value: PreferenceValue.Encoded?
   /// Who made it and when; `nil` for a new change of this machine.
   var origin: RowOrigin?
 }
@@ -130,7 +130,7 @@ extension ReplicaTransaction {
   }
 
   /// Logs a value as an unsent single change.
-  func enqueue(_ value: StoredValue?, for key: KeyBytes, _ generation: Int64? = nil) throws {
+  func enqueue(_ value: PreferenceValue.Encoded?, for key: KeyBytes, _ generation: Int64? = nil) throws {
     try connection.run(
       "INSERT INTO log VALUES(0, ?1, ?5, ?3, ?4, \(SharingSchema.now), ?2, x'')",
       .bytes(key.bytes), .integer(write.generation),

@@ -260,10 +260,10 @@ struct UnsentBatch {
 
 /// A batch that waits for a decision because a key of it was changed elsewhere.
 package struct ReplicaConflict: Sendable {
-  package struct Value: @unchecked Sendable {
+  package struct Value: Sendable {
     package let key: PreferenceKey
-    package let local: PreferenceObject?
-    package let shared: PreferenceObject?
+    package let local: PreferenceValue?
+    package let shared: PreferenceValue?
   }
 
   package let values: [Value]
@@ -276,9 +276,9 @@ package struct ReplicaConflict: Sendable {
 }
 
 /// How to decide a conflict.
-package enum ReplicaDecision: @unchecked Sendable {
+package enum ReplicaDecision: Sendable {
   case takeShared
   case keepLocal
   /// New values; a key that is not listed takes the shared value.
-  case set([(key: PreferenceKey, value: PreferenceObject?)])
+  case set([(key: PreferenceKey, value: PreferenceValue?)])
 }

@@ -16,11 +16,9 @@ extension SharedReplica {
   package func resolve(
     _ conflict: ReplicaConflict, _ decision: ReplicaDecision
   ) throws(PreferencesError) -> Bool {
-    var decided: [KeyBytes: StoredValue?] = [:]
+    var decided: [KeyBytes: PreferenceValue.Encoded?] = [:]
     if case .set(let values) = decision {
-      for (key, value) in values {
-        decided[KeyBytes(key)] = .some(try ValueEncoder.stored(value, forKey: key))
-      }
+      for (key, value) in values { decided[KeyBytes(key)] = .some(value?.encoded) }
     }
     return try change { transaction in
       guard let found = try transaction.find(conflict) else { return false }
@@ -79,7 +77,7 @@ extension ReplicaConflict {
         local: try conflict.local[key].map { value in
           try value.decoded(forKey: key)
         },
-        shared: shared.flatMap { $0 }.flatMap(ValueDecoder.decode))
+        shared: shared.flatMap { $0 }.flatMap(\.decoded))
     }
     self.init(
       values: values, isTransaction: conflict.dependents.isTransaction,

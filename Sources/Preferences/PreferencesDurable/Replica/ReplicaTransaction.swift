@@ -118,7 +118,7 @@ final class ReplicaTransaction {
 
   /// Sets a value from the server or a decision, and notifies observers in all processes.
   func apply(
-    _ new: StoredValue?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
+    _ new: PreferenceValue.Encoded?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
   ) throws {
     let old = try presentValue(of: key)
     guard try write.apply(new, for: key) else { return }
@@ -126,7 +126,7 @@ final class ReplicaTransaction {
   }
 
   /// Returns the file's value; `nil` also if it is damaged, because then it may be replaced.
-  func presentValue(of key: KeyBytes) throws -> StoredValue? {
+  func presentValue(of key: KeyBytes) throws -> PreferenceValue.Encoded? {
     do {
       return try write.database.stored(key)
     } catch let error as PreferencesError where error.code == .damaged {
@@ -199,10 +199,10 @@ extension ReplicaTransaction {
   }
 
   /// The value in a row, `nil` for no row; the result is `nil` if this release cannot read the row.
-  static func readable(_ row: SharedRow?) -> (value: StoredValue?, Void)? {
+  static func readable(_ row: SharedRow?) -> (value: PreferenceValue.Encoded?, Void)? {
     guard let row else { return (nil, ()) }
     guard case .value(let stored) = row.form else { return nil }
-    if let stored, ValueDecoder.decode(stored) == nil { return nil }
+    if let stored, stored.decoded == nil { return nil }
     return (stored, ())
   }
 }

@@ -196,8 +196,8 @@ extension WriteTransaction {
     try database.connection.run(
       """
       INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now), generation, \
-      x'' FROM preference WHERE kind BETWEEN \(ValueKind.truth.rawValue) \
-      AND \(ValueKind.dictionary.rawValue)
+      x'' FROM preference WHERE kind BETWEEN \(PreferenceValue.Kind.bool.rawValue) \
+      AND \(PreferenceValue.Kind.dictionary.rawValue)
       """)
   }
 
@@ -269,8 +269,8 @@ extension SharedReplica {
       return ChangeFeedEntry(
         number: row.integer(0) ?? 0, date: Date(milliseconds: row.integer(1) ?? 0),
         reason: ChangeFeedEntry.Reason(rawValue: Int(row.integer(2) ?? 0)) ?? .serverChange,
-        key: key.text, old: old.flatMap(ValueDecoder.decode),
-        new: new.flatMap(ValueDecoder.decode), isConflict: row.integer(3) == 1,
+        key: key.text, old: old.flatMap(\.decoded),
+        new: new.flatMap(\.decoded), isConflict: row.integer(3) == 1,
         writer: tag.isEmpty ? nil : WriterTag(tag))
     }
   }

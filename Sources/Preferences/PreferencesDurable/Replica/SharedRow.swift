@@ -56,16 +56,15 @@ package struct SharedRow: Hashable, Sendable {
 
   /// Creates the row of a new value; `nil` is a removal.
   package init(
-    key: PreferenceKey, value: PreferenceObject?, writer: WriterTag, number: Int64,
+    key: PreferenceKey, value: PreferenceValue?, writer: WriterTag, number: Int64,
     life: Int64 = 0
-  ) throws(PreferencesError) {
-    let stored = try ValueEncoder.stored(value, forKey: key)
+  ) {
     let time = RowTime(life: life, revision: 0)
     self.init(
-      key: key, stored: stored, origin: RowOrigin(writer: writer, number: number, time: time))
+      key: key, stored: value?.encoded, origin: RowOrigin(writer: writer, number: number, time: time))
   }
 
-  init(key: PreferenceKey, stored: StoredValue?, origin: RowOrigin) {
+  init(key: PreferenceKey, stored: PreferenceValue.Encoded?, origin: RowOrigin) {
     let header = [Self.form, (stored?.kind ?? .removed).rawValue]
     self.init(key: key, revision: 0, bytes: header + origin.bytes + (stored?.bytes ?? []))
   }
@@ -82,7 +81,7 @@ package struct SharedRow: Hashable, Sendable {
   }
 
   package enum Content {
-    case value(PreferenceObject)
+    case value(PreferenceValue)
     case removal
     /// The form or the kind is newer than this release.
     case newer
@@ -92,7 +91,7 @@ package struct SharedRow: Hashable, Sendable {
   package var content: Content {
     switch form {
     case .value(nil): .removal
-    case .value(let stored?): ValueDecoder.decode(stored).map { .value($0) } ?? .damaged
+    case .value(let stored?): stored.decoded.map { .value($0) } ?? .damaged
     case .newer: .newer
     case .damaged: .damaged
     }
@@ -132,7 +131,7 @@ package struct SharedRow: Hashable, Sendable {
 
   /// The contents of a row without the decoded value; `nil` is a removal.
   enum Form: Hashable {
-    case value(StoredValue?)
+    case value(PreferenceValue.Encoded?)
     case newer
     case damaged
   }
@@ -141,8 +140,8 @@ package struct SharedRow: Hashable, Sendable {
     guard let form = bytes.first, form >= Self.form else { return .damaged }
     guard form == Self.form else { return .newer }
     guard isReadable else { return .damaged }
-    guard let kind = ValueKind(rawValue: bytes[1]), kind != .damaged else { return .newer }
-    let value = StoredValue(kind: kind, bytes: Array(bytes[Self.headerCount...]))
+    guard let kind = PreferenceValue.Kind(rawValue: bytes[1]), kind != .damaged else { return .newer }
+    let value = PreferenceValue.Encoded(kind: kind, bytes: Array(bytes[Self.headerCount...]))
     return .value(kind == .removed ? nil : value)
   }
 }

@@ -48,9 +48,9 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws {
-    if let check { try session.vault.trust(check) }
+    let vault = try session.vault
     var makesNewKeys = false
-    let isAccepted = try session.vault.acceptRestored(
+    let isAccepted = try (check.map(vault.trusting) ?? vault).acceptRestored(
       confirm: { differences throws(KeychainError) in
         for line in RestoredText.lines(of: differences) {
           session.interface.say(line, isAskedAbout: !yes)

@@ -42,8 +42,8 @@ struct UnlockCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws {
-    if let check { try session.vault.trust(check) }
-    try session.vault.unlock(timeout: timeout)
+    let vault = try session.vault
+    try (check.map(vault.trusting) ?? vault).unlock(timeout: timeout)
   }
 }
 
