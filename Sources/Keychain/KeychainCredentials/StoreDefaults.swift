@@ -85,15 +85,20 @@ extension CredentialStore {
   /// - Parameter work: Uses the store.
   /// - Returns: What `work` returns.
   /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled``.
-  public func perform<Result: Sendable>(
+  public func perform<Result: ~Copyable & Sendable>(
     _ work: @escaping @Sendable (Self) throws -> Result
   ) async throws -> Result {
     guard !Task.isCancelled else {
       throw KeychainError(.cancelled, "the task was cancelled before the store was used")
     }
-    return try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try work(self) }) }
+    let handover = Handover<Result>()
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        handover.result = Swift.Result { try work(self) }
+        continuation.resume()
+      }
     }
+    return try handover.take()
   }
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
@@ -134,6 +139,18 @@ extension CredentialStore {
       }
       Deadline.pause()
     }
+  }
+}
+
+/// Hands a result, which need not be copyable, from one thread to another.
+private final class Handover<Success: ~Copyable & Sendable>: @unchecked Sendable {
+  // Unchecked because the continuation, which the one thread resumes after its last use, orders both.
+  var result = Result<Success, any Error>.failure(CancellationError())
+
+  func take() throws -> Success {
+    var taken = Result<Success, any Error>.failure(CancellationError())
+    swap(&taken, &result)
+    return try taken.get()
   }
 }
 

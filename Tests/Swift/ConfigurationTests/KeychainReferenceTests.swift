@@ -95,7 +95,7 @@ struct KeychainReferenceTests {
 
   @Test func anExpiredTargetIsAnError() async throws {
     let keychain = KeychainPreferences(service: "test", store: vault.handle())
-    try await keychain.set("old", for: "db", expires: Date(timeIntervalSinceNow: -1))
+    try keychain.set("old", for: "db", expires: Date(timeIntervalSinceNow: -1))
     #expect(
       try await ways(resolving(["password": "keychain://test/db"]), "password") == ["[expired]"])
   }

@@ -63,10 +63,10 @@ struct KeychainWatchingTests {
 
   @Test func anExpiryIsAChange() async throws {
     let keychain = KeychainPreferences(service: "test", store: vault.handle())
-    try await keychain.set("one", for: "api.token", expires: Date(timeIntervalSinceNow: 1))
+    try keychain.set("one", for: "api.token", expires: Date(timeIntervalSinceNow: 1))
     try await provider().watching("api.token") { watched in
       try await watched.wait { $0 == ["one", "[expired]"] }
-      try await keychain.set("two", for: "api.token")
+      try keychain.set("two", for: "api.token")
       try await watched.wait { $0 == ["one", "[expired]", "two"] }
     }
   }

@@ -68,11 +68,11 @@ struct RenewalSavingTests {
   }
 
   @Test func otherValuesAreLeftAlone() async throws {
-    try await keychain.set("text", for: "k")
+    try keychain.set("text", for: "k")
     let office = TicketOffice()
     let error = await #expect(throws: KeychainError.self) { try await keychain.ticket(office) }
     #expect(error?.code == .undecodable && office.requests == 0)
-    #expect(try await keychain.string(for: "k") == "text")
+    #expect(try keychain.string(for: "k") == "text")
   }
 
   @Test func errorHoldsValueThatCannotBeStored() async throws {
@@ -116,7 +116,7 @@ struct RenewalSavingTests {
   @Test func whatWasRemovedStaysRemoved() async throws {
     let other = other
     await expectUnsaved(.notFound) { try await renew { try other.removeValue(for: "k") } }
-    #expect(try await !keychain.contains("k"))
+    #expect(try !keychain.contains("k"))
   }
 
   @Test func aNewLabelIsKept() async throws {
@@ -125,6 +125,6 @@ struct RenewalSavingTests {
       try other.update(CredentialUpdate(label: .set("new")), for: "k")
     }
     #expect(try ticket.number == 1 && keychain.storedTicket()?.number == 1)
-    #expect(try await keychain.credential(for: "k")?.label == "new")
+    #expect(try keychain.credential(for: "k")?.label == "new")
   }
 }

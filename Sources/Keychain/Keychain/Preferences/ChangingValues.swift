@@ -52,37 +52,6 @@ extension KeychainPreferences {
     }
   }
 
-  /// Changes a value, and loses no change that others make at the same time, without blocking.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
-  ///   - expires: The change of the expiry; by default, it stays.
-  ///   - deadline: How long to retry while others keep changing the value.
-  ///   - change: Changes the value; see the synchronous method.
-  /// - Returns: The new value.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with ``KeychainError/Code/cancelled``.
-  @discardableResult
-  public func update<Value: Codable>(
-    _ type: Value.Type, for key: String, expires: FieldChange<Date> = .keep,
-    deadline: Duration = .seconds(10), _ change: (inout Value?) throws -> Void
-  ) async throws -> Value? {
-    let identity = identity(for: key)
-    let start = ContinuousClock.now
-    while true {
-      let old = try await onWorkerThread { try $0.store.item(identity) }
-      var value = try old?.value.value(as: type)
-      try change(&value)
-      let new = try replacement(value, for: old, identity, expires)
-      let isWritten = try await onWorkerThread { try new.isWritten(to: $0.store) }
-      guard !isWritten else { return value }
-      guard .now - start < deadline else {
-        throw KeychainError.changedTooOften(identity, for: deadline)
-      }
-      try? await Task.sleep(for: .microseconds(.random(in: 500...10_000)))
-    }
-  }
-
   private func replacement<Value: Codable>(
     _ value: Value?, for old: StoredItem?, _ identity: CredentialIdentity,
     _ expires: FieldChange<Date>
@@ -130,15 +99,6 @@ extension KeychainPreferences {
   ///   ``KeychainError/Code/invalidArgument`` if a value cannot be stored. Then nothing was stored.
   public func set(_ values: [String: Any?]) throws(KeychainError) {
     try store(Self.encoded(values))
-  }
-
-  /// Stores several values without blocking; `nil` removes a key.
-  ///
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func set(_ values: [String: Any?]) async throws(KeychainError) {
-    let encoded = try Self.encoded(values)
-    try await onWorkerThread { try $0.store(encoded) }
   }
 
   private typealias Encoded = [(key: String, value: StoredValue?)]

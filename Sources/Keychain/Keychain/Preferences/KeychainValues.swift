@@ -3,7 +3,7 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import PreferencesCore
 
-// The throwing methods.
+// The throwing methods, which block: asynchronous code calls them in `perform`.
 extension KeychainPreferences {
   /// Returns the secret of a key, in guarded memory.
   ///
@@ -195,205 +195,19 @@ extension KeychainPreferences {
     try store.rename(identity(for: key), to: identity(for: newKey))
   }
 
-  // The same methods for asynchronous code, where the compiler prefers them. The store is used on
-  // another thread; values are encoded and decoded where the caller runs, so they need not be
-  // `Sendable`.
-
   /// Does work on another thread, so that waiting blocks no thread of Swift's concurrency pool.
   ///
-  /// Use it for several calls in a row. Inside `work`, the throwing methods are the synchronous
-  /// ones.
+  /// ```swift
+  /// let token = try await keychain.perform { try $0.string(for: "api") }
+  /// ```
   ///
   /// - Parameter work: Uses the preferences.
   /// - Returns: What `work` returns.
   /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled`` if the
   ///   task was cancelled before the work began.
-  public func perform<Result: Sendable>(
+  public func perform<Result: ~Copyable & Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
   ) async throws -> Result { try await store.perform { _ in try work(self) } }
-
-  /// Returns the secret of a key, in guarded memory, without blocking.
-  ///
-  /// - Returns: The bytes as they are stored, or `nil` if there are none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func secret(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> SecretBytes? {
-    guard let value = try await onWorkerThread({ try $0.stored(key, allowingExpired) }) else {
-      return nil
-    }
-    return try value.secret.copy()
-  }
-
-  /// Returns the text of a key, whatever type was stored, without blocking.
-  ///
-  /// - Returns: The text, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func string(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> String? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.string()
-  }
-
-  /// Returns the bytes of a key, whatever type was stored, without blocking.
-  ///
-  /// - Returns: The bytes, or `nil` if there are none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func data(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> Data? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.data
-  }
-
-  /// Returns the value of a key, of the type that was stored, without blocking.
-  ///
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func value(
-    for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> Any? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.value()
-  }
-
-  /// Returns the value of a key, of a type that the caller names, without blocking.
-  ///
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func value<Value: Decodable>(
-    _ type: Value.Type, for key: String, allowingExpired: Bool = false
-  ) async throws(KeychainError) -> Value? {
-    try await onWorkerThread { try $0.stored(key, allowingExpired) }?.value(as: type)
-  }
-
-  /// Stores a value, with its expiry and notes, without blocking.
-  ///
-  /// - Parameters:
-  ///   - value: The value; `nil` removes the key and ignores the other arguments.
-  ///   - expires: When the value stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func set(
-    _ value: Any?, for key: String, expires: Date? = nil, label: String? = nil,
-    comment: String? = nil, attributes: CredentialAttributes = [:]
-  ) async throws(KeychainError) {
-    guard let value = unwrapped(value) else {
-      try await removeValue(for: key)
-      return
-    }
-    let stored = try StoredValue(encoding: value)
-    let update = update(stored.contentType, expires, label, comment, attributes)
-    try await onWorkerThread {
-      _ = try $0.store.merge(update, secret: stored.secret.bytes, into: $0.identity(for: key))
-    }
-  }
-
-  /// Stores a secret, with its expiry and notes, without blocking and without a copy outside
-  /// guarded memory.
-  ///
-  /// - Parameters:
-  ///   - expires: When the secret stops being valid; `nil` for never.
-  ///   - label: A name for people; `nil` keeps the current one.
-  ///   - comment: A remark for people; `nil` keeps the current one.
-  ///   - attributes: Pairs that searches match; attributes with other names stay.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func set(
-    _ secret: borrowing SecretBytes, for key: String, expires: Date? = nil, label: String? = nil,
-    comment: String? = nil, attributes: CredentialAttributes = [:]
-  ) async throws(KeychainError) {
-    let secret = try SharedSecret(copying: secret)
-    let update = update(nil, expires, label, comment, attributes)
-    try await onWorkerThread {
-      _ = try $0.store.merge(update, secret: secret.bytes, into: $0.identity(for: key))
-    }
-  }
-
-  /// Removes a key with its value, without blocking.
-  ///
-  /// - Returns: `false` if there was no value.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  @discardableResult
-  public func removeValue(for key: String) async throws(KeychainError) -> Bool {
-    try await onWorkerThread { try $0.removeValue(for: key) }
-  }
-
-  /// Removes all keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func removeAll() async throws(KeychainError) {
-    try await onWorkerThread { try $0.removeAll() }
-  }
-
-  /// Returns the keys of this service (or server) and access group, without blocking.
-  ///
-  /// - Returns: The keys, ordered by their bytes.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func allKeys() async throws(KeychainError) -> [String] {
-    try await onWorkerThread { try $0.allKeys() }
-  }
-
-  /// Returns whether a key has a value, without blocking and without reading the secret.
-  ///
-  /// - Returns: `true` if there is a value, expired or not.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func contains(_ key: String) async throws(KeychainError) -> Bool {
-    try await onWorkerThread { try $0.contains(key) }
-  }
-
-  /// Returns the credential of a key, without the value and without blocking.
-  ///
-  /// - Returns: The credential, or `nil` if there is none.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  public func credential(for key: String) async throws(KeychainError) -> Credential? {
-    try await onWorkerThread { try $0.credential(for: key) }
-  }
-
-  /// Changes the credential of a key, without changing the value and without blocking.
-  ///
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  @discardableResult
-  public func update(
-    _ update: CredentialUpdate, for key: String
-  ) async throws(KeychainError) -> Credential {
-    try await onWorkerThread { try $0.update(update, for: key) }
-  }
-
-  /// Renames a key in one step, without blocking.
-  ///
-  /// - Parameter newKey: The new key, which must not have a value yet.
-  /// - Returns: The changed credential.
-  /// - Throws: As the synchronous method, or ``KeychainError`` with
-  ///   ``KeychainError/Code/cancelled`` if the task was cancelled before the work began.
-  @discardableResult
-  public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
-    try await onWorkerThread { try $0.rename(key, to: newKey) }
-  }
-
-  func onWorkerThread<Result: Sendable>(
-    _ work: @escaping @Sendable (KeychainPreferences) throws -> Result
-  ) async throws(KeychainError) -> Result {
-    do {
-      return try await perform(work)
-    } catch {
-      // `perform` throws only what `work` throws, and cancellation.
-      throw keychainError(error)
-    }
-  }
 
   func stored(_ key: String, _ allowingExpired: Bool) throws(KeychainError) -> StoredValue? {
     guard let item = try store.item(identity(for: key)) else { return nil }
