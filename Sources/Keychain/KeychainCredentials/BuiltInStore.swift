@@ -22,10 +22,10 @@ package protocol BuiltInStore: CredentialStore {
   /// Whether the store has a credential, which may be locked.
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
-  /// Stores a credential, which keeps its dates if it comes from another store.
+  /// Stores what a caller asks for, whose rules are checked.
   func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential
 
   /// Whether items that must stay on this machine do: a copy of the store alone does not open
   /// elsewhere.
@@ -37,7 +37,7 @@ package protocol BuiltInStore: CredentialStore {
   /// Returns this store for operations that must not wait for a person or a long computation.
   ///
   /// An operation that would have to wait fails, and the question records for what.
-  func postponing(_ question: PostponedQuestion) -> any CredentialStore
+  func postponing(_ question: PostponedQuestion) -> any BuiltInStore
 }
 
 extension BuiltInStore {
@@ -56,14 +56,21 @@ extension BuiltInStore {
   }
 
   package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential { try set(credential, secret: secret, mode: mode) }
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    let (identity, mode) = (request.identity, request.mode)
+    if let update = request.update {
+      return try merge(update, secret: secret, into: identity, mode: mode)
+    }
+    return MergedCredential(
+      credential: try set(request.new, secret: secret, mode: mode), replaced: nil)
+  }
 
   package var bindsToDevice: Bool { false }
 
   package var environment: EnvironmentVariables { .process }
 
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore { self }
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore { self }
 }
 
 // The only code that asks whether a store belongs to this package.
@@ -96,7 +103,9 @@ extension CredentialStore {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     guard let builtIn else { return try set(credential, secret: secret, mode: mode) }
-    return try builtIn.set(credential, secret: secret, mode: mode, keepsDates: true)
+    let request = try StoreRequest(
+      credential, secretCount: secret.count, mode: mode, keepsDates: true)
+    return try builtIn.set(request, secret: secret).credential
   }
 
   package var bindsToDevice: Bool { builtIn?.bindsToDevice ?? false }

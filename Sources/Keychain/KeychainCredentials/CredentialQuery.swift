@@ -149,13 +149,20 @@ package struct CredentialSearcher {
   package func credentials(
     matching query: CredentialQuery, where isMatch: (Credential) -> Bool
   ) throws(KeychainError) -> [Credential] {
+    try matches(of: query) { isMatch($0) ? $0 : nil }
+  }
+
+  /// Returns what `match` makes of the credentials that match a query, without those that it refuses.
+  package func matches<Match>(
+    of query: CredentialQuery, _ match: (Credential) -> Match?
+  ) throws(KeychainError) -> [Match] {
     var result = try store.search(query)
-    var found = result.credentials.filter(isMatch)
+    var found = result.credentials.compactMap(match)
     if found.isEmpty, result.lockedCount > 0 {
       // The search does not unlock by itself, because it cannot know whether that would help.
       try unlock(query)
       result = try store.search(query)
-      found = result.credentials.filter(isMatch)
+      found = result.credentials.compactMap(match)
     }
     guard found.isEmpty else { return found }
     let recovery: KeychainError.Recovery = result.lockedCount > 0 ? try unlocking(query) : .unlock

@@ -55,18 +55,19 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try set(credential, secret: secret, mode: mode, keepsDates: false)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
   package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    try credential.checkRules(secretCount: secret.count)
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
     let secret = try SharedSecret(copying: secret)
-    return try change(credential.identity, keepsDates: keepsDates) { old throws(KeychainError) in
-      try mode.check(old?.credential, identity: credential.identity)
-      return (credential, secret)
-    }.credential
+    let identity = request.identity
+    return try change(identity, keepsDates: request.keepsDates) { old throws(KeychainError) in
+      try request.mode.check(old?.credential, identity: identity)
+      return (try request.credential(replacing: old?.credential), secret)
+    }
   }
 
   /// Stores a secret, and keeps the attributes of its credential; see the protocol.
@@ -75,18 +76,13 @@ public final class InMemoryCredentialStore: CredentialStore, BuiltInStore {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let shared = try SharedSecret(copying: secret)
-    let count = secret.count
     // Read first, so that a test's error for reading comes first.
     if mode != .addOnly {
       try state.withLock { state throws(KeychainError) in try state.throwIfFailing(.reading) }
     }
-    return try change(identity) { old throws(KeychainError) in
-      try mode.check(old?.credential, identity: identity)
-      let merged = update.applied(to: old?.credential ?? Credential(identity))
-      try merged.checkRules(secretCount: count)
-      return (merged, shared)
-    }
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential; see the protocol.

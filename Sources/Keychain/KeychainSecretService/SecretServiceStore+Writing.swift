@@ -19,7 +19,8 @@ extension SecretServiceStore: BuiltInStore {
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try set(credential, secret: secret, mode: mode, keepsDates: false)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
   /// Stores a secret, and keeps the attributes of its credential; see the protocol.
@@ -34,45 +35,26 @@ extension SecretServiceStore: BuiltInStore {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let said = update.applied(to: Credential(identity))
-    try said.checkStoring(secretCount: secret.count)
-    let encoded = try SharedSecret(StoredText.encode(secret))
-    return try change(createsCollection: true) { writer throws(KeychainError) in
-      let existing: FoundItem?
-      var hasSeveralOthers = false
-      do throws(KeychainError) {
-        existing = try writer.finder.item(identity)
-      } catch let error where error.code == .ambiguous && mode == .addOrReplace {
-        // If several other programs have an item of this name, ours takes precedence from then on.
-        existing = try writer.finder.ownItem(identity)
-        hasSeveralOthers = existing == nil
-      }
-      try mode.check(existing?.credential, identity: identity)
-      let merged = update.applied(to: existing?.credential ?? Credential(identity))
-      try merged.checkStoring(secretCount: nil)
-      var (result, changes) = try writer.put(merged, secret: encoded, replacing: existing)
-      result.isNextToOtherPrograms = hasSeveralOthers || existing?.isOurs == false
-      return (result, changes)
-    }
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
   package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    try credential.checkStoring(secretCount: secret.count)
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    try request.new.accessibility.checkKeyring()
     let encoded = try SharedSecret(StoredText.encode(secret))
-    let identity = credential.identity
     return try change(createsCollection: true) { writer throws(KeychainError) in
-      let existing =
-        try mode == .addOrReplace
-        ? writer.finder.ownItem(identity)
-        // If many credentials come from another store, searching for each under every name that a
-        // program could have used would take long. The copy takes precedence anyway.
-        : writer.finder.item(identity, alsoByAliases: !keepsDates)
-      try mode.check(existing?.credential, identity: identity)
-      return try writer.put(
-        credential, secret: encoded, replacing: existing, keepsDates: keepsDates)
-    }.credential
+      let (existing, hasSeveralOthers) = try writer.finder.existing(for: request)
+      try request.mode.check(existing?.credential, identity: request.identity)
+      let new = try request.credential(replacing: existing?.credential)
+      try new.accessibility.checkKeyring()
+      var (result, changes) = try writer.put(
+        new, secret: encoded, replacing: existing, keepsDates: request.keepsDates)
+      result.isNextToOtherPrograms = hasSeveralOthers || existing?.isOurs == false
+      return (result, changes)
+    }
   }
 
   /// Changes a credential without its secret; see the protocol.
@@ -86,7 +68,8 @@ extension SecretServiceStore: BuiltInStore {
     try change { writer throws(KeychainError) in
       let existing = try writer.existing(identity, expectedVersion)
       var changed = update.applied(to: existing.credential)
-      try changed.checkStoring(secretCount: nil)
+      try changed.checkRules(secretCount: nil)
+      try changed.accessibility.checkKeyring()
       changed.stamp(version: writer.nextVersion(), created: existing.credential.created)
       try writer.replace(existing.item, by: changed, secret: nil)
       return (changed, [CredentialChange(identity, .updated)])
@@ -198,13 +181,31 @@ extension ItemWriter {
   }
 }
 
-extension Credential {
-  /// Checks the rules of every store, and those of desktop keyrings.
-  func checkStoring(secretCount: Int?) throws(KeychainError) {
-    try checkRules(secretCount: secretCount)
-    guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }
+extension ItemFinder {
+  /// Returns the item that a request replaces or goes next to, and whether there are several of other programs instead.
+  fileprivate func existing(
+    for request: StoreRequest
+  ) throws(KeychainError) -> (item: FoundItem?, hasSeveralOthers: Bool) {
+    let (identity, replacesAny) = (request.identity, request.mode == .addOrReplace)
+    if request.update == nil, replacesAny { return (try ownItem(identity), false) }
+    do throws(KeychainError) {
+      // When many credentials come from another store, searching for each under every name that a
+      // program could have used would take long; the copy takes precedence anyway.
+      return (try item(identity, alsoByAliases: !request.keepsDates), false)
+    } catch let error where error.code == .ambiguous && replacesAny {
+      // If several other programs have an item of this name, ours takes precedence from then on.
+      let own = try ownItem(identity)
+      return (own, own == nil)
+    }
+  }
+}
+
+extension Accessibility {
+  /// Fails if no desktop keyring can promise it.
+  func checkKeyring() throws(KeychainError) {
+    guard self == .whenPasscodeSetThisDeviceOnly else { return }
     throw KeychainError(
-      .refused, "the desktop keyring cannot promise \(accessibility)",
+      .refused, "the desktop keyring cannot promise \(self)",
       recovery: "use \(.useVault), or another accessibility")
   }
 }
@@ -217,7 +218,7 @@ extension SecretServiceStore {
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
   ) throws(KeychainError) {
-    try Credential(identity, accessibility: accessibility).checkStoring(secretCount: nil)
+    try accessibility.checkKeyring()
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder.creating(operation)
       _ = try operation.session()

@@ -74,7 +74,7 @@ public final class SecretServiceStore: CredentialStore {
   /// A question that is part of a change is still asked: some providers ask before they remove an
   /// item. If the question forbids dialogs, such a change throws ``KeychainError`` with
   /// ``KeychainError/Code/refused``.
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
     SecretServiceStore(self, question)
   }
 

@@ -144,7 +144,7 @@ struct KeychainProviderTests {
     #expect(told(Result { try snapshot.value(forKey: "api.token", type: .string) }) == "[locked]")
   }
 
-  @Test func aWrongPassphraseIsToldAlsoIfItTakesLong() async throws {
+  @Test func slowWrongPassphraseIsReported() async throws {
     let opener = Opener()
     try opener.handle(of: vault).put("api.token", "one")
     let handle = opener.handle(of: vault)

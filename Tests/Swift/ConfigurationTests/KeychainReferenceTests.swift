@@ -82,7 +82,7 @@ struct KeychainReferenceTests {
     ("keychain://test", "[invalidArgument]"), ("KEYCHAIN:nonsense", "[invalidArgument]"),
     ("keychain+https://example.com", "[refused]"), ("keychain://test/absent?optional", ""),
   ])
-  func whatIsNotAllowedIsAnError(_ text: String, _ outcome: String) async throws {
+  func disallowedServiceIsAnError(_ text: String, _ outcome: String) async throws {
     let provider = resolving(["password": ConfigValue(.string(text), isSecret: false)])
     #expect(try await ways(provider, "password") == [outcome])
     if outcome != "" { #expect(!(try await ways(provider, "password", .int)).contains("nil")) }

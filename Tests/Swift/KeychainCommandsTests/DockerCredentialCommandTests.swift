@@ -61,7 +61,7 @@ struct DockerCredentialCommandTests {
   }
 
   @Test(arguments: ["r", "http://r", "https://r"])
-  func whatIsAbsentIsErased(server: String) {
+  func erasingAnAbsentLoginSucceeds(server: String) {
     for _ in 1...2 {
       let erased = call("erase", server)
       #expect(erased.code == 0 && erased.output.isEmpty && erased.messages.isEmpty)
@@ -193,7 +193,7 @@ struct DockerCredentialCommandTests {
   }
 
   @Test(arguments: [("get", "the name of a registry"), ("store", "a JSON object")])
-  func personAtATerminalIsToldWhatIsWaitedFor(operation: String, wanted: String) {
+  func terminalShowsWhatIsAwaited(operation: String, wanted: String) {
     var program = program
     program.person = ScriptedPerson()
     let waiting = program.run("docker-credential", operation)

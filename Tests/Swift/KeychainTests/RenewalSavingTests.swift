@@ -89,7 +89,7 @@ struct RenewalSavingTests {
     #expect(try await keychain.ticket { .after($0) }.number == 1)
   }
 
-  @Test func whatPassesIsTriedAgain() async throws {
+  @Test func temporaryFailureIsRetried() async throws {
     let store = store
     let ticket = try await renew {
       store.script { (count, call) throws(KeychainError) in
@@ -113,7 +113,7 @@ struct RenewalSavingTests {
     #expect(try keychain.storedTicket()?.number == 9)
   }
 
-  @Test func whatWasRemovedStaysRemoved() async throws {
+  @Test func removedCredentialStaysRemoved() async throws {
     let other = other
     await expectUnsaved(.notFound) { try await renew { try other.removeValue(for: "k") } }
     #expect(try !keychain.contains("k"))

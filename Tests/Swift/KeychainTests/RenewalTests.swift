@@ -111,7 +111,7 @@ struct RenewalTests {
     #expect(try keychain.value(Ticket.self, for: "k")?.number == 1)
   }
 
-  @Test func whatIsKnownAboutItStays() async throws {
+  @Test func detailsStay() async throws {
     let keychain = preferences()
     keychain.accessibility = .always
     try keychain.set(

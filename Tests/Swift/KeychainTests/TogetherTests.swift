@@ -105,7 +105,7 @@ struct TogetherTests {
   }
 
   @Test(arguments: [false, true])
-  func whatChangesNothingMakesNoVault(isVault: Bool) throws {
+  func emptyTransactionMakesNoVault(isVault: Bool) throws {
     let machine = try Machine()
     let path = machine.folder.path + "/data/keychain/vault"
     let keychain =

@@ -128,7 +128,7 @@ struct SuccessionTests {
   }
 
   /// A limit that the specification names: a reader who has not seen the new epoch cannot know it.
-  @Test func rivalEpochIsBelievedWhereOnlyTheOldOneWasSeen() throws {
+  @Test func rivalEpochIsAcceptedWhereOnlyTheOldOneWasSeen() throws {
     let hers = try TestVault()
     let path = shared.vault.path
     try hers.handle(identity: dora.path) { $0.path = path }.rekey { _ in true }

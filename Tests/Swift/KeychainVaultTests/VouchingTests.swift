@@ -45,13 +45,13 @@ struct VouchingTests {
     #expect(error?.recovery?.actions.contains(.giveCheck(check.description)) == true)
   }
 
-  @Test func presentedSecretOpensAtFirstSight() throws {
+  @Test func presentedSecretOpensOnFirstUse() throws {
     #expect(try theirs("one").text("a") == "secret")
     // Whoever opened the vault so has vouched for it.
     #expect(try theirs("two").text("a") == "secret")
   }
 
-  @Test func otherSecretNeedsTheCheckAtFirstSight() throws {
+  @Test func otherSecretNeedsTheCheckOnFirstUse() throws {
     expectRefusal()
     let handle = theirs("two")
     let wrong = handle.trusting(
@@ -72,7 +72,7 @@ struct VouchingTests {
     #expect(try theirs("two").text("a") == "secret")
   }
 
-  @Test func whoSawTheChangeFollows() throws {
+  @Test func witnessOfTheChangeFollows() throws {
     #expect(try vault.handle(passphrase: "two").text("a") == "secret")
   }
 

@@ -45,7 +45,7 @@ open class KeychainPreference<T>: MutablePreference<T>, @unchecked Sendable {
 /// One value of a keychain, with a default.
 ///
 /// ```swift
-/// @KeychainPreferenceValue(key: "tries", default: 0)
+/// @KeychainPreferenceWithDefault(key: "tries", default: 0)
 /// var tries: Int
 /// ```
 ///
@@ -53,7 +53,7 @@ open class KeychainPreference<T>: MutablePreference<T>, @unchecked Sendable {
 /// failure; see ``KeychainPreference``. `$tries` is the ``KeychainPreference``, which can also be
 /// cleared.
 @propertyWrapper
-public struct KeychainPreferenceValue<T>: @unchecked Sendable {
+public struct KeychainPreferenceWithDefault<T>: @unchecked Sendable {
   // Unchecked because the default may be of any type; nothing here changes.
 
   /// The preference.

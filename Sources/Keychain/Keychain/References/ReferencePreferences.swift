@@ -156,7 +156,7 @@ public final class ReferencePreferences: @unchecked Sendable {
   ) -> Result? {
     recorded {
       guard let secret = try resolved(key) else { return read(preferences) }
-      return read(DictionaryPreferences(dictionary: [key: secret.textOrData()]))
+      return read(SinglePreference(secret.textOrData()))
     }
   }
 }

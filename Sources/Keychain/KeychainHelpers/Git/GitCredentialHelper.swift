@@ -105,15 +105,11 @@ public struct GitCredentialHelper: Sendable {
       store: store,
       unlock: { query throws(KeychainError) in try store.makeReadable(query) },
       unlocking: { _ in .unlock })
-    var matches: [GitCredentialMatch] = []
-    for host in server.searchedHosts {
-      let query = CredentialQuery(accessGroup: accessGroup, server: host)
-      let found = try searcher.credentials(matching: query) {
-        GitCredentialMatch($0, request, server) != nil
+    return try server.searchedHosts.flatMap { host throws(KeychainError) in
+      try searcher.matches(of: CredentialQuery(accessGroup: accessGroup, server: host)) {
+        GitCredentialMatch($0, request, server)
       }
-      matches += found.compactMap { GitCredentialMatch($0, request, server) }
     }
-    return matches
   }
 }
 

@@ -98,7 +98,9 @@ public final class AutomaticStore: CredentialStore, BuiltInStore {
   }
 
   /// Returns the store at a place, whatever is chosen.
-  public func store(at place: StorePlace) -> any CredentialStore {
+  public func store(at place: StorePlace) -> any CredentialStore { builtInStore(at: place) }
+
+  func builtInStore(at place: StorePlace) -> any BuiltInStore {
     switch place {
     case .vault: vault
     case .secretService(let collection): keyring(collection)

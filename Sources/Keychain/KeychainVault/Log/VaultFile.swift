@@ -156,6 +156,11 @@ final class VaultFile: Sendable {
         .refused, "a vault that was opened before a fork cannot be used in the child",
         recovery: "open it again in the child")
     }
+    return try find()
+  }
+
+  /// Opens the file that has the name now, for a call that has begun in this process.
+  func find() throws(KeychainError) -> Opened? {
     let path = try path()
     let records = try records()
     // Read before the file: otherwise, a record that was raised in between would be newer than the

@@ -10,17 +10,15 @@ extension Vault {
   public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try set(credential, secret: secret, mode: mode, keepsDates: false)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
   package func set(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    // A write that is always refused must not create a vault.
-    try credential.checkRules(secretCount: secret.count)
-    return try write(try sessionForFirstWrite(), credential.accessibility) {
-      transaction throws(KeychainError) in
-      try transaction.set(credential, secret: secret, mode: mode, keepsDates: keepsDates)
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    try write(try sessionForFirstWrite(), request.accessibility) {
+      transaction throws(KeychainError) in try transaction.set(request, secret: secret)
     }
   }
 
@@ -30,11 +28,9 @@ extension Vault {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    try update.applied(to: Credential(identity)).checkRules(secretCount: secret.count)
-    return try write(try sessionForFirstWrite(), update.accessibility) {
-      transaction throws(KeychainError) in
-      try transaction.merge(update, secret: secret, into: identity, mode: mode)
-    }
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential; see the protocol.

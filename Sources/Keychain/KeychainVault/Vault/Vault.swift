@@ -98,7 +98,7 @@ public final class Vault: CredentialStore {
 
 extension Vault {
   /// Returns this vault with operations that neither ask nor hash; see the protocol.
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
     Vault(self, configuration, PostponedUnlocking(question))
   }
 
