@@ -198,7 +198,6 @@ extension SecretServiceStore {
   ///   not waiting meanwhile, so it may take long.
   /// - Throws: ``KeychainError`` as ``search(_:)`` does, with ``KeychainError/Code/locked`` if the
   ///   keyring is locked, or what `body` throws; it may have received secrets before.
-  ///   keyring is locked, or what `body` throws; it may have received secrets before.
   @discardableResult
   public func secrets(
     matching query: CredentialQuery,

@@ -185,7 +185,6 @@ extension ServiceOperation {
   /// Ends a prompt; `true` if the provider answered.
   ///
   /// A caller that has waited long enough does not wait long for that.
-  /// wait long.
   @discardableResult
   private func dismiss(_ path: String) -> Bool {
     let answers = connection.bus.results(

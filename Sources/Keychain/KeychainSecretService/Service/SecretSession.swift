@@ -138,7 +138,6 @@ final class SecretSession: @unchecked Sendable {
 /// not compare the whole type of a reply, so that the bytes of a string can become a key. It uses
 /// our connection, whose filter sees its calls and their replies; a bad reply is replaced by an
 /// error.
-/// error.
 @safe
 enum SessionNegotiation {
   /// Why libsecret must not receive a reply.
