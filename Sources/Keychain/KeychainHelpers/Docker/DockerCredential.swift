@@ -1,4 +1,3 @@
-public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -38,13 +37,13 @@ extension DockerCredential {
   /// repeated the last counts. A missing one counts as empty.
   ///
   /// - Parameter json: The object.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if it is not valid JSON, or has
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if it is not valid JSON, or has
   ///   another value than a text in one of the three members; the error does not repeat any of it.
   public init(json: borrowing SecretBytes) throws(KeychainError) {
     var server = ""
     var username = ""
-    var secret = try translated(secrets: SecretBytes(copying: ""))
+    var secret = try SecretBytes(copying: "")
     try readObject(json) { name, scanner, bytes in
       if name.isText(Self.serverName) {
         server = try scanner.secret(in: bytes).text()
@@ -61,23 +60,21 @@ extension DockerCredential {
 
   /// The JSON object that answers `get`, with a newline.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/undecodable`` if the secret is not text in UTF-8,
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/undecodable`` if the secret is not text in UTF-8,
   ///   which JSON cannot have.
   public borrowing func json() throws(KeychainError) -> SecretBytes {
     let isText = secret.withBytes { (try? UTF8Span(validating: Span<UInt8>(_bytes: $0))) != nil }
     guard isText else { throw .secretIsNoText(server) }
-    return try translating { () throws(SecretsError) in
-      var text = try SecretBuffer()
-      try text.append("{\"\(Self.serverName)\":")
-      try text.appendJSON(server)
-      try text.append(",\"\(Self.usernameName)\":")
-      try text.appendJSON(username)
-      try text.append(",\"\(Self.secretName)\":")
-      try secret.withBytes { bytes throws(SecretsError) in try text.appendJSON(bytes) }
-      try text.append("}\n")
-      return try text.finish()
-    }
+    var text = try SecretBuffer()
+    try text.append("{\"\(Self.serverName)\":")
+    try text.appendJSON(server)
+    try text.append(",\"\(Self.usernameName)\":")
+    try text.appendJSON(username)
+    try text.append(",\"\(Self.secretName)\":")
+    try secret.withBytes { bytes throws(KeychainError) in try text.appendJSON(bytes) }
+    try text.append("}\n")
+    return try text.finish()
   }
 }
 

@@ -45,11 +45,11 @@ public struct DockerCredentialHelper: Sendable {
   ///
   /// - Parameter server: The registry, as the client names it.
   /// - Returns: The login under the name that was asked for; `nil` if there is none.
-  /// - Throws: ``/KeychainCredentials/KeychainError``, with
-  ///   ``/KeychainCredentials/KeychainError/Code/expired`` if the login has expired,
-  ///   ``/KeychainCredentials/KeychainError/Code/locked`` or
-  ///   ``/KeychainCredentials/KeychainError/Code/damaged`` if an item cannot be read that may be the
-  ///   one, or ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for a name that no
+  /// - Throws: ``/KeychainSecrets/KeychainError``, with
+  ///   ``/KeychainSecrets/KeychainError/Code/expired`` if the login has expired,
+  ///   ``/KeychainSecrets/KeychainError/Code/locked`` or
+  ///   ``/KeychainSecrets/KeychainError/Code/damaged`` if an item cannot be read that may be the
+  ///   one, or ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for a name that no
   ///   registry can have.
   public func get(_ server: String) throws(KeychainError) -> DockerCredential? {
     for spelling in try DockerServer(server).spellings {
@@ -61,7 +61,7 @@ public struct DockerCredentialHelper: Sendable {
   /// Returns all logins that have not expired, ordered by the names of their registries.
   ///
   /// - Returns: For each registry, its name and its user.
-  /// - Throws: ``/KeychainCredentials/KeychainError``, also if only some items could be read.
+  /// - Throws: ``/KeychainSecrets/KeychainError``, also if only some items could be read.
   public func list() throws(KeychainError) -> [(server: String, username: String)] {
     var listed: [(server: String, username: String)] = []
     for mark in [Self.mark, DockerOtherProgram.mark] {
@@ -83,7 +83,7 @@ public struct DockerCredentialHelper: Sendable {
   /// A login that is stored at the same time stays.
   ///
   /// - Parameter server: The registry, as the client names it.
-  /// - Throws: ``/KeychainCredentials/KeychainError``; that there is no login is not an error.
+  /// - Throws: ``/KeychainSecrets/KeychainError``; that there is no login is not an error.
   public func erase(_ server: String) throws(KeychainError) {
     for spelling in try DockerServer(server).spellings {
       for login in try logins(spelling) { try removeUnlessChanged(login) }
@@ -196,10 +196,10 @@ extension DockerCredentialHelper {
   ///
   /// - Parameter login: The login; its registry is stored exactly as it is named.
   /// - Returns: `false` if the same login was there already.
-  /// - Throws: ``/KeychainCredentials/KeychainError``, with
-  ///   ``/KeychainCredentials/KeychainError/Code/alreadyExists`` if a password of the same names is
-  ///   there that is no login of a registry, ``/KeychainCredentials/KeychainError/Code/locked``, or
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for names that are empty or that
+  /// - Throws: ``/KeychainSecrets/KeychainError``, with
+  ///   ``/KeychainSecrets/KeychainError/Code/alreadyExists`` if a password of the same names is
+  ///   there that is no login of a registry, ``/KeychainSecrets/KeychainError/Code/locked``, or
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for names that are empty or that
   ///   no registry can have.
   @discardableResult
   public func store(_ login: borrowing DockerCredential) throws(KeychainError) -> Bool {
@@ -309,8 +309,8 @@ extension DockerCredentialHelper {
   ///
   /// - Parameter request: What the client sends with `get` or `erase`.
   /// - Returns: The name.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if it names none, or is not text
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if it names none, or is not text
   ///   in UTF-8.
   public static func server(in request: borrowing SecretBytes) throws(KeychainError) -> String {
     let text = request.withBytes { bytes in
@@ -333,22 +333,20 @@ extension DockerCredentialHelper {
   ///
   /// - Parameter logins: The registries with their users.
   /// - Returns: An object with a member for each registry.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/insufficientMemory``.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/insufficientMemory``.
   public static func json(
     _ logins: [(server: String, username: String)]
   ) throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      var text = try SecretBuffer()
-      try text.append("{")
-      for (index, login) in logins.enumerated() {
-        if index > 0 { try text.append(",") }
-        try text.appendJSON(login.server)
-        try text.append(":")
-        try text.appendJSON(login.username)
-      }
-      try text.append("}\n")
-      return try text.finish()
+    var text = try SecretBuffer()
+    try text.append("{")
+    for (index, login) in logins.enumerated() {
+      if index > 0 { try text.append(",") }
+      try text.appendJSON(login.server)
+      try text.append(":")
+      try text.appendJSON(login.username)
     }
+    try text.append("}\n")
+    return try text.finish()
   }
 }

@@ -48,7 +48,7 @@ public struct EnvironmentFile: Sendable {
   /// - Parameters:
   ///   - text: The text.
   ///   - name: The name of the file in errors.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a line cannot be read, or
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if a line cannot be read, or
   ///   `refused` if it sets a variable that a file cannot set.
   public init(_ text: String, name: String) throws(KeychainError) {
     self.name = name
@@ -65,7 +65,7 @@ public struct EnvironmentFile: Sendable {
   /// - Parameters:
   ///   - path: The path.
   ///   - timeout: How long to wait for a pipe and the end of the file; `nil` to wait for ever.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`, `insecurePermissions`,
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `inputOutput`, `insecurePermissions`,
   ///   `tooLarge` above 1 MiB, `timedOut`, `undecodable` or `refused`.
   public init(path: String, timeout: Duration? = nil) throws(KeychainError) {
     let deadline = timeout.map(Deadline.init(after:))
@@ -73,14 +73,14 @@ public struct EnvironmentFile: Sendable {
     defer { close(descriptor) }
     try Self.checkWriters(descriptor, path)
     let contents: SecretBytes?
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       contents = try SecretBytes.reading(fileDescriptor: descriptor, limit: 1 << 20) {
         deadline?.awaitInput($0) ?? true
       }
     } catch {
       if deadline?.hasPassed == true { throw KeychainError(FileError(.endless, path)) }
-      guard error.code == .inputOutput else { throw KeychainError(error) }
-      throw .cannotRead(path, errno: error.systemError)
+      guard let errno = error.systemError else { throw error }
+      throw .cannotRead(path, errno: errno)
     }
     guard let contents else { throw .environmentFileTooLarge(path) }
     let text = contents.withBytes { bytes in
@@ -345,7 +345,7 @@ package enum WaitingFile {
   ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait for ever.
   ///   - failure: Makes an error of `errno`.
   /// - Returns: The descriptor, which is closed when a program is started.
-  /// - Throws: What `failure` returns, or ``/KeychainCredentials/KeychainError`` with `timedOut`.
+  /// - Throws: What `failure` returns, or ``/KeychainSecrets/KeychainError`` with `timedOut`.
   package static func open(
     _ path: String, within timeout: Duration?, failure: (Int32) -> KeychainError
   ) throws(KeychainError) -> Int32 {

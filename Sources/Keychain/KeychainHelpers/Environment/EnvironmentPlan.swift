@@ -85,7 +85,7 @@ public struct EnvironmentPlan: Sendable {
   /// - Parameters:
   ///   - name: The name.
   ///   - reference: The reference.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if the name is invalid or
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if the name is invalid or
   ///   was set before, or `refused` if it is one that unlocks.
   public mutating func set(
     _ name: String, to reference: CredentialReference
@@ -101,7 +101,7 @@ public struct EnvironmentPlan: Sendable {
   /// - Parameters:
   ///   - file: The file.
   ///   - allowance: What its references may name.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused`.
   public mutating func add(
     _ file: EnvironmentFile, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) {
@@ -118,7 +118,7 @@ public struct EnvironmentPlan: Sendable {
   /// Adds the inherited variables that are references, as far as they are not set otherwise.
   ///
   /// - Parameter allowance: What they may name.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if one begins like a
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if one begins like a
   ///   reference and is none, or `refused`.
   public mutating func addInherited(allowing allowance: ReferenceAllowance) throws(KeychainError) {
     for variable in inherited where !VariableRules.unlocks(variable.name) {
@@ -274,7 +274,7 @@ public struct ReferenceAllowance: Sendable {
 
   /// Checks that a reference may be named.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused`.
   public func check(_ reference: CredentialReference) throws(KeychainError) {
     let isAllowed = services.contains { reference.belongs(to: $0, defaultService: defaultService) }
     guard services.isEmpty || isAllowed else {

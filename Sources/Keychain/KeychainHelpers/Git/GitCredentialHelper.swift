@@ -40,8 +40,8 @@ public struct GitCredentialHelper: Sendable {
   ///   - erasesOthers: Whether credentials that any other program stored may be erased, and not
   ///     only those of git's own helper for libsecret.
   ///   - report: Called with what a person should know although the call goes on: that the password
-  ///     has expired (``/KeychainCredentials/KeychainError/Code/expired``), or that a rejected one is
-  ///     not erased (``/KeychainCredentials/KeychainError/Code/refused``).
+  ///     has expired (``/KeychainSecrets/KeychainError/Code/expired``), or that a rejected one is
+  ///     not erased (``/KeychainSecrets/KeychainError/Code/refused``).
   public init(
     store: any CredentialStore, accessGroup: String = "", erasesOthers: Bool = false,
     report: @escaping @Sendable (KeychainError) -> Void = { _ in }
@@ -59,12 +59,12 @@ public struct GitCredentialHelper: Sendable {
   ///   - request: What git sent; ``GitCredentialOperation/capability`` needs none.
   /// - Returns: The lines for standard output; none if there is no credential, and for operations
   ///   without an answer.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` of the store, with
-  ///   ``/KeychainCredentials/KeychainError/Code/ambiguous`` if credentials of several accounts or
-  ///   paths fit equally well, ``/KeychainCredentials/KeychainError/Code/undecodable`` if a secret has
-  ///   a line break or a NUL, ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for a port
+  /// - Throws: ``/KeychainSecrets/KeychainError`` of the store, with
+  ///   ``/KeychainSecrets/KeychainError/Code/ambiguous`` if credentials of several accounts or
+  ///   paths fit equally well, ``/KeychainSecrets/KeychainError/Code/undecodable`` if a secret has
+  ///   a line break or a NUL, ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for a port
   ///   that is none or, to erase, without a server, or
-  ///   ``/KeychainCredentials/KeychainError/Code/timedOut`` if others keep changing the credential.
+  ///   ``/KeychainSecrets/KeychainError/Code/timedOut`` if others keep changing the credential.
   public func answer(
     _ operation: GitCredentialOperation, to request: GitCredentialRequest = GitCredentialRequest()
   ) throws(KeychainError) -> SecretBytes {
@@ -79,8 +79,6 @@ public struct GitCredentialHelper: Sendable {
         try answer.append(line: "capability authtype")
       }
       return try answer.finish()
-    } catch let error as SecretsError {
-      throw KeychainError(error)
     } catch {
       throw error as? KeychainError
         ?? KeychainError(.internalFailure, "git cannot be answered: \(type(of: error))")

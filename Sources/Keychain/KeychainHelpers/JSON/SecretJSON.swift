@@ -1,4 +1,3 @@
-internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -21,8 +20,8 @@ func readObject(
       }
       try scanner.end(in: bytes)
     }
-  } catch let error as SecretsError {
-    throw KeychainError(error)
+  } catch let error as KeychainError {
+    throw error
   } catch {
     let position = (error as? JSONError)?.position ?? scanner.position
     throw KeychainError(
@@ -52,7 +51,7 @@ extension SecretBuffer {
   /// Appends a string of JSON: with quotes, and with escapes where they are needed.
   ///
   /// The bytes are text in UTF-8; what is not ASCII stays as it is.
-  mutating func appendJSON(_ text: RawSpan) throws(SecretsError) {
+  mutating func appendJSON(_ text: RawSpan) throws(KeychainError) {
     try append(UInt8(ascii: "\""))
     try appendJSONCharacters(text)
     try append(UInt8(ascii: "\""))
@@ -61,7 +60,7 @@ extension SecretBuffer {
   /// Appends what is between the quotes of a string of JSON.
   ///
   /// YAML reads the same: what it does not allow, or takes for a line break, is escaped, too.
-  mutating func appendJSONCharacters(_ text: RawSpan) throws(SecretsError) {
+  mutating func appendJSONCharacters(_ text: RawSpan) throws(KeychainError) {
     var offset = 0
     while offset < text.byteCount {
       let byte = text.byte(at: offset)
@@ -79,7 +78,7 @@ extension SecretBuffer {
     }
   }
 
-  mutating func appendJSON(_ text: String) throws(SecretsError) {
+  mutating func appendJSON(_ text: String) throws(KeychainError) {
     var text = text
     text.makeContiguousUTF8()
     try appendJSON(text.utf8Span.span.bytes)

@@ -24,7 +24,7 @@ public struct SecretTemplate: Sendable {
   /// Reads a template.
   ///
   /// - Parameter contents: Its bytes.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if two braces begin no
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if two braces begin no
   ///   marker, if its form is unknown, or if its place is one whose secret the form cannot keep intact,
   ///   such as single quotes of YAML; `invalidArgument` if a reference is wrong; with the line and
   ///   column.
@@ -47,7 +47,7 @@ public struct SecretTemplate: Sendable {
   ///   - resolver: Reads the store.
   ///   - allowance: What the references may name; it is checked before anything is read.
   /// - Returns: The text, in guarded memory.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if a reference is not allowed,
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused` if a reference is not allowed,
   ///   `tooLarge` if the text gets longer than 64 MiB, `undecodable` if a form cannot hold what a
   ///   reference names, or as `ReferenceResolver.resolve(_:)`; with the line and column.
   public func fill(
@@ -56,13 +56,11 @@ public struct SecretTemplate: Sendable {
     for case .marker(let marker) in parts {
       try marker.located { reference throws(KeychainError) in try allowance.check(reference) }
     }
-    var filled = try translated(secrets: SecretBuffer())
+    var filled = try SecretBuffer()
     for part in parts {
       switch part {
       case .bytes(let range):
-        try translating { () throws(SecretsError) in
-          try filled.append(contents.span.bytes.extracting(range))
-        }
+        try filled.append(contents.span.bytes.extracting(range))
       case .marker(let marker):
         try marker.located { reference throws(KeychainError) in
           try marker.write(resolver.resolve(reference), to: &filled)
@@ -70,7 +68,7 @@ public struct SecretTemplate: Sendable {
         }
       }
     }
-    do throws(SecretsError) { return try filled.finish() } catch { throw KeychainError(error) }
+    return try filled.finish()
   }
 
   /// A template can name a long secret often.
@@ -250,11 +248,9 @@ struct TemplateMarker: Sendable {
   func write(_ secret: borrowing SecretBytes, to buffer: inout SecretBuffer) throws(KeychainError) {
     let objection = secret.withBytes { bytes in form?.objection(to: bytes) }
     if let objection { throw .unwritable(reference, objection) }
-    try translating { () throws(SecretsError) in
-      try secret.withBytes { bytes throws(SecretsError) in
-        guard let form else { return try buffer.append(bytes) }
-        try form.write(bytes, within: quote, to: &buffer)
-      }
+    try secret.withBytes { bytes throws(KeychainError) in
+      guard let form else { return try buffer.append(bytes) }
+      try form.write(bytes, within: quote, to: &buffer)
     }
   }
 

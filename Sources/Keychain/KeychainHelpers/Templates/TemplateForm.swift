@@ -18,10 +18,10 @@ enum TemplateForm: String, CaseIterable, Sendable {
 
   /// Writes a secret.
   ///
-  /// Throws `SecretsError` with `outOfMemory`.
+  /// Throws `KeychainError` with `insufficientMemory`.
   func write(
     _ secret: RawSpan, within quote: UInt8?, to buffer: inout SecretBuffer
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     switch (self, quote) {
     case (.json, nil), (.yaml, nil): try buffer.appendJSON(secret)
     case (.json, _), (.yaml, _): try buffer.appendJSONCharacters(secret)
@@ -38,7 +38,7 @@ enum TemplateForm: String, CaseIterable, Sendable {
   /// Appends bytes, each as it is or as the text that stands for it.
   private static func append(
     _ bytes: RawSpan, to buffer: inout SecretBuffer, _ text: (UInt8) -> String?
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     for offset in 0..<bytes.byteCount {
       let byte = bytes.byte(at: offset)
       if let text = text(byte) { try buffer.append(text) } else { try buffer.append(byte) }

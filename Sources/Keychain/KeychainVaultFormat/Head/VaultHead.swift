@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
 /// What a head says, but for the lengths of what follows it.

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -66,7 +65,7 @@ extension VaultRecipient {
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits after its beginning, and needs \(expected)"
     case .mistyped: reason = "its checksum is wrong, so something in it is mistyped"
-    case .memory(let error): return KeychainError(error)
+    case .memory(let error): return error
     }
     return refused(reason)
   }
@@ -109,7 +108,7 @@ package struct VaultIdentity: ~Copyable, Sendable {
   }
 
   package static func random() throws(KeychainError) -> VaultIdentity {
-    try VaultIdentity(seed: translated(secrets: SecretBytes.random(count: seedCount)))
+    try VaultIdentity(seed: SecretBytes.random(count: seedCount))
   }
 
   /// Reads the seed in the text of an identity.
@@ -118,7 +117,7 @@ package struct VaultIdentity: ~Copyable, Sendable {
   }
 
   /// Returns the text of the identity, which is as secret as its seed.
-  package borrowing func text() throws(SecretsError) -> SecretBytes {
+  package borrowing func text() throws(KeychainError) -> SecretBytes {
     try Text32.text(seed, prefix: Self.prefix, sumCount: Self.sumCount)
   }
 }
@@ -136,7 +135,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
   package static func random() throws(KeychainError) -> RecoveryCode {
-    try translated(secrets: RecoveryCode(SecretBytes.random(count: count)))
+    try RecoveryCode(SecretBytes.random(count: count))
   }
 
   /// Reads a code that a person typed.
@@ -160,7 +159,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   /// - Returns: 8 groups of 4 characters with hyphens between them, in guarded memory.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text() throws(KeychainError) -> SecretBytes {
-    try translated(secrets: Text32.text(bytes, sumCount: Self.sumCount, .grouped))
+    try Text32.text(bytes, sumCount: Self.sumCount, .grouped)
   }
 
   /// Returns whether two codes are equal, in constant time.
@@ -178,7 +177,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits, and a code has \(expected)"
     case .mistyped: reason = "its checksum is wrong, which does not show where the mistake is"
-    case .memory(let error): return KeychainError(error)
+    case .memory(let error): return error
     }
     return KeychainError(
       .incorrectSecret, "the recovery code is mistyped: \(reason)",
@@ -269,7 +268,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         try VaultIdentity.seed(text: text.extracting(line))
       }
     } catch {
-      if case .memory(let error) = error { throw KeychainError(error) }
+      if case .memory(let error) = error { throw error }
       throw refused(name, "the identity in line \(number) was changed or cut off")
     }
     return try VaultIdentity(seed: seed)

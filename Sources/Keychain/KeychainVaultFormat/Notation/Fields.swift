@@ -1,5 +1,4 @@
 package import FoundationEssentials
-internal import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -162,7 +161,7 @@ extension Data {
   }
 
   static func random(count: Int) throws(KeychainError) -> Data {
-    try translated(secrets: SecretBytes.random(count: count).withBytes { Data(copying: $0) })
+    try SecretBytes.random(count: count).withBytes { Data(copying: $0) }
   }
 
   /// The bytes in lower-case hexadecimal digits.
@@ -185,7 +184,7 @@ package enum Text32 {
     /// Its checksum is wrong.
     case mistyped
 
-    case memory(SecretsError)
+    case memory(KeychainError)
   }
 
   /// How the characters are laid out.
@@ -204,7 +203,7 @@ package enum Text32 {
   /// five.
   package static func text(
     _ key: borrowing SecretBytes, prefix: String = "", sumCount: Int, _ style: Style = .plain
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     var buffer = try SecretBuffer()
     try buffer.append(prefix)
     var bits = Bits()
@@ -236,7 +235,7 @@ package enum Text32 {
     let expected = (count + sumCount) * 8 / 5
     guard let found = number(of: text) else { throw .character }
     guard found == expected else { throw .length(found: found, expected: expected) }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       let bytes = try bytes(of: text)
       let key = try bytes.copy(of: 0..<count)
       let sum = try Blake2b.key(hashing: key, count: 16).copy(of: 0..<sumCount)
@@ -255,7 +254,7 @@ package enum Text32 {
     return found
   }
 
-  private static func bytes(of text: RawSpan) throws(SecretsError) -> SecretBytes {
+  private static func bytes(of text: RawSpan) throws(KeychainError) -> SecretBytes {
     var buffer = try SecretBuffer()
     var bits = Bits()
     for index in 0..<text.byteCount {
