@@ -11,21 +11,19 @@ package protocol KeychainFailure: Error {
 }
 
 extension KeychainError {
-  /// The failure of a file, as one of a credential store: the one place where it is translated.
+  /// Translates the failure of a file into one of a credential store.
   package init(_ error: FileError) {
     self.init(
       Code(error.kind), error.message, recovery: error.advice.map { .advice($0) },
       underlying: error.systemError.map { .system(errno: $0.rawValue) })
   }
 
-  /// That something has the name of a file that was to be made.
+  /// The name of a new file is taken.
   package static func fileExists(_ path: String, recovery: Recovery = .nameNewFile) -> Self {
     Self(.alreadyExists, FileError(.alreadyExists, path).message, recovery: recovery)
   }
 
-  /// That a change may have happened, or not.
-  ///
-  /// Returns the error.
+  /// Returns the error for a change that may or may not have happened.
   package static func outcomeUnknown(
     ofChanging name: String, because reason: String = "the last step failed",
     recovery: Recovery = .lookFirst, underlying: Underlying? = nil

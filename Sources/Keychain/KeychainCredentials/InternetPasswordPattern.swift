@@ -1,7 +1,7 @@
 internal import PrephirencesSystem
 
 extension InternetPassword {
-  /// The port, with the usual one of `http` or `https` if none is given; 0 if there is none.
+  /// The port, or else the usual one of `http` or `https`; 0 if there is none.
   var effectivePort: UInt16 { Self.effectivePort(port, of: self.protocol) }
 
   /// Returns a port, or the usual one of a protocol if the port is 0.
@@ -14,7 +14,7 @@ extension InternetPassword {
     }
   }
 
-  /// The same names as other programs may write them: case, usual port and first slash.
+  /// The same names in one form: other programs differ in case, usual port and first slash.
   fileprivate var normalized: InternetPassword {
     InternetPassword(
       server: server.foldingASCIICase, protocol: self.protocol.foldingASCIICase,
@@ -24,7 +24,7 @@ extension InternetPassword {
 }
 
 extension CredentialIdentity {
-  /// The same identity as other programs may write it.
+  /// The same identity in one form, for comparison with those of other programs.
   private var normalized: CredentialIdentity {
     guard case .internetPassword(let password) = kind else { return self }
     return CredentialIdentity(.internetPassword(password.normalized), accessGroup: accessGroup)
@@ -33,7 +33,7 @@ extension CredentialIdentity {
   /// Returns the credentials without those of other programs that one of ours has replaced.
   ///
   /// A store keeps the other program's item when a credential of the same name is stored next to
-  /// it, and ours takes precedence from then on.
+  /// it; ours takes precedence from then on.
   package static func withoutReplaced(_ credentials: [Credential]) -> [Credential] {
     guard credentials.count > 1 else { return credentials }
     let own = Set(credentials.filter { !$0.isOfOtherProgram }.map(\.identity.normalized))
@@ -47,18 +47,18 @@ extension String {
   }
 }
 
-/// The names of an internet password, as far as a reference gives them.
+/// The names of an internet password, as far as a reference has them.
 ///
 /// Exactly one credential must match:
 ///
 /// - The server and the protocol are the same, apart from the case of ASCII letters.
 /// - The port is the same, as in a URL: a missing port is the usual one of `http` and `https`.
-/// - Other names are the same bytes where they are given. Of paths, a slash at the beginning does
-///   not count, because programs differ in writing it.
+/// - Each other name in the pattern has the same bytes. The first slash of a path is ignored,
+///   because programs differ in writing it.
 ///
-/// If several credentials match, and one of them has no name that the pattern leaves out, then that
-/// one is meant. So `keychain+https://alice@host` prefers the password for the whole host to those
-/// for paths on it.
+/// If several credentials match, but only one of them has no further names, the pattern means that
+/// one. So `keychain+https://alice@host` prefers the password for the whole host to those for paths
+/// on it.
 public struct InternetPasswordPattern: Sendable {
   /// The host name or address; an IPv6 address is in brackets.
   public var server: String
@@ -66,7 +66,7 @@ public struct InternetPasswordPattern: Sendable {
   /// The protocol, such as `https`; empty for a password without one.
   public var `protocol`: String
 
-  /// The port; 0 if it is not given.
+  /// The port; 0 if it is missing.
   public var port: UInt16
 
   /// The path; `nil` for any, empty for a password without one.
@@ -81,16 +81,8 @@ public struct InternetPasswordPattern: Sendable {
   /// The authentication type; `nil` for any.
   public var authenticationType: String?
 
-  /// Creates a pattern.
-  ///
-  /// - Parameters:
-  ///   - server: The host name or address.
-  ///   - protocol: The protocol; empty for a password without one.
-  ///   - port: The port, or 0.
-  ///   - path: The path; `nil` for any.
-  ///   - account: The account; `nil` for any.
-  ///   - securityDomain: The security domain; `nil` for any.
-  ///   - authenticationType: The authentication type; `nil` for any.
+  /// Creates a pattern; an empty protocol means a password without one, a port of 0 means the usual
+  /// one, and `nil` means any name.
   public init(
     server: String, protocol: String, port: UInt16 = 0, path: String? = nil,
     account: String? = nil, securityDomain: String? = nil, authenticationType: String? = nil
@@ -104,9 +96,7 @@ public struct InternetPasswordPattern: Sendable {
     self.authenticationType = authenticationType
   }
 
-  /// Returns whether a credential has the given names.
-  ///
-  /// - Returns: `false` for a generic password, too.
+  /// Returns whether a credential is an internet password with the given names.
   public func matches(_ credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return false }
     return password.server.hasSameBytesFoldingASCIICase(as: server)
@@ -127,7 +117,7 @@ public struct InternetPasswordPattern: Sendable {
         authenticationType: authenticationType ?? ""))
   }
 
-  /// Returns whether a credential that matches has no name that the pattern leaves out.
+  /// Returns whether a matching credential has no names beyond the pattern's.
   func hasNothingElse(_ credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return false }
     let others = [

@@ -1,39 +1,29 @@
 internal import PrephirencesSystem
 
-/// The names of a credential; unique in a store.
+/// The names of a credential, which are unique in a store.
 ///
 /// Names compare as bytes. Two strings that look the same but have different Unicode scalars are
 /// two names, although Swift's `==` considers them equal.
 public struct CredentialIdentity: Hashable, Sendable {
-  /// The access group the credential belongs to; the unnamed group is the empty string.
+  /// The access group of the credential; the empty string is the unnamed group.
   public var accessGroup: String
 
   /// The kind of credential, with its names.
   public var kind: Kind
 
-  /// Creates an identity.
-  ///
-  /// - Parameters:
-  ///   - kind: The kind, with its names.
-  ///   - accessGroup: The access group; empty for the unnamed one.
+  /// Creates an identity, by default in the unnamed access group.
   public init(_ kind: Kind, accessGroup: String = "") {
     self.kind = kind
     self.accessGroup = accessGroup
   }
 
-  /// Returns the identity of a generic password.
-  ///
-  /// - Parameters:
-  ///   - service: What the password is for.
-  ///   - account: The account on the service.
-  ///   - accessGroup: The access group; empty for the unnamed one.
-  /// - Returns: The identity.
+  /// Returns the identity of a generic password, by default in the unnamed access group.
   public static func genericPassword(
     service: String, account: String, accessGroup: String = ""
   ) -> Self { Self(.genericPassword(service: service, account: account), accessGroup: accessGroup) }
 
   /// The kinds of credential.
-  public enum Kind: Sendable {
+  @nonexhaustive public enum Kind: Sendable {
     /// A password, token or key of a service.
     case genericPassword(service: String, account: String)
 
@@ -50,9 +40,7 @@ public struct CredentialIdentity: Hashable, Sendable {
   }
 }
 
-/// The names of an internet password.
-///
-/// Names that are not given are empty, or 0 for the port.
+/// The names of an internet password; missing names are empty, or 0 for the port.
 public struct InternetPassword: Sendable {
   /// The host name or address.
   public var server: String
@@ -60,7 +48,7 @@ public struct InternetPassword: Sendable {
   /// The protocol, such as `https`.
   public var `protocol`: String
 
-  /// The port, 1 to 65535; 0 if it is not given.
+  /// The port, 1 to 65535; 0 if it is missing.
   public var port: UInt16
 
   /// The path on the server.
@@ -75,16 +63,7 @@ public struct InternetPassword: Sendable {
   /// The authentication type, such as `httpBasic`.
   public var authenticationType: String
 
-  /// Creates the names of an internet password.
-  ///
-  /// - Parameters:
-  ///   - server: The host name or address.
-  ///   - protocol: The protocol, such as `https`.
-  ///   - port: The port, or 0.
-  ///   - path: The path on the server.
-  ///   - account: The account on the server.
-  ///   - securityDomain: The security domain (realm).
-  ///   - authenticationType: The authentication type.
+  /// Creates the names of an internet password; a missing port is 0.
   public init(
     server: String, protocol: String = "", port: UInt16 = 0, path: String = "", account: String,
     securityDomain: String = "", authenticationType: String = ""
@@ -112,11 +91,9 @@ extension CredentialIdentity.Kind: Hashable {
   }
 
   /// Hashes kind and names, as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) { for name in names { name.hashUTF8(into: &hasher) } }
 
-  /// The names in the order of the identity, the port as its decimal digits.
+  /// The names in the order of the identity, with the port as decimal digits.
   package var names: [String] {
     switch self {
     case .genericPassword(let service, let account): [service, account]
@@ -128,7 +105,7 @@ extension CredentialIdentity.Kind: Hashable {
     }
   }
 
-  /// The names that are texts: all but the port.
+  /// The names that are texts: all except the port.
   package var texts: [String] {
     guard case .internetPassword(let password) = self else { return names }
     return [
@@ -145,8 +122,6 @@ extension InternetPassword: Hashable {
   }
 
   /// Hashes the names as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     CredentialIdentity.Kind.internetPassword(self).hash(into: &hasher)
   }
@@ -159,8 +134,6 @@ extension CredentialIdentity {
   }
 
   /// Hashes group, kind and names, as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     accessGroup.hashUTF8(into: &hasher)
     hasher.combine(kind)
@@ -168,7 +141,7 @@ extension CredentialIdentity {
 }
 
 extension CredentialIdentity: CustomStringConvertible {
-  /// The name in errors and lists; never contains a secret.
+  /// The name in errors and lists, never a secret.
   public var description: String {
     let name =
       switch kind {
@@ -182,12 +155,12 @@ extension CredentialIdentity: CustomStringConvertible {
     return accessGroup.isEmpty ? name : name + " in group '\(accessGroup)'"
   }
 
-  /// The beginning of the description, at most 200 characters, for errors about long names.
+  /// At most 200 characters of the description, for errors about long names.
   package var shortDescription: String { description.shortened(to: 200) }
 }
 
 extension String {
-  /// Returns the beginning of the text with an ellipsis, or the text if it is not longer.
+  /// Returns the text, or its beginning with an ellipsis if it is longer.
   package func shortened(to count: Int) -> String {
     let beginning = unicodeScalars.prefix(count)
     return beginning.endIndex == endIndex ? self : String(beginning) + "…"

@@ -19,7 +19,7 @@ public import FoundationEssentials
 /// }
 /// ```
 public struct KeychainError: Error, Hashable, Sendable {
-  /// A reference makes each call that throws this type smaller.
+  /// A reference, because it makes each call that throws this type smaller.
   private let parts: Parts
 
   /// The kind of failure.
@@ -74,7 +74,7 @@ public struct KeychainError: Error, Hashable, Sendable {
   }
 
   /// An error code of the system.
-  public enum Underlying: Hashable, Sendable {
+  @nonexhaustive public enum Underlying: Hashable, Sendable {
     /// `errno` of a system call.
     case system(errno: Int32)
   }
@@ -182,11 +182,11 @@ extension KeychainError {
     /// The secret is not a value of the requested type.
     public static var undecodable: Self { Self(storage: .undecodable) }
 
-    /// The change may have happened, or not: a step failed that only the system knows the end of,
+    /// The change may or may not have happened: a step failed whose result only the system knows,
     /// such as the last sync of a file.
     ///
     /// Look at the item before you repeat the change, and remove nothing that the changed store may
-    /// need. A failure that surely changed nothing has another code.
+    /// need. A failure that certainly changed nothing has another code.
     public static var outcomeUnknown: Self { Self(storage: .outcomeUnknown) }
   }
 }
