@@ -15,16 +15,16 @@ package enum KeyDerivation {
   /// Returns 32 bytes in guarded memory.
   package static func key(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     let derived = try SecretBytes(zeroed: outputCount)
     var status: CInt = -1
     let personal = try Personalization(label)
-    guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
+    guard isKeyCount(key.count) else { throw .wrongLength }
     unsafe derived.fill { out in
       status = unsafe hash(into: out, key: key, personal: personal, fields: fields)
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     derived.protect()
     return derived
   }
@@ -34,14 +34,14 @@ package enum KeyDerivation {
   /// Returns 32 bytes in ordinary memory.
   package static func tag(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
     let personal = try Personalization(label)
-    guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
+    guard isKeyCount(key.count) else { throw .wrongLength }
     var tag = [UInt8](repeating: 0, count: outputCount)
     let status = unsafe hash(into: &tag, key: key, personal: personal, fields: fields)
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     return tag
   }
 
@@ -75,8 +75,8 @@ package enum Blake2b {
   /// Hashes bytes.
   ///
   /// Returns the digest, in ordinary memory.
-  package static func digest(_ bytes: RawSpan, count: Int) throws(SecretsError) -> [UInt8] {
-    guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
+  package static func digest(_ bytes: RawSpan, count: Int) throws(KeychainError) -> [UInt8] {
+    guard 16...64 ~= count else { throw .wrongLength }
     try Sodium.start()
     var digest = [UInt8](repeating: 0, count: count)
     unsafe bytes.withPointer { message, length in
@@ -88,7 +88,7 @@ package enum Blake2b {
   /// Hashes bytes for one purpose: BLAKE2b-256 with a personalisation.
   ///
   /// Returns 32 bytes in ordinary memory.
-  package static func digest(_ bytes: RawSpan, label: String) throws(SecretsError) -> [UInt8] {
+  package static func digest(_ bytes: RawSpan, label: String) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
     let personal = try Personalization(label)
     var digest = [UInt8](repeating: 0, count: KeyDerivation.outputCount)
@@ -98,7 +98,7 @@ package enum Blake2b {
           &digest, KeyDerivation.outputCount, message, UInt64(count), nil, 0, nil, personal)
       }
     }
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     return digest
   }
 
@@ -107,8 +107,8 @@ package enum Blake2b {
   /// Returns the digest, in guarded memory.
   package static func key(
     hashing bytes: borrowing SecretBytes, count: Int = 32
-  ) throws(SecretsError) -> SecretBytes {
-    guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
+  ) throws(KeychainError) -> SecretBytes {
+    guard 16...64 ~= count else { throw .wrongLength }
     let key = try SecretBytes(zeroed: count)
     let length = bytes.count
     unsafe bytes.withPointer { message in
@@ -175,15 +175,15 @@ public enum PasswordHash {
   ///   - salt: 16 bytes.
   ///   - parameters: The cost.
   /// - Returns: 32 bytes in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/refusedParameters`` if the cost is not
-  ///   acceptable (nothing is allocated), ``SecretsError/Code/outOfMemory`` if there is not enough
-  ///   memory, or ``SecretsError/Code/invalidLength`` if the salt is not 16 bytes.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the cost is not
+  ///   acceptable (nothing is allocated) or the salt is not 16 bytes, or
+  ///   ``KeychainError/Code/insufficientMemory``.
   public static func key(
     passphrase: borrowing SecretBytes, salt: [UInt8], parameters: Parameters
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     try Sodium.start()
-    guard salt.count == saltCount else { throw SecretsError(.invalidLength) }
-    guard parameters.isAcceptable else { throw SecretsError(.refusedParameters) }
+    guard salt.count == saltCount else { throw .wrongLength }
+    guard parameters.isAcceptable else { throw .refusedParameters }
     let key = try SecretBytes(zeroed: 32)
     let count = passphrase.count
     var status: CInt = -1
@@ -197,7 +197,7 @@ public enum PasswordHash {
       }
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.outOfMemory) }
+    guard status == 0 else { throw .outOfMemory }
     key.protect()
     return key
   }
@@ -219,7 +219,7 @@ package enum Signature {
   /// Returns the public key that belongs to a seed.
   ///
   /// The corresponding C function is `crypto_sign_seed_keypair`.
-  package static func publicKey(of seed: borrowing SecretBytes) throws(SecretsError) -> [UInt8] {
+  package static func publicKey(of seed: borrowing SecretBytes) throws(KeychainError) -> [UInt8] {
     try keyPair(of: seed).publicKey
   }
 
@@ -228,7 +228,7 @@ package enum Signature {
   /// The corresponding C function is `crypto_sign_detached`. Returns 64 bytes.
   package static func sign(
     _ message: RawSpan, label: String, seed: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     let signed = try Personalization(label).bytes + message.array
     let pair = try keyPair(of: seed)
     var signature = [UInt8](repeating: 0, count: count)
@@ -267,9 +267,9 @@ package enum Signature {
     let secretKey: SecretBytes
   }
 
-  private static func keyPair(of seed: borrowing SecretBytes) throws(SecretsError) -> KeyPair {
+  private static func keyPair(of seed: borrowing SecretBytes) throws(KeychainError) -> KeyPair {
     try Sodium.start()
-    guard seed.count == seedCount else { throw SecretsError(.invalidLength) }
+    guard seed.count == seedCount else { throw .wrongLength }
     var publicKey = [UInt8](repeating: 0, count: publicKeyCount)
     let secretKey = try SecretBytes(zeroed: Int(crypto_sign_SECRETKEYBYTES))
     unsafe seed.withPointer { seed in

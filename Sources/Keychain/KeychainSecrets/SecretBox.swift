@@ -21,10 +21,11 @@ public enum SecretBox {
   ///   - message: The bytes to encrypt.
   ///   - key: 32 bytes.
   /// - Returns: The box, ``overhead`` bytes longer than the message.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32 bytes.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the key is not 32
+  ///   bytes.
   public static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
+  ) throws(KeychainError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   /// Seals the contents of a buffer under a random nonce.
   ///
@@ -35,9 +36,9 @@ public enum SecretBox {
   /// - Throws: As ``seal(_:with:)-(SecretBytes,_)``.
   public static func seal(
     _ message: borrowing SecretBuffer, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     let nonce = randomNonce()
-    return try message.withBytes { message throws(SecretsError) in
+    return try message.withBytes { message throws(KeychainError) in
       try seal(message, with: key, nonce: nonce)
     }
   }
@@ -47,7 +48,7 @@ public enum SecretBox {
   /// Returns the box.
   package static func seal(
     _ message: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
+  ) throws(KeychainError) -> [UInt8] { try seal(message, with: key, nonce: randomNonce()) }
 
   private static func randomNonce() -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: nonceCount)
@@ -60,18 +61,18 @@ public enum SecretBox {
   /// Not public, because using a nonce twice with one key reveals both messages.
   static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes, nonce: [UInt8]
-  ) throws(SecretsError) -> [UInt8] {
-    try message.withBytes { message throws(SecretsError) in
+  ) throws(KeychainError) -> [UInt8] {
+    try message.withBytes { message throws(KeychainError) in
       try seal(message, with: key, nonce: nonce)
     }
   }
 
   private static func seal(
     _ message: RawSpan, with key: borrowing SecretBytes, nonce: [UInt8]
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
     guard key.count == keyCount, nonce.count == nonceCount else {
-      throw SecretsError(.invalidLength)
+      throw .wrongLength
     }
     let count = message.byteCount + overhead
     let box = unsafe message.withPointer { message, length in
@@ -95,20 +96,20 @@ public enum SecretBox {
   ///   - box: Nonce, tag and encrypted bytes, as `seal(_:with:)` returned them.
   ///   - key: 32 bytes.
   /// - Returns: The message, in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the box was
   ///   sealed under another key, was changed in any bit, or is too short,
-  ///   ``SecretsError/Code/invalidLength`` if the key is not 32 bytes, or
-  ///   ``SecretsError/Code/outOfMemory``.
+  ///   ``KeychainError/Code/invalidArgument`` if the key is not 32 bytes, or
+  ///   ``KeychainError/Code/insufficientMemory``.
   public static func open(
     _ box: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     try Sodium.start()
-    guard key.count == keyCount else { throw SecretsError(.invalidLength) }
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    guard key.count == keyCount else { throw .wrongLength }
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     let message = try SecretBytes(zeroed: box.byteCount - overhead)
     var isRight = false
     unsafe message.fill { isRight = unsafe open(box, with: key, into: $0) }
-    guard isRight else { throw SecretsError(.authenticationFailed) }
+    guard isRight else { throw .notAuthentic }
     message.protect()
     return message
   }
@@ -119,10 +120,10 @@ public enum SecretBox {
   /// box. Returns the message, in ordinary memory.
   package static func openUnguarded(
     _ box: RawSpan, with key: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
-    guard key.count == keyCount else { throw SecretsError(.invalidLength) }
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    guard key.count == keyCount else { throw .wrongLength }
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     let messageCount = box.byteCount - overhead
     var isRight = false
     // One byte more, so that there is an address for an empty message.
@@ -131,7 +132,7 @@ public enum SecretBox {
       isRight = unsafe open(box, with: key, into: start)
       count = isRight ? messageCount : 0
     }
-    guard isRight else { throw SecretsError(.authenticationFailed) }
+    guard isRight else { throw .notAuthentic }
     return message
   }
 
@@ -163,14 +164,14 @@ public enum SealedBox {
   ///
   /// - Parameter privateKey: 32 bytes, such as those of ``SecretBytes/random(count:)``.
   /// - Returns: 32 bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument``.
   ///
   /// The corresponding C function is `crypto_scalarmult_base`.
   public static func publicKey(
     of privateKey: borrowing SecretBytes
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
-    guard privateKey.count == keyCount else { throw SecretsError(.invalidLength) }
+    guard privateKey.count == keyCount else { throw .wrongLength }
     var publicKey = [UInt8](repeating: 0, count: keyCount)
     unsafe privateKey.withPointer { _ = unsafe crypto_scalarmult_base(&publicKey, $0) }
     Sodium.clearStack()
@@ -220,20 +221,20 @@ public enum SealedBox {
   ///   - message: The bytes to encrypt.
   ///   - publicKey: 32 bytes.
   /// - Returns: The box, ``overhead`` bytes longer than the message.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if ``isPublicKey(_:)``
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if ``isPublicKey(_:)``
   ///   returns `false` for the key.
   public static func seal(
     _ message: borrowing SecretBytes, to publicKey: [UInt8]
-  ) throws(SecretsError) -> [UInt8] {
+  ) throws(KeychainError) -> [UInt8] {
     try Sodium.start()
-    guard isPublicKey(publicKey) else { throw SecretsError(.invalidLength) }
+    guard isPublicKey(publicKey) else { throw .wrongLength }
     var box = [UInt8](repeating: 0, count: message.count + overhead)
     let count = message.count
     let status = unsafe message.withPointer {
       unsafe crypto_box_seal(&box, $0, UInt64(count), publicKey)
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.invalidLength) }
+    guard status == 0 else { throw .wrongLength }
     return box
   }
 
@@ -243,27 +244,27 @@ public enum SealedBox {
   ///   - box: The box.
   ///   - privateKey: 32 bytes.
   /// - Returns: The message, in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was
-  ///   sealed to another key or was changed, ``SecretsError/Code/invalidLength`` if the key is
-  ///   not 32 bytes, or ``SecretsError/Code/outOfMemory``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the box was
+  ///   sealed to another key or was changed, ``KeychainError/Code/invalidArgument`` if the key is
+  ///   not 32 bytes, or ``KeychainError/Code/insufficientMemory``.
   public static func open(
     _ box: RawSpan, with privateKey: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+  ) throws(KeychainError) -> SecretBytes {
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     return try open(box, with: privateKey, publicKey: publicKey(of: privateKey))
   }
 
   /// Opens a sealed box as ``open(_:with:)`` does, without computing a public key that is known.
   ///
-  /// - Throws: As ``open(_:with:)``; ``SecretsError/Code/invalidLength`` also for the public key.
+  /// - Throws: As ``open(_:with:)``; ``KeychainError/Code/invalidArgument`` also for the public key.
   package static func open(
     _ box: RawSpan, with privateKey: borrowing SecretBytes, publicKey: [UInt8]
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     try Sodium.start()
     guard privateKey.count == keyCount, publicKey.count == keyCount else {
-      throw SecretsError(.invalidLength)
+      throw .wrongLength
     }
-    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    guard box.byteCount >= overhead else { throw .notAuthentic }
     let message = try SecretBytes(zeroed: box.byteCount - overhead)
     let status = unsafe privateKey.withPointer { privateKey in
       unsafe box.withPointer { box, count in
@@ -275,7 +276,7 @@ public enum SealedBox {
       }
     }
     Sodium.clearStack()
-    guard status == 0 else { throw SecretsError(.authenticationFailed) }
+    guard status == 0 else { throw .notAuthentic }
     message.protect()
     return message
   }
@@ -304,8 +305,8 @@ package enum Padding {
   /// Pads data.
   ///
   /// Returns the padded text, in guarded memory.
-  package static func pad(_ data: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
-    guard let length = UInt32(exactly: data.count) else { throw SecretsError(.invalidLength) }
+  package static func pad(_ data: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    guard let length = UInt32(exactly: data.count) else { throw .wrongLength }
     let count = data.count
     let padded = try SecretBytes(zeroed: paddedCount(for: count))
     unsafe padded.fill { out in
@@ -321,9 +322,9 @@ package enum Padding {
   /// Removes the padding.
   ///
   /// Returns the data, in guarded memory.
-  package static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
-    try padded.withBytes { bytes throws(SecretsError) in
-      guard let range = range(in: bytes) else { throw SecretsError(.invalidLength) }
+  package static func unpad(_ padded: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    try padded.withBytes { bytes throws(KeychainError) in
+      guard let range = range(in: bytes) else { throw .notAuthentic }
       return try SecretBytes(copying: bytes.extracting(range))
     }
   }

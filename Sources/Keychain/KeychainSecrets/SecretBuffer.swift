@@ -12,16 +12,16 @@ public struct SecretBuffer: ~Copyable {
 
   /// Creates an empty buffer.
   ///
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init() throws(SecretsError) { try self.init(capacity: 4096) }
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public init() throws(KeychainError) { try self.init(capacity: 4096) }
 
   /// Creates an empty buffer that has room for some bytes before it grows.
-  package init(capacity: Int) throws(SecretsError) { storage = try SecretBytes(zeroed: capacity) }
+  package init(capacity: Int) throws(KeychainError) { storage = try SecretBytes(zeroed: capacity) }
 
   /// Appends one byte.
   ///
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public mutating func append(_ byte: UInt8) throws(SecretsError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public mutating func append(_ byte: UInt8) throws(KeychainError) {
     try reserve(1)
     unsafe storage.fill { unsafe $0[count] = byte }
     count += 1
@@ -29,8 +29,8 @@ public struct SecretBuffer: ~Copyable {
 
   /// Appends bytes.
   ///
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public mutating func append(_ bytes: RawSpan) throws(SecretsError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public mutating func append(_ bytes: RawSpan) throws(KeychainError) {
     try reserve(bytes.byteCount)
     unsafe bytes.withPointer { source, length in
       unsafe storage.fill { unsafe ($0 + count).update(from: source, count: length) }
@@ -38,8 +38,13 @@ public struct SecretBuffer: ~Copyable {
     count += bytes.byteCount
   }
 
+  /// Appends a secret.
+  package mutating func append(_ secret: borrowing SecretBytes) throws(KeychainError) {
+    try secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
+  }
+
   /// Appends text that is not secret.
-  package mutating func append(_ text: String) throws(SecretsError) {
+  package mutating func append(_ text: String) throws(KeychainError) {
     for byte in text.utf8 { try append(byte) }
   }
 
@@ -70,10 +75,10 @@ public struct SecretBuffer: ~Copyable {
   /// Returns the bytes, and wipes the buffer.
   ///
   /// - Returns: The bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public consuming func finish() throws(SecretsError) -> SecretBytes {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public consuming func finish() throws(KeychainError) -> SecretBytes {
     let count = count
-    return try storage.withBytes { bytes throws(SecretsError) in
+    return try storage.withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<count))
     }
   }
@@ -81,18 +86,18 @@ public struct SecretBuffer: ~Copyable {
   /// Reserves `additional` bytes for `body`, which writes into them and returns how many it wrote.
   mutating func append(
     upTo additional: Int,
-    _ body: (UnsafeMutablePointer<UInt8>, Int) throws(SecretsError) -> Int
-  ) throws(SecretsError) -> Int {
+    _ body: (UnsafeMutablePointer<UInt8>, Int) throws(KeychainError) -> Int
+  ) throws(KeychainError) -> Int {
     try reserve(additional)
     var written = 0
-    try unsafe storage.fill { out throws(SecretsError) in
+    try unsafe storage.fill { out throws(KeychainError) in
       written = try unsafe body(out + count, additional)
     }
     count += written
     return written
   }
 
-  private mutating func reserve(_ additional: Int) throws(SecretsError) {
+  private mutating func reserve(_ additional: Int) throws(KeychainError) {
     guard count + additional > storage.count else { return }
     let larger = try SecretBytes(zeroed: max(storage.count * 2, count + additional))
     let count = count
@@ -108,9 +113,9 @@ public struct SecretBuffer: ~Copyable {
   /// descriptor in non-blocking mode has nothing yet.
   package mutating func append(
     readingOnce descriptor: Int32, limit: Int
-  ) throws(SecretsError) -> Int? {
+  ) throws(KeychainError) -> Int? {
     var isReady = true
-    let count = try unsafe append(upTo: limit) { out, room throws(SecretsError) in
+    let count = try unsafe append(upTo: limit) { out, room throws(KeychainError) in
       let count = unsafe read(descriptor, out, room)
       if count >= 0 { return count }
       guard errno == EINTR || errno == EAGAIN else { throw .inputOutput(errno: errno) }
@@ -134,9 +139,9 @@ final class SecretSlab {
   fileprivate let base: UnsafeMutableRawPointer
   private var freeSlots: [Int]
 
-  fileprivate init(_ pool: SecretSlabPool) throws(SecretsError) {
+  fileprivate init(_ pool: SecretSlabPool) throws(KeychainError) {
     try Sodium.start()
-    guard let base = unsafe sodium_malloc(Self.byteCount) else { throw SecretsError(.outOfMemory) }
+    guard let base = unsafe sodium_malloc(Self.byteCount) else { throw .outOfMemory }
     unsafe self.base = base
     self.pool = pool
     freeSlots = Array(0..<pool.slotCount)
@@ -186,9 +191,9 @@ final class SecretSlabPool: Sendable {
   var countWithRoom: Int { withRoom.withLock(\.count) }
 
   /// Returns a zeroed slot and its slab, creating a new slab if all are full.
-  func allocate() throws(SecretsError) -> (SecretSlab, UnsafeMutableRawPointer) {
-    let taken = withRoom.withLock { slabs -> Result<(SecretSlab, Int), SecretsError> in
-      do throws(SecretsError) {
+  func allocate() throws(KeychainError) -> (SecretSlab, UnsafeMutableRawPointer) {
+    let taken = withRoom.withLock { slabs -> Result<(SecretSlab, Int), KeychainError> in
+      do throws(KeychainError) {
         let slab = if let slab = slabs.last { slab } else { try SecretSlab(self) }
         if slabs.isEmpty { slabs.append(slab) }
         let slot = slab.takeFreeSlot()

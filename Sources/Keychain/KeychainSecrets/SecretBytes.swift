@@ -27,8 +27,8 @@ public struct SecretBytes: ~Copyable {
   /// - Parameters:
   ///   - count: The number of bytes, not negative.
   ///   - body: Writes the bytes. If it throws, the memory is wiped and the error is rethrown.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory`` if there is not enough
-  ///   memory, ``SecretsError/Code/invalidLength`` if `count` is negative, or what `body` throws.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory`` if there is not enough
+  ///   memory, ``KeychainError/Code/invalidArgument`` if `count` is negative, or what `body` throws.
   ///
   /// The corresponding C functions are `sodium_malloc` and `sodium_mprotect_readonly`.
   public init(count: Int, initializingWith body: (inout MutableRawSpan) throws -> Void) throws {
@@ -41,8 +41,8 @@ public struct SecretBytes: ~Copyable {
   /// Copies bytes into guarded memory.
   ///
   /// - Parameter bytes: The bytes to copy. The caller's own copy is not changed.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init(copying bytes: RawSpan) throws(SecretsError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public init(copying bytes: RawSpan) throws(KeychainError) {
     try self.init(zeroed: bytes.byteCount)
     unsafe bytes.withUnsafeBytes { source in
       if let start = source.baseAddress {
@@ -55,8 +55,8 @@ public struct SecretBytes: ~Copyable {
   /// Copies the UTF-8 bytes of a string into guarded memory.
   ///
   /// - Parameter string: The text. A `String` cannot be wiped; prefer to read secrets as bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public init(copying string: String) throws(SecretsError) {
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public init(copying string: String) throws(KeychainError) {
     var string = string
     string.makeContiguousUTF8()
     try unsafe self.init(copying: string.utf8Span.span.bytes)
@@ -66,11 +66,11 @@ public struct SecretBytes: ~Copyable {
   ///
   /// - Parameter count: The number of bytes, not negative.
   /// - Returns: The bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``, or
-  ///   ``SecretsError/Code/invalidLength`` if `count` is negative.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``, or
+  ///   ``KeychainError/Code/invalidArgument`` if `count` is negative.
   ///
   /// The corresponding C function is `randombytes_buf`.
-  public static func random(count: Int) throws(SecretsError) -> SecretBytes {
+  public static func random(count: Int) throws(KeychainError) -> SecretBytes {
     let secret = try SecretBytes(zeroed: count)
     unsafe randombytes_buf(secret.base, count)
     secret.protect()
@@ -99,12 +99,12 @@ public struct SecretBytes: ~Copyable {
   /// Returns a second value with the same bytes.
   ///
   /// - Returns: The copy, in its own guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public borrowing func copy() throws(SecretsError) -> SecretBytes { try copy(of: 0..<count) }
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public borrowing func copy() throws(KeychainError) -> SecretBytes { try copy(of: 0..<count) }
 
   /// Returns a second value with the bytes of a range, which must lie within these.
-  package borrowing func copy(of range: Range<Int>) throws(SecretsError) -> SecretBytes {
-    try withBytes { bytes throws(SecretsError) in
+  package borrowing func copy(of range: Range<Int>) throws(KeychainError) -> SecretBytes {
+    try withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(range))
     }
   }
@@ -115,7 +115,7 @@ public struct SecretBytes: ~Copyable {
 extension SecretBytes: @unchecked Sendable {}
 
 extension SecretBytes {
-  init(zeroed count: Int) throws(SecretsError) {
+  init(zeroed count: Int) throws(KeychainError) {
     let (slab, base) = try unsafe Self.allocate(count)
     self.count = count
     self.slab = slab
@@ -124,11 +124,11 @@ extension SecretBytes {
 
   private static func allocate(
     _ count: Int
-  ) throws(SecretsError) -> (SecretSlab?, UnsafeMutableRawPointer) {
+  ) throws(KeychainError) -> (SecretSlab?, UnsafeMutableRawPointer) {
     try Sodium.start()
-    guard count >= 0 else { throw SecretsError(.invalidLength) }
+    guard count >= 0 else { throw .wrongLength }
     if let pool = SecretSlabPool.fitting(count) { return try unsafe pool.allocate() }
-    guard let base = unsafe sodium_malloc(count) else { throw SecretsError(.outOfMemory) }
+    guard let base = unsafe sodium_malloc(count) else { throw .outOfMemory }
     unsafe sodium_memzero(base, count)
     return unsafe (nil, base)
   }
@@ -159,7 +159,7 @@ extension SecretBytes {
   ///
   /// The corresponding C function is `sodium_bin2base64`, which takes the same time for all bytes of
   /// one length.
-  package borrowing func base64Encoded(after prefix: String) throws(SecretsError) -> SecretBytes {
+  package borrowing func base64Encoded(after prefix: String) throws(KeychainError) -> SecretBytes {
     let start = prefix.utf8.count
     // The length includes a NUL at the end.
     let length = sodium_base64_encoded_len(count, sodium_base64_VARIANT_ORIGINAL)
@@ -172,7 +172,7 @@ extension SecretBytes {
       }
       for (offset, byte) in prefix.utf8.enumerated() { unsafe output[offset] = byte }
     }
-    return try encoded.withBytes { bytes throws(SecretsError) in
+    return try encoded.withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<(start + length - 1)))
     }
   }
@@ -180,7 +180,7 @@ extension SecretBytes {
   /// Returns the bytes that base64 text encodes, or `nil` if it is not base64 text.
   ///
   /// The corresponding C function is `sodium_base642bin`.
-  package borrowing func base64Decoded(after prefixCount: Int) throws(SecretsError) -> SecretBytes?
+  package borrowing func base64Decoded(after prefixCount: Int) throws(KeychainError) -> SecretBytes?
   {
     let textCount = count - prefixCount
     guard textCount >= 0 else { return nil }
@@ -196,7 +196,7 @@ extension SecretBytes {
       }
     }
     guard result == 0 else { return nil }
-    return try decoded.withBytes { bytes throws(SecretsError) in
+    return try decoded.withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<length))
     }
   }
@@ -212,9 +212,9 @@ extension SecretBytes {
   }
 
   /// Returns the bytes without one newline at the end, such as editors and `echo` add.
-  package borrowing func droppingTrailingNewline() throws(SecretsError) -> SecretBytes {
+  package borrowing func droppingTrailingNewline() throws(KeychainError) -> SecretBytes {
     let kept = count - trailingNewlineCount()
-    return try withBytes { bytes throws(SecretsError) in
+    return try withBytes { bytes throws(KeychainError) in
       try SecretBytes(copying: bytes.extracting(0..<kept))
     }
   }
@@ -225,14 +225,14 @@ extension SecretBytes {
   ///   - descriptor: An open descriptor. It stays open.
   ///   - limit: The greatest number of bytes to accept.
   /// - Returns: The bytes, or `nil` if there are more than `limit`.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput`` if reading fails, or
-  ///   ``SecretsError/Code/outOfMemory``. An interrupted read is repeated, and a descriptor in
-  ///   non-blocking mode is waited for.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput`` if reading fails, or
+  ///   ``KeychainError/Code/insufficientMemory``. An interrupted read is repeated, and a descriptor
+  ///   in non-blocking mode is waited for.
   ///
   /// The corresponding C function is `read`.
   public static func reading(
     fileDescriptor descriptor: Int32, limit: Int
-  ) throws(SecretsError) -> SecretBytes? {
+  ) throws(KeychainError) -> SecretBytes? {
     try reading(fileDescriptor: descriptor, limit: limit) { _ in true }
   }
 
@@ -241,7 +241,7 @@ extension SecretBytes {
   /// Returns the bytes, or `nil` if there are more than `limit`.
   package static func reading(
     fileDescriptor descriptor: Int32, limit: Int, awaiting awaitInput: (Int32) -> Bool
-  ) throws(SecretsError) -> SecretBytes? {
+  ) throws(KeychainError) -> SecretBytes? {
     // A key fits into a slot, which costs no system calls.
     var buffer = try SecretBuffer(capacity: min(4095, max(0, limit)) + 1)
     while buffer.count <= limit {
@@ -249,7 +249,7 @@ extension SecretBytes {
       // "exactly the limit" from "more".
       let room = min(max(4095 - buffer.count, buffer.count), 65535, limit - buffer.count) + 1
       guard awaitInput(descriptor) else { throw .inputOutput(errno: ETIMEDOUT) }
-      let count = try unsafe buffer.append(upTo: room) { out, room throws(SecretsError) in
+      let count = try unsafe buffer.append(upTo: room) { out, room throws(KeychainError) in
         try repeatingWhileBusy(descriptor, waitingFor: POLLIN) {
           unsafe read(descriptor, out, room)
         }
@@ -265,7 +265,7 @@ extension SecretBytes {
   /// again, though the descriptor is ready, fails: a file system can interrupt each one.
   private static func repeatingWhileBusy(
     _ descriptor: Int32, waitingFor event: CInt, _ call: () -> Int
-  ) throws(SecretsError) -> Int {
+  ) throws(KeychainError) -> Int {
     var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     var interruptions = 0
     while true {
@@ -284,14 +284,14 @@ extension SecretBytes {
   /// Writes all bytes to a file descriptor.
   ///
   /// - Parameter descriptor: An open descriptor. It stays open.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput``; some bytes may have
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``; some bytes may have
   ///   been written. An interrupted or partial write is continued, and a descriptor in non-blocking
   ///   mode is waited for.
   ///
   /// The corresponding C function is `write`.
-  public borrowing func write(toFileDescriptor descriptor: Int32) throws(SecretsError) {
+  public borrowing func write(toFileDescriptor descriptor: Int32) throws(KeychainError) {
     let count = count
-    try unsafe withPointer { bytes throws(SecretsError) in
+    try unsafe withPointer { bytes throws(KeychainError) in
       var offset = 0
       while offset < count {
         let rest = unsafe bytes + offset
@@ -301,6 +301,19 @@ extension SecretBytes {
       }
     }
   }
+}
+
+/// A secret with several owners; it is wiped when the last owner releases it.
+package final class SharedSecret: Sendable {
+  package let bytes: SecretBytes
+
+  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+  package convenience init(copying bytes: borrowing SecretBytes) throws(KeychainError) {
+    self.init(try bytes.copy())
+  }
+
+  package func copy() throws(KeychainError) -> SecretBytes { try bytes.copy() }
 }
 
 /// Comparison in constant time, wherever the first difference is.

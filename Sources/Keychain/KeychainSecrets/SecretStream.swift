@@ -60,10 +60,10 @@ extension SecretStream {
     /// Begins a stream under a random nonce.
     ///
     /// - Parameter key: 32 bytes.
-    /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32
-    ///   bytes, or ``SecretsError/Code/outOfMemory``.
-    public init(key: borrowing SecretBytes) throws(SecretsError) {
-      guard key.count == keyCount else { throw SecretsError(.invalidLength) }
+    /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the key is not 32
+    ///   bytes, or ``KeychainError/Code/insufficientMemory``.
+    public init(key: borrowing SecretBytes) throws(KeychainError) {
+      guard key.count == keyCount else { throw .wrongLength }
       let state = try SecretBytes(zeroed: MemoryLayout<State>.size)
       var header = [UInt8](repeating: 0, count: headerCount)
       unsafe key.withPointer { key in
@@ -125,12 +125,12 @@ extension SecretStream {
     /// - Parameters:
     ///   - key: 32 bytes.
     ///   - header: The beginning of the stream: ``SecretStream/headerCount`` bytes.
-    /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the header
-    ///   has another length, or ``SecretsError/Code/outOfMemory``. A wrong key shows with the first
-    ///   message.
-    public init(key: borrowing SecretBytes, header: RawSpan) throws(SecretsError) {
+    /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the key or the header
+    ///   has another length, or ``KeychainError/Code/insufficientMemory``. A wrong key shows with
+    ///   the first message.
+    public init(key: borrowing SecretBytes, header: RawSpan) throws(KeychainError) {
       guard key.count == keyCount, header.byteCount == headerCount else {
-        throw SecretsError(.invalidLength)
+        throw .wrongLength
       }
       let state = try SecretBytes(zeroed: MemoryLayout<State>.size)
       unsafe key.withPointer { key in
@@ -150,14 +150,14 @@ extension SecretStream {
     ///   - sealed: What ``Sealer/seal(_:tag:additionalData:)-(SecretBytes,_,_)`` returned.
     ///   - additionalData: The bytes that were authenticated with it.
     /// - Returns: The message, in guarded memory, and its tag.
-    /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the message
+    /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the message
     ///   was sealed under another key, is not the next one, was changed in any bit, or is too
-    ///   short; or ``SecretsError/Code/outOfMemory``. The right message can still be opened
+    ///   short; or ``KeychainError/Code/insufficientMemory``. The right message can still be opened
     ///   afterwards.
     public mutating func open(
       _ sealed: RawSpan, additionalData: [UInt8] = []
-    ) throws(SecretsError) -> Message {
-      guard sealed.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    ) throws(KeychainError) -> Message {
+      guard sealed.byteCount >= overhead else { throw .notAuthentic }
       let message = try SecretBytes(zeroed: sealed.byteCount - overhead)
       var status: CInt = -1
       var tag: UInt8 = 0
@@ -172,7 +172,7 @@ extension SecretStream {
       }
       Sodium.clearStack()
       guard status == 0, let tag = Tag(rawValue: tag) else {
-        throw SecretsError(.authenticationFailed)
+        throw .notAuthentic
       }
       message.protect()
       return Message(bytes: message, tag: tag)

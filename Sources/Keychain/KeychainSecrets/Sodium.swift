@@ -6,8 +6,8 @@ enum Sodium {
   // before: `sodium_malloc` before `sodium_init` aborts the process.
   private static let isReady = sodium_init() >= 0
 
-  static func start() throws(SecretsError) {
-    guard isReady else { throw SecretsError(.libraryUnavailable) }
+  static func start() throws(KeychainError) {
+    guard isReady else { throw .libraryUnavailable }
   }
 
   /// Overwrites the stack below the caller, where C code may have left copies of secrets.
@@ -54,80 +54,18 @@ extension RawSpan {
   }
 }
 
-/// A failure of guarded memory or of a cryptographic operation.
-///
-/// It never contains a secret, a key or an input.
-public struct SecretsError: Error, Hashable, Sendable {
-  /// What went wrong.
-  public let code: Code
-
-  init(_ code: Code) { self.code = code }
-
-  /// The kinds of failure; more may be added.
-  public struct Code: Hashable, Sendable {
-    private enum Storage {
-      case libraryUnavailable, outOfMemory, authenticationFailed, invalidLength, refusedParameters
-      case inputOutput
-    }
-
-    private let storage: Storage
-
-    /// libsodium could not be initialised (`sodium_init`).
-    public static var libraryUnavailable: Self { Self(storage: .libraryUnavailable) }
-
-    /// There is not enough memory, for an allocation or for a password hash.
-    public static var outOfMemory: Self { Self(storage: .outOfMemory) }
-
-    /// A box was not sealed under this key, or was changed since.
-    public static var authenticationFailed: Self { Self(storage: .authenticationFailed) }
-
-    /// A key, salt, label, box or padded text has a length that the operation does not accept.
-    public static var invalidLength: Self { Self(storage: .invalidLength) }
-
-    /// Password-hash parameters are outside the limits.
-    public static var refusedParameters: Self { Self(storage: .refusedParameters) }
-
-    /// Reading or writing a file descriptor failed; see ``SecretsError/systemError``.
-    public static var inputOutput: Self { Self(storage: .inputOutput) }
-  }
-
-  /// The `errno` behind ``Code/inputOutput``; otherwise 0.
-  public internal(set) var systemError: Int32 = 0
-
-  static func inputOutput(errno: Int32) -> Self {
-    var error = Self(.inputOutput)
-    error.systemError = errno
-    return error
-  }
-}
-
-extension SecretsError: CustomStringConvertible {
-  /// What happened, in words, without any value.
-  public var description: String {
-    switch code {
-    case .libraryUnavailable: "libsodium could not be initialised"
-    case .outOfMemory: "not enough memory"
-    case .authenticationFailed: "the data was not sealed under this key, or was changed"
-    case .invalidLength: "a key, salt, label or box has the wrong length"
-    case .refusedParameters: "password-hash parameters are outside the limits"
-    case .inputOutput: "input or output failed (error number \(systemError))"
-    default: "an operation on a secret failed"
-    }
-  }
-}
-
 /// A label, padded with zeros to the 16 bytes of a personalisation.
 struct Personalization {
   /// The bytes in little-endian order.
   private let words: (UInt64, UInt64)
 
-  /// Fails with ``SecretsError/Code/invalidLength`` if a label has more than
+  /// Fails with ``KeychainError/Code/invalidArgument`` if a label has more than
   /// ``KeyDerivation/maximumLabelCount`` bytes.
-  init(_ label: String) throws(SecretsError) {
+  init(_ label: String) throws(KeychainError) {
     var words: (UInt64, UInt64) = (0, 0)
     var count: UInt64 = 0
     for byte in label.utf8 {
-      guard count < KeyDerivation.maximumLabelCount else { throw SecretsError(.invalidLength) }
+      guard count < KeyDerivation.maximumLabelCount else { throw .wrongLength }
       if count < 8 {
         words.0 |= UInt64(byte) << (8 * count)
       } else {

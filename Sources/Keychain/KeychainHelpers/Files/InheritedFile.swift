@@ -1,6 +1,6 @@
 internal import CPrephirencesSystem
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -53,16 +53,16 @@ public final class InheritedFile: Sendable {
 
   /// Creates a file that programs started by this process do not inherit yet.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if the system has no files in
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused` if the system has no files in
   ///   memory, or `inputOutput` if it has too little memory or too few descriptors.
   public init(_ contents: borrowing SecretBytes) throws(KeychainError) {
     let made = cinheritedfiles_create("keychain", Self.lowestNumber)
     guard made >= 0 else { throw .noFileInMemory(errno: -made) }
     descriptor = made
     // From here on, `deinit` closes the file.
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try contents.write(toFileDescriptor: made)
-    } catch { throw .noFileInMemory(errno: error.systemError) }
+    } catch { throw .noFileInMemory(errno: error.systemError ?? EIO) }
     let failure = cinheritedfiles_seal(made)
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
   }
@@ -73,7 +73,7 @@ public final class InheritedFile: Sendable {
   ///
   /// Call it immediately before the start, because another thread may start a program, too.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `inputOutput`.
   public func letChildrenInherit() throws(KeychainError) {
     let failure = cinheritedfiles_share(descriptor)
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
@@ -151,9 +151,9 @@ package final class WatchedFolder: Sendable {
     let file = openat(descriptor, name, flags, S_IRUSR | S_IWUSR)
     guard file >= 0 else { throw .noWatchedFolder(errno: errno) }
     defer { close(file) }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try contents.write(toFileDescriptor: file)
-    } catch { throw .noWatchedFolder(errno: error.systemError) }
+    } catch { throw .noWatchedFolder(errno: error.systemError ?? EIO) }
     return path + "/" + name
   }
 

@@ -90,7 +90,7 @@ final class SecretSession: @unchecked Sendable {
     var count = 0
     let start = unsafe functions.secret_value_get(value, &count)
     let bytes = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
-    return try translated(secrets: unsafe SecretBytes(copying: bytes.bytes))
+    return try unsafe SecretBytes(copying: bytes.bytes)
   }
 
   /// Returns whether a secret belongs to the D-Bus session, by its parts: path, initialization

@@ -192,8 +192,8 @@ final class ExportWriter {
   /// Writes everything before the first chunk.
   init(_ key: borrowing ExportKey, to output: FileDescriptor) throws(KeychainError) {
     self.output = output
-    sealer = try translated(secrets: SecretStream.Sealer(key: key.key))
-    pending = try translated(secrets: SecretBuffer())
+    sealer = try SecretStream.Sealer(key: key.key)
+    pending = try SecretBuffer()
     additionalData = key.beginning + sealer.header
     try write(additionalData)
   }
@@ -232,7 +232,7 @@ final class ExportWriter {
       // Sealed only if more follows, because the last chunk may be full.
       if pending.count == Self.chunkCount { try seal(.message) }
       let end = min(bytes.byteCount, offset + Self.chunkCount - pending.count)
-      try translated(secrets: pending.append(bytes.extracting(offset..<end)))
+      try pending.append(bytes.extracting(offset..<end))
       offset = end
     }
   }

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem

@@ -1,4 +1,3 @@
-public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -34,7 +33,7 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     try addPassphraseSlot(name: name, confirm: confirm, progress: progress) {
-      () throws(KeychainError) in try translated(secrets: passphrase.copy())
+      () throws(KeychainError) in try passphrase.copy()
     }
   }
 

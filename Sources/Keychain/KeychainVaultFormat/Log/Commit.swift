@@ -95,9 +95,7 @@ package struct Commit: Sendable {
 
   /// Returns the witness of a state for people to compare: 32 characters.
   package static func witness(_ digest: Data) throws(KeychainError) -> String {
-    let text = try translating { () throws(SecretsError) in
-      try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), sumCount: 0)
-    }
+    let text = try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), sumCount: 0)
     return text.withBytes { $0.text ?? "" }.uppercased()
   }
 
