@@ -76,7 +76,7 @@ final class BusRelay: @unchecked Sendable {
   /// Why the relay has ended the connection; `nil` if it has not.
   var failure: BusError? { reason.withLock { $0 } }
 
-  /// Ends the connection: calls that wait for an answer fail.
+  /// Ends the connection, so that calls that wait for an answer fail.
   func end() { for descriptor in [bus, near] { shutdown(descriptor, CInt(SHUT_RDWR)) } }
 
   /// Lets answers to the next calls that are made together pass.
