@@ -29,7 +29,7 @@ struct Session {
   ///
   /// Nothing is opened yet. Without options for the choice, the command concerns the vault.
   init(
-    _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext,
+    _ options: CommonOptions, stores choice: StoreChoiceOptions?, context: KeychainCommandContext,
     asking: Asking, host: CommandHost
   ) throws {
     StandardDescriptors.prepare()

@@ -150,7 +150,7 @@ extension KeychainPreferences {
   public static var sharedInstance: KeychainPreferences {
     get {
       shared.withLock { shared in
-        let instance = shared ?? KeychainPreferences(service: ProgramName.current)
+        let instance = shared ?? KeychainPreferences(service: ProgramIdentifier.current)
         shared = instance
         return instance
       }
@@ -206,7 +206,7 @@ extension KeychainPreferences {
 /// It is the identifier of Foundation's `Bundle.main`, which a program without Foundation does not
 /// have, or else the name of the executable. Another answer would lose the credentials of programs,
 /// so a test compares both in every kind of directory.
-enum ProgramName {
+enum ProgramIdentifier {
   static let current: String = {
     guard let executable = path(ofLink: "/proc/self/exe") else {
       return ProcessInfo.processInfo.processName
