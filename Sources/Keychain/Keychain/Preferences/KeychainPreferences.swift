@@ -29,9 +29,9 @@ internal import PrephirencesSystem
 /// JSON data of its values. Read them with `value(_:for:)`, which takes the type.
 ///
 /// There are two ways to use it. The throwing methods (`string(for:)`, `set(_:for:)` …) report
-/// failures, and in asynchronous code they wait without blocking a thread of Swift's concurrency
-/// pool. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
-/// `keychain["api"]` …) return `nil` for a failure, and ``lastError`` reports it.
+/// failures. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
+/// `keychain["api"]` …) return `nil` for a failure, and ``lastError`` reports it. Both block the
+/// thread: asynchronous code calls them in ``perform(_:)``.
 ///
 /// No person is asked for a passphrase, and nothing is printed, unless you pass the initializer an
 /// ``Interaction``, such as `.terminal`, and a closure for notices.
