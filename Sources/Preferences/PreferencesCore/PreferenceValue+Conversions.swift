@@ -49,7 +49,9 @@ extension PreferenceValue? {
 
   package var float: Float { if case .float(let number) = self { number } else { Float(double) } }
 
-  package var bool: Bool { if case .string(let text) = self { text.leadingBool } else { double != 0 } }
+  package var bool: Bool {
+    if case .string(let text) = self { text.leadingBool } else { double != 0 }
+  }
 
   package var url: URL? {
     switch self {
@@ -78,7 +80,9 @@ package enum PreferenceText {
     if let text = object as? String { return text }
     guard let object = unwrapped(object) else { return nil }
     if !(type(of: object) is AnyClass) {
-      if let number = object as? any LosslessStringConvertible & Numeric { return number.description }
+      if let number = object as? any LosslessStringConvertible & Numeric {
+        return number.description
+      }
     } else if let text = (object as? any BridgedValue)?.numberText {
       return text
     }

@@ -416,6 +416,7 @@ extension PreferenceValue {
 // Unlike here, Foundation compares text by canonical equivalence, and a not-a-number differs from
 // itself.
 extension PreferenceValue: Hashable {
+  /// Whether two values are stored as the same kind and bytes.
   public static func == (one: Self, other: Self) -> Bool {
     switch (one, other) {
     case (.bool(let one), .bool(let other)): one == other
@@ -426,6 +427,7 @@ extension PreferenceValue: Hashable {
     }
   }
 
+  /// Hashes the stored kind and bytes.
   public func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 }
 
@@ -435,14 +437,19 @@ extension PreferenceValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiter
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
+  /// Creates text.
   public init(stringLiteral text: String) { self = .string(text) }
 
+  /// Creates an integer.
   public init(integerLiteral number: Int64) { self = .integer(number) }
 
+  /// Creates a number in double precision.
   public init(floatLiteral number: Double) { self = .double(number) }
 
+  /// Creates a truth value.
   public init(booleanLiteral truth: Bool) { self = .bool(truth) }
 
+  /// Creates an array.
   public init(arrayLiteral elements: PreferenceValue...) { self = .array(elements) }
 
   /// Creates a dictionary; if a key is repeated, its last value counts.
