@@ -226,7 +226,8 @@ extension KeychainError {
   }
 }
 
-/// Evaluates an expression that opens something sealed; `nil` if its key is another or it was changed.
+/// Evaluates an expression that opens something sealed; `nil` if its key is another or it was
+/// changed.
 package func unlessRefused<Result: ~Copyable>(
   _ result: @autoclosure () throws(KeychainError) -> Result
 ) throws(KeychainError) -> Result? {

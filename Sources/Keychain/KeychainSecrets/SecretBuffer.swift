@@ -15,7 +15,6 @@ public struct SecretBuffer: ~Copyable {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public init() throws(KeychainError) { try self.init(capacity: 4096) }
 
-  /// Creates an empty buffer that has room for some bytes before it grows.
   package init(capacity: Int) throws(KeychainError) { storage = try SecretBytes(zeroed: capacity) }
 
   /// Appends one byte.
@@ -48,9 +47,7 @@ public struct SecretBuffer: ~Copyable {
     for byte in text.utf8 { try append(byte) }
   }
 
-  /// Removes and wipes the last bytes.
-  ///
-  /// - Parameter removed: How many bytes; more than there are empties the buffer.
+  /// Removes and wipes the last bytes; removing more than there are empties the buffer.
   public mutating func removeLast(_ removed: Int) {
     let kept = max(0, count - max(0, removed))
     unsafe storage.fill { unsafe sodium_memzero($0 + kept, count - kept) }
@@ -60,11 +57,7 @@ public struct SecretBuffer: ~Copyable {
   /// The last byte, or `nil` if the buffer is empty.
   public var last: UInt8? { count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) } }
 
-  /// Calls `body` with the bytes written so far.
-  ///
-  /// - Parameter body: Reads the bytes; the span must not outlive the call.
-  /// - Returns: What `body` returns.
-  /// - Throws: Only what `body` throws.
+  /// Calls `body` with the bytes written so far; the span must not outlive the call.
   public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -74,7 +67,6 @@ public struct SecretBuffer: ~Copyable {
 
   /// Returns the bytes, and wipes the buffer.
   ///
-  /// - Returns: The bytes.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public consuming func finish() throws(KeychainError) -> SecretBytes {
     let count = count
@@ -83,7 +75,7 @@ public struct SecretBuffer: ~Copyable {
     }
   }
 
-  /// Reserves `additional` bytes for `body`, which writes into them and returns how many it wrote.
+  /// Reserves `additional` bytes for `body`, which returns how many it has written.
   mutating func append(
     upTo additional: Int,
     _ body: (UnsafeMutablePointer<UInt8>, Int) throws(KeychainError) -> Int
@@ -107,10 +99,10 @@ public struct SecretBuffer: ~Copyable {
     storage = larger
   }
 
-  /// Appends what a descriptor has now, with one system call.
+  /// Appends the bytes that a descriptor has now, with one system call, and returns their number.
   ///
-  /// Returns how many bytes were appended, 0 at the end; `nil` if the call was interrupted, or if a
-  /// descriptor in non-blocking mode has nothing yet.
+  /// The number is 0 at the end; `nil` if the call was interrupted, or if a descriptor in
+  /// non-blocking mode has nothing yet.
   package mutating func append(
     readingOnce descriptor: Int32, limit: Int
   ) throws(KeychainError) -> Int? {
@@ -126,10 +118,10 @@ public struct SecretBuffer: ~Copyable {
   }
 }
 
-/// One guarded allocation, cut into small slots.
+/// One guarded allocation, divided into small slots.
 ///
 /// Each `sodium_malloc` takes at least four pages and a dozen system calls, and a process may lock
-/// little memory (8 MiB by default). Therefore keys, short secrets and the padded texts of most
+/// only a little memory (8 MiB by default). So keys, short secrets and the padded texts of most
 /// items share pages.
 @safe
 final class SecretSlab {
@@ -176,7 +168,7 @@ final class SecretSlabPool: Sendable {
   var slotCount: Int { SecretSlab.byteCount / slotSize }
 
   // The slabs with a free slot. Allocation uses the last one, so that its cost does not grow with
-  // the number of secrets. Only its secrets keep a full slab alive.
+  // the number of secrets. A full slab is kept alive only by its secrets.
   private let withRoom = Mutex<[SecretSlab]>([])
 
   private init(slotSize: Int) { self.slotSize = slotSize }
@@ -205,9 +197,7 @@ final class SecretSlabPool: Sendable {
     return unsafe (slab, slab.base + slot * slotSize)
   }
 
-  /// Takes a wiped slot back.
-  ///
-  /// Frees an empty slab, except one spare.
+  /// Takes a wiped slot back, and frees an empty slab, except one spare.
   fileprivate func take(back index: Int, of slab: SecretSlab) {
     withRoom.withLock { slabs in
       if slab.isFull { slabs.append(slab) }
@@ -254,13 +244,13 @@ public enum ProcessProtection {
 
   /// Whether memory can be locked here, so that it is never written to swap.
   ///
-  /// Tests it with one page. The limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
+  /// This tests one page. The limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
   public static var canLockMemory: Bool { memoryLocking == .available }
 
   /// Whether memory can be locked here, or what prevents it.
   ///
-  /// Tests it with one page. A limit of 0 bytes and a filter give the same error; the limit is
-  /// reported then.
+  /// This tests one page. A limit of 0 bytes and a filter give the same error, which is reported as
+  /// the limit.
   public static var memoryLocking: MemoryLocking {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard
@@ -275,7 +265,7 @@ public enum ProcessProtection {
     return isOfLimit ? .limited : .denied
   }
 
-  /// The number of bytes that may be locked (`RLIMIT_MEMLOCK`), or `nil` if there is no limit.
+  /// The number of bytes that may be locked (`RLIMIT_MEMLOCK`); `nil` without a limit.
   public static var lockedMemoryLimit: UInt64? {
     var limit = rlimit()
     unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)

@@ -1,6 +1,6 @@
 internal import CPrephirencesLibsodium
 
-/// The one place that initialises libsodium.
+/// The only code that initialises libsodium.
 enum Sodium {
   // A global `let` is initialised once, thread-safely. No function of libsodium may be called
   // before: `sodium_malloc` before `sodium_init` aborts the process.
@@ -15,9 +15,7 @@ enum Sodium {
 }
 
 extension RawSpan {
-  /// Calls `body` with a pointer to the bytes.
-  ///
-  /// For an empty span, the pointer must not be read.
+  /// Calls `body` with a pointer to the bytes; for an empty span, it must not be read.
   func withPointer<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafePointer<UInt8>, Int) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -29,26 +27,22 @@ extension RawSpan {
     }
   }
 
-  /// Returns the byte at `offset`.
-  ///
-  /// - Precondition: `offset` lies within the span.
+  /// Returns the byte at an offset, which must lie within the span.
   @inlinable package func byte(at offset: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
-  /// Returns the little-endian integer that begins at `offset`.
-  ///
-  /// - Precondition: The whole integer lies within the span.
+  /// Returns the little-endian integer at an offset; all of it must lie within the span.
   @inlinable package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     at offset: Int, as type: Value.Type
   ) -> Value {
     Value(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
-  /// The bytes as an unprotected array; not for secrets.
+  /// The bytes as an unprotected array; don't use it for secrets.
   package var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 
-  /// The bytes as text, or `nil` if they are not valid UTF-8.
+  /// The bytes as text; `nil` if they are not UTF-8.
   package var text: String? {
     unsafe withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
   }

@@ -7,7 +7,6 @@ public struct DockerCredential: ~Copyable, Sendable {
   /// `registry.example.com:5000`.
   ///
   /// Docker Hub is `https://index.docker.io/v1/`.
-  ///
   public let server: String
 
   /// The user; `<token>` if the secret is an identity token.
@@ -107,7 +106,6 @@ struct DockerServer {
   ///
   /// No other host, port, path or case is the same registry. A name without a scheme means https,
   /// because its login must not be sent in clear text.
-  /// is reached by https, and its login must not be sent in clear text.
   var spellings: [String] {
     var spellings = [name]
     for spelling in [

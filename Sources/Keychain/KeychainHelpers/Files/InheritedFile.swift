@@ -31,7 +31,6 @@ public final class InheritedFile: Sendable {
   ///
   /// It needs `/proc`. In a program that does not inherit the descriptor, it is another file or
   /// missing.
-  /// has another file of that name, or none.
   public var path: String { "/dev/fd/\(descriptor)" }
 
   /// Returns a path for the program that replaces this process, and for all programs that it
@@ -39,7 +38,6 @@ public final class InheritedFile: Sendable {
   ///
   /// It is valid as long as that program runs and keeps the file open. Where processes have other
   /// numbers than in `/proc`, this is ``path``.
-  /// than in `/proc`, this is ``path``.
   package func pathInThisProcess() throws(KeychainError) -> String {
     let paths = ["/proc/\(getpid())/fd/\(descriptor)", path]
     guard let found = paths.first(where: leads) else { throw .noProcessFiles }
@@ -118,7 +116,6 @@ extension KeychainError {
 /// The removing process is forked from this one, so create the folder before secrets are read. In a
 /// container, the first process (PID 1) becomes the removing process itself, and its child
 /// continues: so create the folder before threads are started.
-/// becomes that process itself, and its child goes on. So make it before threads are started.
 package final class WatchedFolder: Sendable {
   private let path: String
   private let descriptor: Int32

@@ -17,7 +17,6 @@ public struct GitCredentialRequest: Sendable {
   /// The path on the server; `nil` if it is missing.
   ///
   /// git sends it only with `credential.useHttpPath`.
-  ///
   public internal(set) var path: String?
 
   /// The user name, which may be empty; `nil` if it is missing.

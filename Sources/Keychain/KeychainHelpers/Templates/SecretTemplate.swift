@@ -47,7 +47,6 @@ public struct SecretTemplate: Sendable {
   /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused` if a reference is not allowed,
   ///   `tooLarge` if the text gets longer than 64 MiB, `undecodable` if a form cannot contain a
   ///   secret, or as `ReferenceResolver.resolve(_:)`; with the line and column.
-  ///   reference names, or as `ReferenceResolver.resolve(_:)`; with the line and column.
   public func fill(
     with resolver: ReferenceResolver, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) -> SecretBytes {

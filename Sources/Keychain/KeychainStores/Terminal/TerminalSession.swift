@@ -243,7 +243,6 @@ struct Terminal: ~Copyable {
   /// blocking `read` would then miss the signal, which was caught before. The terminal is opened
   /// again for this descriptor, because a duplicate shares its mode with every other user of the
   /// terminal.
-  /// the terminal.
   let input: Int32
 
   /// Opens `/dev/tty`.

@@ -128,7 +128,6 @@ extension Vault {
   /// searches.
   ///
   /// If no key of this device is available, this may ask for a secret that unlocks the vault.
-  ///
   package func itemCounts(
     matching queries: [CredentialQuery]?
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -143,7 +142,6 @@ extension VaultContents {
   /// match because they are locked, damaged, or bound to another device.
   ///
   /// Those on damaged pages don't count.
-  ///
   fileprivate func itemCounts(
     matching queries: [CredentialQuery]?, _ sealing: ItemSealing
   ) throws(KeychainError) -> [Accessibility: Int] {

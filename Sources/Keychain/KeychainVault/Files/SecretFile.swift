@@ -203,7 +203,6 @@ struct IdentityWriting {
   /// Creates a file with a new identity; fails if there is one already.
   ///
   /// On a file system without modes, `readers` may use it.
-  ///
   func create(
     pins: [VaultCheck], readers: SecretFileReaders
   ) throws(KeychainError) -> VaultRecipient {

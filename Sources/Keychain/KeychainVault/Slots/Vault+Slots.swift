@@ -88,7 +88,6 @@ extension Vault {
   ///
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
-  ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
   public func addDeviceSlot(name: String = "") throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .device, name: name)

@@ -143,7 +143,6 @@ extension Commit {
   ///
   /// `signer` proves it in a shared vault; in a local one, macs under the available keys do, of
   /// which a base needs all. `administration` signs a base with a new list.
-  ///
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?
@@ -181,7 +180,6 @@ extension Commit {
   /// Opens the box of a frame; `nil` if it does not open, breaks the format, or has another number.
   ///
   /// The caller checks the digest and the proofs.
-  ///
   package static func open(
     _ box: Data, n: UInt64, keys: TierKeys
   ) throws(KeychainError) -> Commit? {
