@@ -19,8 +19,11 @@ enum Conflicts {
 
   /// Every machine finds the same, in whatever order it sees the values.
   private static func greatest(
-    _ first: PreferenceObject?, _ second: PreferenceObject?
-  ) -> PreferenceObject? {
-    [first, second].compactMap { $0 as? String }.max()
+    _ first: PreferenceValue?, _ second: PreferenceValue?
+  ) -> PreferenceValue? {
+    let texts = [first, second].compactMap { value in
+      if case .string(let text)? = value { text } else { nil }
+    }
+    return texts.max().map(PreferenceValue.string)
   }
 }
