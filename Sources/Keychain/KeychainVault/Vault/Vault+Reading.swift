@@ -30,7 +30,7 @@ extension Vault {
       let item = try contents.item(sealing.id(of: identity), sealing.keys, name: "\(identity)")
       guard let item else { return .done(nil) }
       guard sealing.isOfOtherDevice(item.entry) || sealing.keys.satisfies(item.requirement) else {
-        return .again(item.requirement)
+        return .needs(.keys(item.requirement))
       }
       return .done((item, contents, sealing))
     }
@@ -56,6 +56,7 @@ extension Vault {
     do throws(KeychainError) {
       return try secrets(for: identities, session, unless: nil)
     } catch {
+      guard error.need == nil else { throw error }
       // Those that need no more keys can still be read.
       return try secrets(for: identities, session, unless: error)
     }
@@ -95,7 +96,7 @@ extension Vault {
                 secret: try sealing.secret(of: item, in: contents, name: name)))
           })
       }
-      guard needed == .nothing else { return .again(needed) }
+      guard needed == .nothing else { return .needs(.keys(needed)) }
       if used == .unlockedNow { unlocker.touch(contents.head) }
       return .done(found)
     }
@@ -112,7 +113,7 @@ extension Vault {
       guard found.lockedCount > 0, hasUnlockSource, !sealing.keys.hasAll else {
         return .done(found)
       }
-      return .again(.unlockedNow)
+      return .needs(.keys(.unlockedNow))
     }
   }
 
