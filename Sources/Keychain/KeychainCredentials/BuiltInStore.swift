@@ -11,6 +11,9 @@ package protocol BuiltInStore: CredentialStore {
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError)
 
+  /// Searches, and keeps at hand what opens the secrets of what was found.
+  func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials
+
   /// Checks that every item can be read, which may ask a person, and that none is damaged.
   func requireReadableAndIntact() throws(KeychainError)
 
@@ -46,6 +49,10 @@ extension BuiltInStore {
   package func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {}
+
+  package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
+    FoundCredentials(try search(query), in: self)
+  }
 
   package func requireReadableAndIntact() throws(KeychainError) {}
 
@@ -84,6 +91,11 @@ extension CredentialStore {
     _ requirement: Accessibility.UnlockRequirement = .unlockedNow
   ) throws(KeychainError) { try builtIn?.makeReadable(query, requirement) }
 
+  package func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials {
+    if let builtIn { return try builtIn.find(query) }
+    return FoundCredentials(try search(query), in: self)
+  }
+
   package func requireReadableAndIntact() throws(KeychainError) {
     try builtIn?.requireReadableAndIntact()
   }
@@ -115,5 +127,25 @@ extension CredentialStore {
 
   package func quiet(forbiddingDialogs: Bool = false) -> any CredentialStore {
     builtIn?.quiet(forbiddingDialogs: forbiddingDialogs) ?? self
+  }
+}
+
+/// What a search found.
+package struct FoundCredentials {
+  package let result: CredentialSearchResult
+
+  /// Returns the secret of a credential that was found; `nil` if it is gone.
+  package let secret: (Credential) throws(KeychainError) -> StoredSecret?
+
+  package init(
+    _ result: CredentialSearchResult,
+    secret: @escaping (Credential) throws(KeychainError) -> StoredSecret?
+  ) { (self.result, self.secret) = (result, secret) }
+
+  /// The secrets are looked up again.
+  package init(_ result: CredentialSearchResult, in store: any CredentialStore) {
+    self.init(result) { credential throws(KeychainError) in
+      try store.secret(for: credential.identity)
+    }
   }
 }
