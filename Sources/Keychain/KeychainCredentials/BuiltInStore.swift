@@ -1,12 +1,12 @@
 package import KeychainSecrets
 package import PrephirencesSystem
 
-/// What a store can do beyond the public protocol.
+/// What this package's stores can do beyond the public protocol.
 ///
-/// Every store has these methods, so that callers need not ask which store they have: those of
-/// other authors have the defaults.
+/// Every store has these methods, so callers need not know which store they have. Stores of other
+/// authors get the defaults.
 package protocol BuiltInStore: CredentialStore {
-  /// Unlocks items with this requirement, which a search found locked; may ask a person.
+  /// Unlocks items with this requirement that a search found locked; may ask a person.
   func makeReadable(
     _ query: CredentialQuery, _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError)
@@ -14,7 +14,7 @@ package protocol BuiltInStore: CredentialStore {
   /// Searches, and keeps at hand what opens the secrets of what was found.
   func find(_ query: CredentialQuery) throws(KeychainError) -> FoundCredentials
 
-  /// Checks that every item can be read, which may ask a person, and that none is damaged.
+  /// Checks that every item is intact and can be read, for which it may ask a person.
   func requireReadableAndIntact() throws(KeychainError)
 
   /// Checks, as far as possible without writing, that a credential can be stored; may ask a person.
@@ -26,12 +26,12 @@ package protocol BuiltInStore: CredentialStore {
   func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool
 
   /// Stores what a caller asks for, whose rules are checked.
-  func store(
+  func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential
 
-  /// Whether items that must stay on this machine do so here: a copy of the store alone does not
-  /// open elsewhere.
+  /// Whether items that must stay on this machine do: a copy of the store alone does not open
+  /// elsewhere.
   var bindsToDevice: Bool { get }
 
   /// The environment that locates the user's folders.
@@ -64,7 +64,7 @@ extension BuiltInStore {
     try credential(for: identity) != nil
   }
 
-  package func store(
+  package func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
     let (identity, mode) = (request.identity, request.mode)
@@ -72,7 +72,7 @@ extension BuiltInStore {
       return try merge(update, secret: secret, into: identity, mode: mode)
     }
     return MergedCredential(
-      credential: try store(request.new, secret: secret, mode: mode), replaced: nil)
+      credential: try set(request.new, secret: secret, mode: mode), replaced: nil)
   }
 
   package var bindsToDevice: Bool { false }
@@ -82,7 +82,7 @@ extension BuiltInStore {
   package func quiet(forbiddingDialogs: Bool) -> any BuiltInStore { self }
 }
 
-// The only place that asks whether a store is of this package.
+// The only code that asks whether a store belongs to this package.
 extension CredentialStore {
   private var builtIn: (any BuiltInStore)? { self as? any BuiltInStore }
 
@@ -103,6 +103,7 @@ extension CredentialStore {
   /// Checks, as far as possible without writing, that a credential can be stored; may ask a person.
   ///
   /// A vault checks the mode only when it writes.
+  ///
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
   ) throws(KeychainError) { try builtIn?.checkStoring(identity, accessibility, mode: mode) }
@@ -115,10 +116,10 @@ extension CredentialStore {
   package func receive(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    guard let builtIn else { return try store(credential, secret: secret, mode: mode) }
+    guard let builtIn else { return try set(credential, secret: secret, mode: mode) }
     let request = try StoreRequest(
       credential, secretCount: secret.count, mode: mode, keepsDates: true)
-    return try builtIn.store(request, secret: secret).credential
+    return try builtIn.set(request, secret: secret).credential
   }
 
   package var bindsToDevice: Bool { builtIn?.bindsToDevice ?? false }

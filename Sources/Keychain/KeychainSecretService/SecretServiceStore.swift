@@ -7,7 +7,7 @@ internal import KeychainSecrets
 /// ```swift
 /// let store = SecretServiceStore()
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
-/// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// try store.set(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// ```
 ///
 /// Items of other programs are found, too, by the names that those programs gave them. Storing such

@@ -10,18 +10,18 @@ extension AutomaticStore {
   ///   recorded and missing, with ``KeychainError/Code/refused`` for an accessibility that it
   ///   cannot guarantee, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
-    return try store(request, secret: secret).credential
+    return try set(request, secret: secret).credential
   }
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
   /// other attributes of its credential; see the protocol.
   ///
   /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
+  /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -29,14 +29,14 @@ extension AutomaticStore {
   ) throws(KeychainError) -> MergedCredential {
     let request = try StoreRequest(
       update, into: identity, secretCount: secret.count, mode: mode)
-    return try store(request, secret: secret)
+    return try set(request, secret: secret)
   }
 
-  package func store(
+  package func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
     try changing(ServiceName(request.identity), adding: request) {
-      _, store throws(KeychainError) in try store.store(request, secret: secret)
+      _, store throws(KeychainError) in try store.set(request, secret: secret)
     }
   }
 

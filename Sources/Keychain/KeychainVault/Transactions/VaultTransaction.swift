@@ -22,24 +22,24 @@ public struct VaultTransaction: ~Copyable {
     self.isAllowed = isAllowed
   }
 
-  /// Stores a credential; see ``CredentialStore/store(_:secret:mode:)``.
+  /// Stores a credential; see ``CredentialStore/set(_:secret:mode:)``.
   ///
   /// - Returns: The credential as it will be stored.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
-  public mutating func store(
+  public mutating func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode = .addOrReplace
   ) throws(KeychainError) -> Credential {
     try requireAllowed(credential.identity)
     let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
-    return try store(request, secret: secret).credential
+    return try set(request, secret: secret).credential
   }
 
-  mutating func store(
+  mutating func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
     try change(request.identity) { writer throws(KeychainError) in
-      try writer.store(request, secret: secret)
+      try writer.set(request, secret: secret)
     }
   }
 
@@ -56,7 +56,7 @@ public struct VaultTransaction: ~Copyable {
     try requireAllowed(identity)
     let request = try StoreRequest(
       update, into: identity, secretCount: secret.count, mode: mode)
-    return try store(request, secret: secret)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential without its secret; see ``CredentialStore/update(_:with:expectedVersion:)``.

@@ -105,7 +105,7 @@ extension VaultWriter {
     }
   }
 
-  mutating func store(
+  mutating func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> Attempt<MergedCredential> {
     // Whether somebody has T0 alone: a device key that doesn't open the rest.

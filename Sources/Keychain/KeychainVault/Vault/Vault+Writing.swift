@@ -7,18 +7,18 @@ package import PrephirencesSystem
 extension Vault {
   /// Stores a credential, creating the vault if there is none; see the protocol.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
-    return try store(request, secret: secret).credential
+    return try set(request, secret: secret).credential
   }
 
-  package func store(
+  package func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
     try write(try sessionForFirstWrite(), request.accessibility) {
-      transaction throws(KeychainError) in try transaction.store(request, secret: secret)
+      transaction throws(KeychainError) in try transaction.set(request, secret: secret)
     }
   }
 
@@ -30,7 +30,7 @@ extension Vault {
   ) throws(KeychainError) -> MergedCredential {
     let request = try StoreRequest(
       update, into: identity, secretCount: secret.count, mode: mode)
-    return try store(request, secret: secret)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential; see the protocol.
@@ -81,7 +81,7 @@ extension Vault {
   /// let vault = Vault()
   /// try vault.withTransaction { transaction in
   ///   for name in ["api", "upload"] {
-  ///     try transaction.store(
+  ///     try transaction.set(
   ///       Credential(.genericPassword(service: "mytool", account: name)),
   ///       secret: SecretBytes.random(count: 32))
   ///   }
