@@ -24,7 +24,6 @@ internal import PrephirencesSystem
 /// The changes of a credential.
 ///
 /// Everything else stays.
-///
 public struct CredentialUpdate: Sendable {
   /// The new accessibility; `nil` keeps the old one.
   public var accessibility: Accessibility?

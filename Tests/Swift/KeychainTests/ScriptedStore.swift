@@ -104,12 +104,7 @@ final class ScriptedStore: BuiltInStore {
       return try content.set(request, secret: secret)
     }
     let text = secret.withBytes { String(decoding: $0.array.dropLast(), as: UTF8.self) }
-    let shorter: SecretBytes
-    do throws(SecretsError) {
-      shorter = try SecretBytes(copying: text)
-    } catch {
-      throw KeychainError(error)
-    }
+    let shorter = try SecretBytes(copying: text)
     return try content.set(request, secret: shorter)
   }
 

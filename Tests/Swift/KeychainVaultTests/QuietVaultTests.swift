@@ -93,3 +93,23 @@ final class QuietVaultTests: Sendable {
     #expect(attempts.withLock { $0 } == 8)
   }
 }
+
+/// A search whose secrets are opened without looking them up again.
+@Suite("Secrets of a search")
+struct FoundCredentialTests {
+  @Test func theyAreThoseOfItsMoment() throws {
+    let vault = try TestVault()
+    let handle = vault.handle()
+    try handle.put("a", "old")
+    try handle.put("b", "kept")
+    let found = try handle.find(CredentialQuery())
+    try vault.handle().put("a", "new")
+    try vault.handle().remove(.test("b"))
+    let texts = try found.result.credentials.map { credential in
+      try found.secret(credential)?.secret.withBytes { $0.text }
+    }
+    #expect(Set(texts) == ["old", "kept"])
+    #expect(try handle.find(CredentialQuery()).result.credentials.count == 1)
+    #expect(try found.secret(Credential(.test("none"))) == nil)
+  }
+}

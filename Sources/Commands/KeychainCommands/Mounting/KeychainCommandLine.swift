@@ -1,6 +1,6 @@
 public import ArgumentParser
 internal import Glibc
-package import KeychainCredentials
+internal import KeychainCredentials
 package import KeychainSecrets
 public import KeychainVault
 internal import PrephirencesCommandLine

@@ -1,4 +1,4 @@
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 @_exported public import KeychainVaultFormat
 package import PrephirencesSystem

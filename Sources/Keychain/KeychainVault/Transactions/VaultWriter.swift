@@ -3,20 +3,20 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// What a transaction changes: it reads its own changes, and becomes one commit.
+/// The changes of a transaction, which it can read, and which become one commit.
 struct VaultWriter: ~Copyable {
   typealias Attempt<Result> = VaultSession.Attempt<Result>
 
   let sealing: ItemSealing
 
-  /// What the vault holds with the changes.
+  /// The contents of the vault with the changes.
   private(set) var contents: VaultContents
   private let before: VaultContents
 
-  /// The ids that changed, by tier; ``contents`` has what they are now.
+  /// The ids that changed, by tier; ``contents`` has their present items.
   private var changes: [Set<ItemID>] = [[], [], []]
 
-  /// Whether the file is made anew, whatever has changed.
+  /// Whether the file is rewritten, whatever has changed.
   var makesBase = false
 
   /// Whether secrets were removed, rather than replaced.
@@ -26,7 +26,7 @@ struct VaultWriter: ~Copyable {
   var keys: TierKeys { sealing.keys }
   var hasChanges: Bool { changes.contains { !$0.isEmpty } }
 
-  /// The versions of what was put, and `nil` for what was removed.
+  /// The versions of put items, and `nil` for removed ones.
   var versions: [ItemID: UInt64?] {
     Tier.allCases.reduce(into: [:]) { versions, tier in
       for id in changes[tier] {
@@ -41,7 +41,8 @@ struct VaultWriter: ~Copyable {
     self.sealing = sealing
   }
 
-  /// The item of an identity, whose keys are at hand unless it is another device's: those open nothing of it.
+  /// Returns the item of an identity with its keys; for an item of another device, keys are not
+  /// needed, because they open nothing of it.
   func openableItem(of identity: CredentialIdentity) throws(KeychainError) -> Attempt<VaultItem?> {
     let item = try contents.item(sealing.id(of: identity), keys, name: "\(identity)")
     guard let item, !sealing.isOfOtherDevice(item.entry), !keys.satisfies(item.requirement) else {
@@ -50,7 +51,7 @@ struct VaultWriter: ~Copyable {
     return .needs(.keys(item.requirement))
   }
 
-  /// Puts an item, and removes its id from the other tiers whose key is at hand.
+  /// Puts an item, and removes its id from the other tiers with an available key.
   mutating func put(_ item: SealedItem) throws(KeychainError) {
     let id = item.entry.id
     for tier in Tier.allCases where tier != item.entry.tier { try remove(id, from: tier) }
@@ -59,7 +60,7 @@ struct VaultWriter: ~Copyable {
       VaultItem(entry: item.entry, source: .pending(item)), over: id, in: item.entry.tier)
   }
 
-  /// Removes an id from all tiers whose key is at hand.
+  /// Removes an id from all tiers with an available key.
   mutating func remove(_ id: ItemID) throws(KeychainError) {
     removesSecrets = true
     for tier in Tier.allCases { try remove(id, from: tier) }
@@ -82,7 +83,7 @@ struct VaultWriter: ~Copyable {
 
 // Each change either needs something, before it has changed anything, or is done.
 extension VaultWriter {
-  /// What takes the place of a credential, and the item that it replaces, whose secret is not read.
+  /// Returns the replacement of a credential, and the replaced item, whose secret is not read.
   private func change(
     _ identity: CredentialIdentity, mode: StoreMode = .addOrReplace, keepsDates: Bool = false,
     _ change: (Credential?) throws(KeychainError) -> Credential
@@ -108,7 +109,7 @@ extension VaultWriter {
   mutating func set(
     _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> Attempt<MergedCredential> {
-    // Whether somebody has T0 alone: a device key that doesn't open the rest.
+    // Whether somebody can have T0 alone: a device key that doesn't open the rest.
     let canBeLocked =
       list.vaultKind == .local
       && !list.members.contains { $0.kind == .device && $0.grant == .administers }
@@ -174,7 +175,7 @@ extension VaultWriter {
     }
   }
 
-  /// Seals a credential, in place of the item that has its identity.
+  /// Seals a credential, in place of the item with its identity.
   mutating func put(_ credential: Credential, secret: borrowing SecretBytes) throws(KeychainError) {
     if list.vaultKind == .shared, credential.accessibility.isThisDeviceOnly {
       throw KeychainError(
@@ -193,7 +194,8 @@ extension VaultWriter {
 }
 
 extension Credential {
-  /// Fails if its class needs no unlock: whoever has the device key may have put it there to read what replaces it.
+  /// Fails if its class needs no unlock: anybody with the device key may have put it there, to read
+  /// the secret that replaces it.
   fileprivate func requireNamedClass() throws(KeychainError) {
     guard accessibility.unlockRequirement == .nothing else { return }
     throw KeychainError(
@@ -207,7 +209,7 @@ extension Credential {
 // MARK: - The commit
 
 extension VaultWriter {
-  /// Whether the changes fit in one commit; else they need a new base.
+  /// Whether the changes fit in one commit; otherwise they need a new base.
   var fitsInCommit: Bool {
     var (body, boxes) = (0, 0)
     for tier in Tier.allCases {
@@ -218,7 +220,7 @@ extension VaultWriter {
         } else {
           body += 1 + ItemID.count
         }
-        // The body has more than its entries: the rest is less than this.
+        // The body has more than its entries, but the rest is smaller than this.
         guard body + body / 8 + 4096 <= Commit.maximumBodyCount,
           boxes <= FrameHeader.maximumBoxesCount
         else { return false }
@@ -239,7 +241,7 @@ extension VaultWriter {
     return (puts, removes)
   }
 
-  /// The commit, and the bytes of its frame with all boxes.
+  /// Returns the commit, and the bytes of its frame with all boxes.
   borrowing func sealed() throws(KeychainError) -> (Commit, FrameHeader, Data) {
     var parts: [Part] = []
     var boxes = Data()

@@ -124,7 +124,7 @@ struct UnlockDriver: ~Copyable {
       let presented =
         if kind == .recoveryCode { try PresentedSecret.recoveryCode(answer, Self.source) } else {
           PresentedSecret(
-            kind: kind, secret: try translated(secrets: answer.copy()), source: Self.source)
+            kind: kind, secret: try answer.copy(), source: Self.source)
         }
       slot = try unlocker.open(presented, vault, deadline)
     }

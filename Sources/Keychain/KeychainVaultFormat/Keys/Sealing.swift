@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
 // The functions of libsodium, with this module's errors. The only error is a lack of memory.
@@ -9,8 +8,7 @@ package enum Derivation {
   package static func key(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
   ) throws(KeychainError) -> SecretBytes {
-    try translated(
-      secrets: unsafe KeyDerivation.key(from: key, label: label, fields: fields.span.bytes))
+    try unsafe KeyDerivation.key(from: key, label: label, fields: fields.span.bytes)
   }
 
   package static func tag(
@@ -23,20 +21,19 @@ package enum Derivation {
   package static func bytes(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8]
   ) throws(KeychainError) -> Bytes32 {
-    let tag = try translated(
-      secrets: unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes))
+    let tag = try unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes)
     return Bytes32(unsafe tag.span.bytes)
   }
 
   /// Returns `H(bytes)` without allocation, for many hashes.
   package static func bytes(hashing bytes: Data) throws(KeychainError) -> Bytes32 {
-    let hash = try translated(secrets: Blake2b.digest(bytes.bytes, count: Bytes32.count))
+    let hash = try Blake2b.digest(bytes.bytes, count: Bytes32.count)
     return Bytes32(unsafe hash.span.bytes)
   }
 
   /// Returns `H(count, bytes)`: a hash without a label.
   package static func hash(_ bytes: Data, count: Int = 32) throws(KeychainError) -> Data {
-    try translated(secrets: Data(copying: Blake2b.digest(bytes.bytes, count: count)))
+    try Data(copying: Blake2b.digest(bytes.bytes, count: count))
   }
 
   /// Returns `HL(label, fields)`: a hash of 32 bytes for one purpose.
@@ -45,7 +42,7 @@ package enum Derivation {
   }
 
   static func hash(_ label: String, of bytes: RawSpan) throws(KeychainError) -> Data {
-    try translated(secrets: Data(copying: Blake2b.digest(bytes, label: label)))
+    try Data(copying: Blake2b.digest(bytes, label: label))
   }
 }
 
@@ -94,8 +91,7 @@ package enum Signing {
   package static func sign(
     _ message: [UInt8], label: String, seed: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    try translated(
-      secrets: Data(copying: unsafe Signature.sign(message.span.bytes, label: label, seed: seed)))
+    try Data(copying: unsafe Signature.sign(message.span.bytes, label: label, seed: seed))
   }
 
   package static func isRight(
@@ -111,12 +107,12 @@ package enum Sealing {
   package static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    try translated(secrets: Data(SecretBox.seal(message, with: key)))
+    try Data(SecretBox.seal(message, with: key))
   }
 
   /// Seals fields in ordinary memory, where they lie already: a guarded copy would protect nothing.
   static func seal(fields: [UInt8], with key: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try translated(secrets: Data(unsafe SecretBox.seal(fields.span.bytes, with: key)))
+    try Data(unsafe SecretBox.seal(fields.span.bytes, with: key))
   }
 
   /// Opens a box; `nil` if it was not sealed under this key or was changed.
@@ -143,7 +139,7 @@ package enum Sealing {
   static func sealPadded(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    try translated(secrets: Data(SecretBox.seal(Padding.pad(message), with: key)))
+    try Data(SecretBox.seal(Padding.pad(message), with: key))
   }
 
   /// Opens a box and removes the padding; `nil` if either breaks the format, or if there are more
@@ -153,7 +149,7 @@ package enum Sealing {
   ) throws(KeychainError) -> SecretBytes? {
     // Don't allocate memory for a box that is too long.
     guard box.count <= greatestBoxCount(limit: limit), let padded = try open(box, with: key),
-      let message = try unlessRefused(Padding.unpad(padded), code: .invalidLength),
+      let message = try unlessRefused(Padding.unpad(padded)),
       message.count <= limit
     else { return nil }
     return message
@@ -176,7 +172,7 @@ package struct CommitSigner: Sendable {
   }
 
   package func publicKey() throws(KeychainError) -> Data {
-    try translated(secrets: Data(copying: Signature.publicKey(of: seed.bytes)))
+    try Data(copying: Signature.publicKey(of: seed.bytes))
   }
 }
 
@@ -188,7 +184,7 @@ package struct SlotKeys: Sendable {
   private let signingSeed: SharedSecret
 
   init(boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes) throws(KeychainError) {
-    boxKey = try translated(secrets: Data(copying: SealedBox.publicKey(of: boxSecret)))
+    boxKey = try Data(copying: SealedBox.publicKey(of: boxSecret))
     self.boxSecret = SharedSecret(boxSecret)
     self.signingSeed = SharedSecret(signingSeed)
   }

@@ -271,19 +271,19 @@ extension TierKeys {
       () throws(KeychainError) in
       let key = try Derivation.key(tierKey.bytes, "pk3/class", [accessibility.rawValue])
       guard let device else { return key }
-      return try translated(secrets: Self.bind(key, to: device.secret.bytes))
+      return try Self.bind(key, to: device.secret.bytes)
     }
   }
 
   private static func bind(
     _ classKey: borrowing SecretBytes, to device: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     // Guarded, because the fields contain the device secret.
     var fields = try SecretBuffer(capacity: 64)
     let count = UInt32(device.count)
     try unsafe fields.append(FieldWriter.fields { $0.integer(count) }.span.bytes)
-    try device.withBytes { bytes throws(SecretsError) in try fields.append(bytes) }
-    return try fields.withBytes { fields throws(SecretsError) in
+    try fields.append(device)
+    return try fields.withBytes { fields throws(KeychainError) in
       try KeyDerivation.key(from: classKey, label: "pk3/class.device", fields: fields)
     }
   }
@@ -313,20 +313,20 @@ package struct CachedKey: ~Copyable {
   /// Whether use does not extend the key's validity.
   package var isFixed: Bool { limit & 1 == 1 }
 
-  package borrowing func key() throws(SecretsError) -> SecretBytes {
+  package borrowing func key() throws(KeychainError) -> SecretBytes {
     try payload.copy(of: 40..<Self.count)
   }
 
   package static func payload(
     limit: UInt64, binding: Data, key: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     let fields = FieldWriter.fields {
       $0.integer(limit)
       $0.append(binding)
     }
     var payload = try SecretBuffer(capacity: count)
     try unsafe payload.append(fields.span.bytes)
-    try key.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
+    try payload.append(key)
     return try payload.finish()
   }
 

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import KeychainCredentials
 public import KeychainSecrets
 
 /// A slot of the head, of a known kind and grant; it opens something only if the signed list has

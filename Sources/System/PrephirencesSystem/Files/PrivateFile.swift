@@ -161,7 +161,6 @@ package enum PrivateFile {
   /// Makes the entries of an open folder durable.
   ///
   /// File systems that cannot sync folders are no error.
-  ///
   package static func syncFolder(_ folder: FileDescriptor) throws(Errno) {
     guard fsync(folder.rawValue) != 0 else { return }
     let error = Errno.current
@@ -208,7 +207,6 @@ extension Errno {
 /// Files are opened by the descriptor of the checked folder. So a user who can replace a folder
 /// above cannot redirect a writer: another folder at the path is not recognized, and is checked as
 /// a new one.
-/// its path is checked like that of a new one.
 package final class KnownFolder: Sendable {
   /// What must be the same for the folder to be recognized.
   private struct Known: Equatable {

@@ -62,7 +62,7 @@ package final class Deadline: Sendable {
 
   package var hasPassed: Bool { ContinuousClock.now >= end }
 
-  /// The time, as it is now.
+  /// The present time limit.
   package var end: ContinuousClock.Instant { instant.withLock { $0 } }
 
   /// The remaining seconds, at least 0.
@@ -74,13 +74,13 @@ package final class Deadline: Sendable {
   /// The remaining milliseconds, rounded up, for `poll` and GLib: at least 1.
   package var milliseconds: CInt { CInt(clamping: max(1, Int((seconds * 1000).rounded(.up)))) }
 
-  /// Returns another deadline, which ends later by `duration`.
+  /// Returns another deadline, later by `duration`.
   package func postponed(by duration: Duration) -> Deadline { Deadline(end + duration) }
 
-  /// Returns another deadline, which ends with the earlier of the two.
+  /// Returns another deadline: the earlier of the two.
   package func limited(by other: Deadline) -> Deadline { Deadline(min(end, other.end)) }
 
-  /// Runs code that may ask a person, and postpones the deadline by its duration.
+  /// Runs code that may ask a person, and postpones the deadline by that time.
   package func excluding<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -89,9 +89,7 @@ package final class Deadline: Sendable {
     return try body()
   }
 
-  /// Waits until a descriptor has something to read, or has ended.
-  ///
-  /// - Returns: `false` at the deadline.
+  /// Waits until a descriptor has something to read, or has ended; `false` at the deadline.
   package func awaitInput(_ descriptor: CInt) -> Bool {
     var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while !hasPassed {
@@ -100,9 +98,9 @@ package final class Deadline: Sendable {
     return false
   }
 
-  /// Waits until a descriptor takes something, or fails; looks once after the deadline, too.
+  /// Waits until a descriptor accepts bytes, or fails; `false` at the deadline.
   ///
-  /// - Returns: `false` at the deadline.
+  /// It checks the descriptor once even after the deadline.
   package func awaitOutput(_ descriptor: CInt) -> Bool {
     var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     repeat {
@@ -111,7 +109,7 @@ package final class Deadline: Sendable {
     return false
   }
 
-  /// Waits a moment of random length, so that waiting processes don't wake together.
+  /// Waits for a short random time, so that waiting processes don't wake together.
   package static func pause(upTo milliseconds: UInt32 = 10) {
     usleep(.random(in: 500...(milliseconds * 1000)))
   }
@@ -119,7 +117,7 @@ package final class Deadline: Sendable {
 
 /// A value behind a lock, with the methods of `Synchronization.Mutex`.
 ///
-/// On Linux, `Synchronization.Mutex` waits with system calls of its own, which the thread sanitizer
+/// On Linux, `Synchronization.Mutex` waits with its own system calls, which the thread sanitizer
 /// reports as races as soon as two threads want it at the same time. It knows this lock.
 @safe
 package final class PosixMutex<Value>: @unchecked Sendable {
@@ -153,14 +151,14 @@ package final class PosixMutex<Value>: @unchecked Sendable {
 }
 
 extension PosixMutex where Value == Void {
-  /// Creates a lock that guards what lies outside of it.
+  /// Creates a lock that guards something outside of it.
   package convenience init() { self.init(()) }
 
   /// Runs code while other threads wait.
   @inlinable package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // Not by the value: it has no size and lies at the object's own address, which the thread
+    // The value is not used: it has no size and lies at the object's address, which the thread
     // sanitizer takes for a change of the object.
     unsafe pthread_mutex_lock(lock)
     defer { unsafe pthread_mutex_unlock(lock) }
@@ -168,7 +166,7 @@ extension PosixMutex where Value == Void {
   }
 }
 
-/// A value behind a lock, whose threads can wait until another one has changed it.
+/// A value behind a lock; threads can wait until another one has changed it.
 @safe
 package final class PosixCondition<Value>: @unchecked Sendable {
   // Unchecked because the compiler cannot see that the lock guards every use of the value.
@@ -222,9 +220,7 @@ package final class PosixCondition<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Waits until the value meets a condition, at most for a duration.
-  ///
-  /// - Returns: Whether it does.
+  /// Waits until the value meets a condition, at most for a duration; `false` if it does not.
   package func wait(_ duration: Duration?, until isMet: (inout Value) -> Bool) -> Bool {
     let end = duration.map { ContinuousClock.now + $0 }
     unsafe pthread_mutex_lock(lock)
@@ -236,7 +232,7 @@ package final class PosixCondition<Value>: @unchecked Sendable {
       }
       let rest = ContinuousClock.now.duration(to: end)
       guard rest > .zero else { return false }
-      // In steps: that clock stands still while the machine sleeps.
+      // In steps, because that clock stands still while the machine sleeps.
       var time = timespec()
       unsafe clock_gettime(CLOCK_MONOTONIC, &time)
       let (seconds, attoseconds) = min(rest, .seconds(5)).components
@@ -249,13 +245,13 @@ package final class PosixCondition<Value>: @unchecked Sendable {
   }
 }
 
-/// Counts the forks of this process, with handlers that run in any thread that forks and so must
+/// Counts the forks of this process; its handlers run in any thread that forks, so they must
 /// neither lock nor allocate.
 private enum Forks {
-  /// How often this process has forked, or begun to.
+  /// How often this process has forked, or begun to fork.
   static let begun = Atomic(0)
 
-  /// How often this process and those that it was forked from were forked.
+  /// How many forks made this process and its ancestors.
   static let passed = Atomic(0)
 
   static let areCounted: Bool = {
@@ -272,9 +268,8 @@ private enum Forks {
   }()
 }
 
-/// Notices that this process was forked from one that used something of which a child must use
-/// nothing, not even a lock: another thread may have held it at the fork, and then it stays held
-/// for ever.
+/// Notices that this process was forked from one that used something; a child must use nothing of
+/// that, not even a lock: if another thread held it at the fork, it stays locked forever.
 package final class ForkMark: Sendable {
   /// The number of forks at the first use; negative before.
   private let first = Atomic(-1)
@@ -302,15 +297,15 @@ package final class ForkMark: Sendable {
 
 /// Open files that a forked child does not have.
 ///
-/// A child inherits a lock (`flock`) together with the descriptor, and holds it when the parent has
-/// ended. Here, it closes the descriptor as its first action.
+/// A child inherits a lock (`flock`) together with the descriptor, and keeps it after the parent
+/// has ended. A child closes these descriptors as its first action.
 package enum UninheritedFiles {
-  /// The descriptors, or -1; as many as there can be, since a handler of forks allocates nothing.
+  /// The descriptors, or -1; the number is fixed, because a handler of forks must not allocate.
   private static let numbers = (0..<256).map { _ in Number() }
 
   private final class Number: Sendable {
     let value = Atomic<CInt>(-1)
-    /// Code that closes all descriptors lets another file have its number.
+    /// Code that closes all descriptors can let another file have the number.
     let inode = Atomic<UInt64>(0)
   }
 
@@ -320,7 +315,7 @@ package enum UninheritedFiles {
 
   /// Opens a file; call ``forget(_:)`` before it is closed.
   ///
-  /// Above 256 of them, children inherit them.
+  /// Children inherit files beyond the first 256.
   package static func open(
     _ body: () throws(Errno) -> FileDescriptor
   ) throws(Errno) -> FileDescriptor {
@@ -329,14 +324,14 @@ package enum UninheritedFiles {
       let before = Forks.begun.load(ordering: .sequentiallyConsistent)
       let descriptor = try body()
       insert(descriptor.rawValue)
-      // A child that was forked before that has it.
+      // A child that was forked in the meantime has the file.
       guard Forks.begun.load(ordering: .sequentiallyConsistent) != before else { return descriptor }
       forget(descriptor)
       try? descriptor.close()
     }
   }
 
-  /// Forgets a file that is closed next.
+  /// Forgets a file that is about to be closed.
   package static func forget(_ descriptor: FileDescriptor) {
     for number in numbers {
       let isIt = number.value.compareExchange(
@@ -380,7 +375,7 @@ package final class WeakRegistry<Key: Hashable & Sendable, Object: AnyObject & S
 
   package init() {}
 
-  /// Returns the object of a key; a new one if nobody has it.
+  /// Returns the object of a key, or a new one if nobody has it.
   package func object(for key: Key, _ make: () -> Object) -> Object {
     entries.withLock { entries in
       if let object = entries[key]?.object { return object }
@@ -393,8 +388,8 @@ package final class WeakRegistry<Key: Hashable & Sendable, Object: AnyObject & S
 
   /// The objects that somebody has.
   ///
-  /// Every program asks at its start: to map even nothing, the runtime would search for
-  /// conformances of the dictionary, which took a tenth of the instructions of a `get`.
+  /// Every program asks at its start. To map even an empty dictionary, the runtime would search for
+  /// conformances, which took a tenth of the instructions of a `get`.
   package var all: [Object] {
     entries.withLock { $0.isEmpty ? [] : $0.values.compactMap { $0.object } }
   }
