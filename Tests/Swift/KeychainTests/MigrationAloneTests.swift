@@ -61,27 +61,27 @@ struct MigrationAloneTests {
 /// A store that asks before it removes an item.
 private final class AskingStore: ForwardingStore, BuiltInStore {
   let content: ScriptedStore
-  private let question: PostponedQuestion?
+  private let forbidsDialogs: Bool
   private let ask: @Sendable () -> Void
 
   init(
-    _ store: ScriptedStore, _ question: PostponedQuestion? = nil,
+    _ store: ScriptedStore, forbiddingDialogs forbidsDialogs: Bool = false,
     ask: @escaping @Sendable () -> Void
   ) {
     content = store
-    self.question = question
+    self.forbidsDialogs = forbidsDialogs
     self.ask = ask
   }
 
-  func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
-    AskingStore(content, question, ask: ask)
+  func quiet(forbiddingDialogs: Bool) -> any BuiltInStore {
+    AskingStore(content, forbiddingDialogs: forbiddingDialogs, ask: ask)
   }
 
   func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
     guard try content.credential(for: identity) != nil else { return false }
-    guard !(question?.forbidsDialogs ?? false) else { throw KeychainError(.refused, "it asks") }
+    guard !forbidsDialogs else { throw KeychainError(.refused, "it asks") }
     ask()
     return try content.remove(identity, expectedVersion: expectedVersion)
   }

@@ -131,10 +131,11 @@ extension MigrationRun {
     do throws(KeychainError) {
       _ = try Self.remove(identity, version: version, from: target)
     } catch {
-      guard let question, error.code == .refused else { throw error }
-      throw question.postpone { [target = migration.target] () throws(KeychainError) in
+      guard isAlone, error.code == .refused else { throw error }
+      let need = Need { [target = migration.target] () throws(KeychainError) in
         _ = try Self.remove(identity, version: version, from: target)
       }
+      throw KeychainError(.busy, "the copy of \(identity) must be removed first", need: need)
     }
   }
 

@@ -19,8 +19,8 @@ struct MigrationRun {
   private(set) var source: any CredentialStore
   private(set) var target: any CredentialStore
 
-  /// Records what a store would have to ask while others wait; `nil` if nobody waits.
-  private(set) var question: PostponedQuestion?
+  /// Whether others wait.
+  private(set) var isAlone = false
 
   private let progress: ((VaultProgress) -> Void)?
   private var total = 0
@@ -99,25 +99,22 @@ struct MigrationRun {
   /// The caller's closure is not called meanwhile, because it may wait for a terminal.
   private mutating func changeOver() throws(KeychainError) {
     let choiceLock = ChoiceLock(migration.state)
-    let question = PostponedQuestion(forbidsDialogs: true)
-    useEnds(postponing: question)
-    try question.answering { () throws(KeychainError) in
+    isAlone = true
+    source = migration.source.quiet(forbiddingDialogs: true)
+    target = migration.target.quiet(forbiddingDialogs: true)
+    try Attempt.repeating { () throws(KeychainError) -> Attempt<Void> in
       let lock = try choiceLock.exclusive(within: migration.deadline)
-      try findCompleteServices(of: try copyUntilNothingIsNew())
-      for service in report.completeServices { try migration.whenComplete?(service) }
-      // Before removing anything: what the source lacks later was not deleted by others.
-      try forgetCopies()
-      // Before removing anything: programs that read in the source look again.
-      try lock.beginGeneration()
+      return try Attempt { () throws(KeychainError) in
+        try findCompleteServices(of: try copyUntilNothingIsNew())
+        for service in report.completeServices { try migration.whenComplete?(service) }
+        // Before removing anything: what the source lacks later was not deleted by others.
+        try forgetCopies()
+        // Before removing anything: programs that read in the source look again.
+        try lock.beginGeneration()
+      }
     }
-    useEnds(postponing: nil)
+    (source, target, isAlone) = (migration.source, migration.target, false)
     if shown < done { showProgress() }
-  }
-
-  private mutating func useEnds(postponing question: PostponedQuestion?) {
-    self.question = question
-    source = question.map(migration.source.postponing) ?? migration.source
-    target = question.map(migration.target.postponing) ?? migration.target
   }
 
   /// Copies everything, until a listing of the source shows nothing new: others may bypass the
@@ -234,7 +231,7 @@ struct MigrationRun {
 
   private mutating func countDone() {
     done += 1
-    if question == nil { showProgress() }
+    if !isAlone { showProgress() }
   }
 
   private mutating func showProgress() {
