@@ -279,8 +279,8 @@ extension PreferencesError {
       .rolledBack,
       "\(count == 1 ? "the last change" : "the last \(count) changes") of the preferences "
         + "\(count == 1 ? "is" : "are") missing: the file's log was changed or removed, or an "
-        + "older copy of the file was restored; restore a copy of all its files, or accept what is left: "
-        + "\(path)"
+        + "older copy of the file was restored; restore a copy of all its files, or accept what is "
+        + "left: \(path)"
     )
   }
 
