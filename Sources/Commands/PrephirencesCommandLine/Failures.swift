@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The exit codes of the commands; they are a promise to scripts.
+/// The exit codes of the commands, which scripts can rely on.
 package enum ExitCodes {
   package static let success: Int32 = 0
   package static let otherFailure: Int32 = 1
@@ -22,7 +22,7 @@ package enum ExitCodes {
   package static let commandNotFound: Int32 = 127
   package static let cancelled: Int32 = 130
 
-  /// Every exit code in order, with its meaning.
+  /// All exit codes in order, with their meanings.
   package static let all: [(code: Int32, meaning: String)] = [
     (success, "done"),
     (otherFailure, "another failure"),
@@ -44,20 +44,21 @@ package enum ExitCodes {
   ]
 }
 
-/// An error that commands report as a message and a hint, and with an exit code of its own.
+/// An error that commands report with a message, a hint and its own exit code.
 ///
-/// The commands of each library add this to the errors of that library.
+/// The commands of each library conform that library's errors to it.
 package protocol CommandFailure: Error {
-  /// The exit code, which is one of ``ExitCodes``.
+  /// The exit code, one of ``ExitCodes``.
   var exitCode: Int32 { get }
 
-  /// What failed, without a capital and a full stop.
+  /// What failed, without a capital letter and full stop.
   var message: String { get }
 
-  /// What to do next, with actions as commands of the running program; `nil` if nothing can be done.
+  /// What to do next, with actions as commands of the running program; `nil` if nothing can be
+  /// done.
   var hint: String? { get }
 
-  /// `errno` of the system call that failed; `nil` if none did.
+  /// `errno` of the failed system call; `nil` if there is none.
   var systemError: Int32? { get }
 }
 
@@ -65,18 +66,18 @@ extension CommandFailure {
   package var systemError: Int32? { nil }
 }
 
-/// A failure of the command line itself: its arguments, its standard streams, its files.
+/// A failure of the command line itself: its arguments, standard streams and files.
 package struct CommandLineError: CommandFailure, Hashable {
   package let exitCode: Int32
   package let message: String
   package let hint: String?
 
-  /// `errno` of the system call that failed; `nil` if none did.
+  /// `errno` of the failed system call; `nil` if there is none.
   package let systemError: Int32?
 
   /// Creates an error.
   ///
-  /// The message has neither a capital nor a full stop, and never a value or a secret.
+  /// The message has no capital letter, full stop, value or secret.
   package init(
     _ exitCode: Int32, _ message: String, hint: String? = nil, systemError: Int32? = nil
   ) {
@@ -111,8 +112,8 @@ extension CommandLineError {
         + (isName ? ": \(option) ''" : ", two quotes: ''"))
   }
 
-  /// The error if standard input was closed when the program began; the hint names what should be
-  /// read.
+  /// The error if standard input was closed when the program began; the hint says what was
+  /// expected.
   package static func inputClosed(_ hint: String?) -> Self {
     Self(ExitCodes.inputOutput, "standard input cannot be read: it is closed", hint: hint)
   }

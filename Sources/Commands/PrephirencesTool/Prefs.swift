@@ -29,9 +29,9 @@ struct Prefs: ParsableCommand {
   }
 }
 
-/// The passwords of shared stores that lie in the keychain.
+/// Reads passwords of shared stores from the keychain.
 enum PasswordReferences {
-  /// Lets shared preferences read them; nothing is opened yet.
+  /// Sets the reader for shared preferences; nothing is opened yet.
   static func prepare() {
     SharedPreferences.readReferences { reference in
       do throws(KeychainError) {

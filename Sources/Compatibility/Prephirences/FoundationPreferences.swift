@@ -42,14 +42,14 @@ open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
 /// One value of a bundle's `Info.plist`, with a default.
 ///
 /// ```swift
-/// @BundlePreferenceValue(key: "CFBundleName", default: "tool")
+/// @BundlePreferenceWithDefault(key: "CFBundleName", default: "tool")
 /// var name: String
 /// ```
 ///
 /// The default is returned, but not stored, if the value is missing or of another type. `$name` is
 /// the ``BundlePreference``.
 @propertyWrapper
-public struct BundlePreferenceValue<T>: @unchecked Sendable {
+public struct BundlePreferenceWithDefault<T>: @unchecked Sendable {
   // Unchecked because the default may be of any type; this object does not change.
 
   /// The preference.
@@ -120,17 +120,17 @@ open class UserDefaultsPreference<T>: MutablePreference<T>, @unchecked Sendable 
 /// One preference in `UserDefaults`, with a default.
 ///
 /// ```swift
-/// @UserDefaultsPreferenceValue(key: "width", default: 80)
+/// @UserDefaultsPreferenceWithDefault(key: "width", default: 80)
 /// var width: Int
 ///
-/// @UserDefaultsPreferenceValue(key: "title")
+/// @UserDefaultsPreferenceWithDefault(key: "title")
 /// var title = "untitled"
 /// ```
 ///
 /// The default is returned, but not stored, if the value is missing or of another type. `$width` is
 /// the ``UserDefaultsPreference``, which can also be cleared.
 @propertyWrapper
-public struct UserDefaultsPreferenceValue<T>: @unchecked Sendable {
+public struct UserDefaultsPreferenceWithDefault<T>: @unchecked Sendable {
   // Unchecked because the default may be of any type; this object does not change.
 
   /// The preference.
@@ -193,7 +193,7 @@ extension Preference {
   }
 }
 
-extension PreferenceValue {
+extension PreferenceWithDefault {
   /// Creates a preference of ``Prephirences/sharedInstance`` with a default.
   public init(
     key: PreferenceKey, default defaultValue: T,
@@ -229,7 +229,7 @@ extension MutablePreference {
   }
 }
 
-extension MutablePreferenceValue {
+extension MutablePreferenceWithDefault {
   /// Creates a preference with a default, of ``Prephirences/sharedMutableInstance``, or of
   /// `UserDefaults.standard` if that is read-only.
   public init(

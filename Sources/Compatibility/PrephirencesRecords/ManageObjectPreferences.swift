@@ -26,9 +26,8 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
     self.record = record
   }
 
-  /// Reads preferences from the row of a record.
+  /// Reads preferences from the row with the primary key of a record.
   ///
-  /// - Parameter record: The record; only its primary key is used.
   /// - Throws: The database's errors, and those of the record's encoding.
   public convenience init(
     _ record: some FetchableRecord & PersistableRecord, in database: any DatabaseReader
@@ -39,15 +38,13 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
   /// The last failure; `nil` if there was none.
   public var lastError: (any Error)? { failure.withLock(\.self) }
 
-  /// The same as an error of preferences.
+  /// The last failure as an error of preferences.
   public var lastPreferencesError: PreferencesError? {
     lastError.map { .converting($0, "the row could not be read or changed") }
   }
 
-  /// Returns the value of a column.
+  /// Returns the value of a column, or `nil` if it is `NULL` or the row does not exist.
   ///
-  /// - Parameter key: The name of the column.
-  /// - Returns: The value; `nil` if it is `NULL` or the row does not exist.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey`` if the column does
   ///   not exist, or the database's errors.
   public func value(forKey key: PreferenceKey) throws -> PreferenceObject? {

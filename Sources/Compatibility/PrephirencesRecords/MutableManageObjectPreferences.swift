@@ -11,9 +11,7 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
 {
   private let writer: (any DatabaseWriter)?
 
-  /// Reads and changes a row.
-  ///
-  /// - Parameter record: The row; changes fail if its database is read-only.
+  /// Reads and changes a row; changes fail if its database is read-only.
   public override init(_ record: ManagedRecord) {
     writer = record.database as? any DatabaseWriter
     super.init(record)
@@ -24,11 +22,8 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
     noting { try setValue(value, forKey: key) }
   }
 
-  /// Sets the value of a column.
+  /// Sets the value of a column; `nil` sets it to `NULL`.
   ///
-  /// - Parameters:
-  ///   - value: The value; `nil` sets the column to `NULL`.
-  ///   - key: The name of the column.
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey``,
   ///   ``PreferencesError/Code/typeMismatch``, or ``PreferencesError/Code/notFound`` if the row
   ///   does not exist; or the database's errors, for example if `NULL` is not allowed.
@@ -36,9 +31,8 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
     try setValues([key: value as Any])
   }
 
-  /// Sets the values of several columns: all of them or none.
+  /// Sets the values of several columns by name: all or none.
   ///
-  /// - Parameter values: The values by the names of their columns.
   /// - Throws: The errors of ``setValue(_:forKey:)``.
   public func setValues(_ values: PreferencesDictionary) throws {
     try write { row in
@@ -52,7 +46,7 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
   /// Sets a column to `NULL`.
   open func removeObject(forKey key: PreferenceKey) { set(nil as PreferenceObject?, forKey: key) }
 
-  /// Sets the values of several columns: all of them or none; other columns keep theirs.
+  /// Sets the values of several columns: all or none; other columns do not change.
   open func set(dictionary: PreferencesDictionary) {
     noting { try setValues(withoutNulls(dictionary)) }
   }
@@ -62,21 +56,21 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
     noting { throw error }
   }
 
-  /// Sets all columns to `NULL` that allow it.
+  /// Sets all columns that allow it to `NULL`.
   open func clearAll() {
     noting {
       try write { row in row.columns.filter(\.isNullable).map { ($0, .null) } }
     }
   }
 
-  /// Sets columns in a transaction, and notifies the observers after it.
+  /// Sets columns in a transaction, and then notifies the observers.
   private func write(_ body: (RecordRow) throws -> [RecordRow.Assignment]) throws {
     guard let writer else {
       throw PreferencesError(.inputOutput, "the database is read-only")
     }
     var changes: [PreferenceChange] = []
     try writer.unsafeReentrantWrite { database in
-      // A transaction, or a savepoint in the program's present transaction.
+      // A transaction, or a savepoint in the program's present one.
       try database.inSavepoint {
         let row = try RecordRow(record, database)
         let assignments = try body(row)

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 internal import PrephirencesSystem
 
-/// What an update does to a field that may be absent.
-public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
+/// The change of a field that may be absent.
+@frozen public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
   /// The field stays as it is.
   case keep
 
@@ -12,7 +12,6 @@ public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
   /// The field becomes absent.
   case clear
 
-  /// Applies the change to a field.
   package func apply(to field: inout Value?) {
     switch self {
     case .keep: break
@@ -22,9 +21,12 @@ public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// What an update changes in a credential; everything else stays.
+/// The changes of a credential.
+///
+/// Everything else stays.
+///
 public struct CredentialUpdate: Sendable {
-  /// The new accessibility.
+  /// The new accessibility; `nil` keeps the old one.
   public var accessibility: Accessibility?
 
   /// The change of the label.
@@ -42,15 +44,7 @@ public struct CredentialUpdate: Sendable {
   /// The changes of attributes, by name: `nil` removes the attribute.
   public var attributes: [(name: String, value: String?)]
 
-  /// Creates an update.
-  ///
-  /// - Parameters:
-  ///   - accessibility: The new accessibility; `nil` keeps the old.
-  ///   - label: The change of the label.
-  ///   - comment: The change of the comment.
-  ///   - contentType: The change of the content type.
-  ///   - expires: The change of the expiry.
-  ///   - attributes: The changes of attributes; a `nil` value removes an attribute.
+  /// Creates an update; each argument is the property of its name.
   public init(
     accessibility: Accessibility? = nil, label: FieldChange<String> = .keep,
     comment: FieldChange<String> = .keep, contentType: FieldChange<String> = .keep,
@@ -65,9 +59,6 @@ public struct CredentialUpdate: Sendable {
   }
 
   /// Returns the credential with the changes applied; for authors of stores.
-  ///
-  /// - Parameter credential: The current credential.
-  /// - Returns: The changed credential.
   public func applied(to credential: Credential) -> Credential {
     var changed = credential
     if let accessibility { changed.accessibility = accessibility }
@@ -82,11 +73,11 @@ public struct CredentialUpdate: Sendable {
 
 /// A change of one credential.
 ///
-/// Changes by other processes are found by comparison: several quick changes of a credential are
+/// Changes of other processes are found by comparison: several quick changes of a credential are
 /// reported as one, and a renaming as a removal and an addition.
 public struct CredentialChange: Hashable, Sendable {
   /// What happened to it.
-  public enum Kind: Hashable, Sendable {
+  @nonexhaustive public enum Kind: Hashable, Sendable {
     /// It was added.
     case added
 
@@ -97,17 +88,13 @@ public struct CredentialChange: Hashable, Sendable {
     case removed
   }
 
-  /// The credential; `nil` if another program changed a locked one, whose name is not readable.
+  /// The credential; `nil` if another program changed a locked one, whose name cannot be read.
   public let identity: CredentialIdentity?
 
   /// What happened.
   public let kind: Kind
 
-  /// Creates a change; for authors of stores.
-  ///
-  /// - Parameters:
-  ///   - identity: The credential; `nil` if its name is not readable.
-  ///   - kind: What happened.
+  /// Creates a change; for authors of stores; the identity is `nil` if the name cannot be read.
   public init(_ identity: CredentialIdentity?, _ kind: Kind) {
     self.identity = identity
     self.kind = kind
@@ -118,9 +105,7 @@ public struct CredentialChange: Hashable, Sendable {
 public final class CredentialObservation: Sendable {
   private let end: @Sendable () -> Void
 
-  /// Creates an observation; for authors of stores.
-  ///
-  /// - Parameter end: Ends the observation. It may be called more than once.
+  /// Creates an observation; for authors of stores; `end` may be called more than once.
   public init(end: @escaping @Sendable () -> Void) { self.end = end }
 
   deinit { end() }
@@ -131,8 +116,7 @@ public final class CredentialObservation: Sendable {
 
 /// The observers of a store.
 package final class CredentialObservers: Sendable {
-  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
-  /// it.
+  /// A type without generic parameters, so that the runtime needs no conformances to destroy it.
   private struct Numbered {
     var next = 0
     var all: [Int: @Sendable (CredentialChange) -> Void] = [:]
@@ -162,9 +146,7 @@ package final class CredentialObservers: Sendable {
     for observer in observers.withLock({ Array($0.all.values) }) { observer(change) }
   }
 
-  /// Notifies the observers of a renaming.
-  ///
-  /// Renaming to the same name is not a change.
+  /// Notifies the observers of a renaming, unless the name is the same.
   package func notifyOfRenaming(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
   ) {
@@ -178,8 +160,6 @@ extension CredentialStore {
   /// Returns the changes of the store from now on, as a sequence.
   ///
   /// A slow reader still receives all changes, in order. The observation ends with the iteration.
-  ///
-  /// - Returns: The sequence.
   public func changes() -> AsyncStream<CredentialChange> {
     AsyncStream { continuation in
       let observation = observe { continuation.yield($0) }

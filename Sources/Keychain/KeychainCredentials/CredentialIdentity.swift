@@ -1,39 +1,29 @@
 internal import PrephirencesSystem
 
-/// The names of a credential; unique in a store.
+/// The names of a credential, which are unique in a store.
 ///
 /// Names compare as bytes. Two strings that look the same but have different Unicode scalars are
 /// two names, although Swift's `==` considers them equal.
 public struct CredentialIdentity: Hashable, Sendable {
-  /// The access group the credential belongs to; the unnamed group is the empty string.
+  /// The access group of the credential; the empty string is the unnamed group.
   public var accessGroup: String
 
   /// The kind of credential, with its names.
   public var kind: Kind
 
-  /// Creates an identity.
-  ///
-  /// - Parameters:
-  ///   - kind: The kind, with its names.
-  ///   - accessGroup: The access group; empty for the unnamed one.
+  /// Creates an identity, by default in the unnamed access group.
   public init(_ kind: Kind, accessGroup: String = "") {
     self.kind = kind
     self.accessGroup = accessGroup
   }
 
-  /// Returns the identity of a generic password.
-  ///
-  /// - Parameters:
-  ///   - service: What the password is for.
-  ///   - account: The account on the service.
-  ///   - accessGroup: The access group; empty for the unnamed one.
-  /// - Returns: The identity.
+  /// Returns the identity of a generic password, by default in the unnamed access group.
   public static func genericPassword(
     service: String, account: String, accessGroup: String = ""
   ) -> Self { Self(.genericPassword(service: service, account: account), accessGroup: accessGroup) }
 
   /// The kinds of credential.
-  public enum Kind: Sendable {
+  @nonexhaustive public enum Kind: Sendable {
     /// A password, token or key of a service.
     case genericPassword(service: String, account: String)
 
@@ -50,9 +40,7 @@ public struct CredentialIdentity: Hashable, Sendable {
   }
 }
 
-/// The names of an internet password.
-///
-/// Names that are not given are empty, or 0 for the port.
+/// The names of an internet password; missing names are empty, or 0 for the port.
 public struct InternetPassword: Sendable {
   /// The host name or address.
   public var server: String
@@ -60,7 +48,7 @@ public struct InternetPassword: Sendable {
   /// The protocol, such as `https`.
   public var `protocol`: String
 
-  /// The port, 1 to 65535; 0 if it is not given.
+  /// The port, 1 to 65535; 0 if it is missing.
   public var port: UInt16
 
   /// The path on the server.
@@ -75,16 +63,7 @@ public struct InternetPassword: Sendable {
   /// The authentication type, such as `httpBasic`.
   public var authenticationType: String
 
-  /// Creates the names of an internet password.
-  ///
-  /// - Parameters:
-  ///   - server: The host name or address.
-  ///   - protocol: The protocol, such as `https`.
-  ///   - port: The port, or 0.
-  ///   - path: The path on the server.
-  ///   - account: The account on the server.
-  ///   - securityDomain: The security domain (realm).
-  ///   - authenticationType: The authentication type.
+  /// Creates the names of an internet password; a missing port is 0.
   public init(
     server: String, protocol: String = "", port: UInt16 = 0, path: String = "", account: String,
     securityDomain: String = "", authenticationType: String = ""
@@ -112,11 +91,9 @@ extension CredentialIdentity.Kind: Hashable {
   }
 
   /// Hashes kind and names, as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) { for name in names { name.hashUTF8(into: &hasher) } }
 
-  /// The names in the order of the identity, the port as its decimal digits.
+  /// The names in the order of the identity, with the port as decimal digits.
   var names: [String] {
     switch self {
     case .genericPassword(let service, let account): [service, account]
@@ -128,7 +105,7 @@ extension CredentialIdentity.Kind: Hashable {
     }
   }
 
-  /// The names that are texts: all but the port.
+  /// The names that are texts: all except the port.
   var texts: [String] {
     guard case .internetPassword(let password) = self else { return names }
     return [
@@ -145,8 +122,6 @@ extension InternetPassword: Hashable {
   }
 
   /// Hashes the names as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     CredentialIdentity.Kind.internetPassword(self).hash(into: &hasher)
   }
@@ -159,8 +134,6 @@ extension CredentialIdentity {
   }
 
   /// Hashes group, kind and names, as bytes.
-  ///
-  /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
     accessGroup.hashUTF8(into: &hasher)
     hasher.combine(kind)
@@ -168,7 +141,7 @@ extension CredentialIdentity {
 }
 
 extension CredentialIdentity: CustomStringConvertible {
-  /// The name in errors and lists; never contains a secret.
+  /// The name in errors and lists, never a secret.
   public var description: String {
     let name =
       switch kind {
@@ -182,12 +155,12 @@ extension CredentialIdentity: CustomStringConvertible {
     return accessGroup.isEmpty ? name : name + " in group '\(accessGroup)'"
   }
 
-  /// The beginning of the description, at most 200 characters, for errors about long names.
+  /// At most 200 characters of the description, for errors about long names.
   package var shortDescription: String { description.shortened(to: 200) }
 }
 
 extension String {
-  /// Returns the beginning of the text with an ellipsis, or the text if it is not longer.
+  /// Returns the text, or its beginning with an ellipsis if it is longer.
   package func shortened(to count: Int) -> String {
     let beginning = unicodeScalars.prefix(count)
     return beginning.endIndex == endIndex ? self : String(beginning) + "…"
@@ -195,7 +168,7 @@ extension String {
 }
 
 extension InternetPassword {
-  /// The port, with the usual one of `http` or `https` if none is given; 0 if there is none.
+  /// The port, or else the usual one of `http` or `https`; 0 if there is none.
   var effectivePort: UInt16 { Self.effectivePort(port, of: self.protocol) }
 
   /// Returns a port, or the usual one of a protocol if the port is 0.
@@ -208,7 +181,7 @@ extension InternetPassword {
     }
   }
 
-  /// The same names as other programs may write them: case, usual port and first slash.
+  /// The same names in one form: other programs differ in case, usual port and first slash.
   fileprivate var normalized: InternetPassword {
     InternetPassword(
       server: server.foldingASCIICase, protocol: self.protocol.foldingASCIICase,
@@ -218,7 +191,7 @@ extension InternetPassword {
 }
 
 extension CredentialIdentity {
-  /// The same identity as other programs may write it.
+  /// The same identity in one form, for comparison with those of other programs.
   private var normalized: CredentialIdentity {
     guard case .internetPassword(let password) = kind else { return self }
     return CredentialIdentity(.internetPassword(password.normalized), accessGroup: accessGroup)
@@ -227,7 +200,7 @@ extension CredentialIdentity {
   /// Returns the credentials without those of other programs that one of ours has replaced.
   ///
   /// A store keeps the other program's item when a credential of the same name is stored next to
-  /// it, and ours takes precedence from then on.
+  /// it; ours takes precedence from then on.
   package static func withoutReplaced(_ credentials: [Credential]) -> [Credential] {
     guard credentials.count > 1 else { return credentials }
     let own = Set(credentials.filter { !$0.isOfOtherProgram }.map(\.identity.normalized))
@@ -241,18 +214,18 @@ extension String {
   }
 }
 
-/// The names of an internet password, as far as a reference gives them.
+/// The names of an internet password, as far as a reference has them.
 ///
 /// Exactly one credential must match:
 ///
 /// - The server and the protocol are the same, apart from the case of ASCII letters.
 /// - The port is the same, as in a URL: a missing port is the usual one of `http` and `https`.
-/// - Other names are the same bytes where they are given. Of paths, a slash at the beginning does
-///   not count, because programs differ in writing it.
+/// - Each other name in the pattern has the same bytes. The first slash of a path is ignored,
+///   because programs differ in writing it.
 ///
-/// If several credentials match, and one of them has no name that the pattern leaves out, then that
-/// one is meant. So `keychain+https://alice@host` prefers the password for the whole host to those
-/// for paths on it.
+/// If several credentials match, but only one of them has no further names, the pattern means that
+/// one. So `keychain+https://alice@host` prefers the password for the whole host to those for paths
+/// on it.
 public struct InternetPasswordPattern: Sendable {
   /// The host name or address; an IPv6 address is in brackets.
   public var server: String
@@ -260,7 +233,7 @@ public struct InternetPasswordPattern: Sendable {
   /// The protocol, such as `https`; empty for a password without one.
   public var `protocol`: String
 
-  /// The port; 0 if it is not given.
+  /// The port; 0 if it is missing.
   public var port: UInt16
 
   /// The path; `nil` for any, empty for a password without one.
@@ -275,16 +248,8 @@ public struct InternetPasswordPattern: Sendable {
   /// The authentication type; `nil` for any.
   public var authenticationType: String?
 
-  /// Creates a pattern.
-  ///
-  /// - Parameters:
-  ///   - server: The host name or address.
-  ///   - protocol: The protocol; empty for a password without one.
-  ///   - port: The port, or 0.
-  ///   - path: The path; `nil` for any.
-  ///   - account: The account; `nil` for any.
-  ///   - securityDomain: The security domain; `nil` for any.
-  ///   - authenticationType: The authentication type; `nil` for any.
+  /// Creates a pattern; an empty protocol means a password without one, a port of 0 means the usual
+  /// one, and `nil` means any name.
   public init(
     server: String, protocol: String, port: UInt16 = 0, path: String? = nil,
     account: String? = nil, securityDomain: String? = nil, authenticationType: String? = nil
@@ -298,9 +263,7 @@ public struct InternetPasswordPattern: Sendable {
     self.authenticationType = authenticationType
   }
 
-  /// Returns whether a credential has the given names.
-  ///
-  /// - Returns: `false` for a generic password, too.
+  /// Returns whether a credential is an internet password with the given names.
   public func matches(_ credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return false }
     return password.server.hasSameBytesFoldingASCIICase(as: server)
@@ -321,7 +284,7 @@ public struct InternetPasswordPattern: Sendable {
         authenticationType: authenticationType ?? ""))
   }
 
-  /// Returns whether a credential that matches has no name that the pattern leaves out.
+  /// Returns whether a matching credential has no names beyond the pattern's.
   func hasNothingElse(_ credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return false }
     let others = [

@@ -22,7 +22,7 @@ package import SystemPackage
 /// }
 /// ```
 public struct KeychainError: Error, Hashable, Sendable {
-  /// A reference makes each call that throws this type smaller.
+  /// A reference, because it makes each call that throws this type smaller.
   private let parts: Parts
 
   /// The kind of failure.
@@ -77,7 +77,7 @@ public struct KeychainError: Error, Hashable, Sendable {
   }
 
   /// An error code of the system.
-  public enum Underlying: Hashable, Sendable {
+  @nonexhaustive public enum Underlying: Hashable, Sendable {
     /// `errno` of a system call.
     case system(errno: Int32)
   }
@@ -185,11 +185,11 @@ extension KeychainError {
     /// The secret is not a value of the requested type.
     public static var undecodable: Self { Self(storage: .undecodable) }
 
-    /// The change may have happened, or not: a step failed that only the system knows the end of,
+    /// The change may or may not have happened: a step failed whose result only the system knows,
     /// such as the last sync of a file.
     ///
     /// Look at the item before you repeat the change, and remove nothing that the changed store may
-    /// need. A failure that surely changed nothing has another code.
+    /// need. A failure that certainly changed nothing has another code.
     public static var outcomeUnknown: Self { Self(storage: .outcomeUnknown) }
   }
 }
@@ -206,21 +206,19 @@ package protocol KeychainFailure: Error {
 }
 
 extension KeychainError {
-  /// The failure of a file, as one of a credential store: the one place where it is translated.
+  /// Translates the failure of a file into one of a credential store.
   package init(_ error: FileError) {
     self.init(
       Code(error.kind), error.message, recovery: error.advice.map { .advice($0) },
       underlying: error.systemError.map { .system(errno: $0.rawValue) })
   }
 
-  /// That something has the name of a file that was to be made.
+  /// The name of a new file is taken.
   package static func fileExists(_ path: String, recovery: Recovery = .nameNewFile) -> Self {
     Self(.alreadyExists, FileError(.alreadyExists, path).message, recovery: recovery)
   }
 
-  /// That a change may have happened, or not.
-  ///
-  /// Returns the error.
+  /// Returns the error for a change that may or may not have happened.
   package static func outcomeUnknown(
     ofChanging name: String, because reason: String = "the last step failed",
     recovery: Recovery = .lookFirst, underlying: Underlying? = nil

@@ -1,8 +1,8 @@
 extension KeychainError {
   /// What to do about a failure.
   ///
-  /// A recovery is text that names actions as values, so that each reader gets the names of its own
-  /// interface: ``description`` names the library's API, and commands name themselves. A program looks for
+  /// A recovery is text that names actions as values, so that each interface can use its own names:
+  /// ``description`` uses those of the library's API, and commands use theirs. A program looks for
   /// an action:
   ///
   /// ```swift
@@ -12,10 +12,11 @@ extension KeychainError {
   /// Authors of stores write it as a string, with actions as interpolations:
   ///
   /// ```swift
-  /// throw KeychainError(.damaged, "the row is damaged", recovery: "run \(.verify), and restore a backup")
+  /// throw KeychainError(
+  ///   .damaged, "the row is damaged", recovery: "run \(.verify), and restore a backup")
   /// ```
   ///
-  /// Text alone, without an action, is advice that involves nothing of this package, such as a command of
+  /// Text without an action is advice about something outside this package, such as a command of
   /// the system.
   public struct Recovery: Hashable, Sendable {
     fileprivate enum Part: Hashable, Sendable {
@@ -27,21 +28,15 @@ extension KeychainError {
 
     fileprivate init(parts: [Part]) { self.parts = parts }
 
-    /// Advice without an action.
-    ///
-    /// - Parameter words: What to do, without a capital and without a full stop. Never a secret.
-    /// - Returns: The recovery.
+    /// Advice without an action: text without a capital, a full stop or a secret.
     public static func advice(_ words: String) -> Self { Self(parts: [.words(words)]) }
 
-    /// The actions that the text names, in its order.
+    /// The actions in the text, in order.
     public var actions: [Action] {
       parts.compactMap { if case .action(let action) = $0 { action } else { nil } }
     }
 
-    /// Returns the text.
-    ///
-    /// - Parameter name: Returns how the reader's interface names an action.
-    /// - Returns: The text, without a capital and without a full stop.
+    /// Returns the text, without a capital and a full stop, with a name for each action.
     public func text(naming name: (Action) -> String) -> String {
       parts.map { part in
         switch part {
@@ -52,11 +47,6 @@ extension KeychainError {
     }
 
     /// Returns one recovery that continues with another.
-    ///
-    /// - Parameters:
-    ///   - first: The beginning.
-    ///   - second: What follows it immediately.
-    /// - Returns: Both.
     public static func + (first: Self, second: Self) -> Self {
       Self(parts: first.parts + second.parts)
     }
@@ -103,17 +93,15 @@ extension KeychainError.Recovery: ExpressibleByStringInterpolation {
 }
 
 extension Sequence<KeychainError.Recovery> {
-  /// Returns the recoveries as one, with a text between them.
-  ///
-  /// Returns one recovery; `nil` if there is none to join.
+  /// Returns the recoveries as one, with a text between them; `nil` if there are none.
   package func joined(separator: String) -> KeychainError.Recovery? {
     reduce(nil) { joined, next in joined.map { $0 + .advice(separator) + next } ?? next }
   }
 }
 
-/// What is said of several failures.
+/// Recoveries that several errors have.
 extension KeychainError.Recovery {
-  /// To call again.
+  /// To repeat the call.
   public static var tryAgain: Self { "try again" }
 
   /// To restore a backup.
@@ -121,14 +109,14 @@ extension KeychainError.Recovery {
 
   /// To find out whether a change has happened, before it is repeated.
   package static var lookFirst: Self {
-    "look with \(.status), \(.read) or \(.listSlots) before you repeat it; keep every key, file and "
-      + "code that may be needed"
+    "look with \(.status), \(.read) or \(.listSlots) before you repeat it; keep every key, file "
+      + "and code that may be needed"
   }
 
   /// To unlock the vault.
   public static var unlock: Self { "run \(.unlock)" }
 
-  /// To unlock the vault, or to give its passphrase without anybody who is asked.
+  /// To unlock the vault, or to give its passphrase without a question to anybody.
   package static var unlockOrGivePassphrase: Self {
     "run \(.unlock), or give a passphrase by KEYCHAIN_PASSPHRASE_FILE"
   }
@@ -146,7 +134,7 @@ extension KeychainError.Recovery {
   /// To add a passphrase to the vault.
   public static var addPassphrase: Self { "add one with \(.addSlot(.passphrase))" }
 
-  /// To choose a store, where the recorded choice cannot be read.
+  /// To choose a store if the recorded choice cannot be read.
   public static var nameStore: Self {
     "say which store is meant with \(.nameStore) or KEYCHAIN_STORE"
   }
@@ -156,33 +144,31 @@ extension KeychainError.Recovery {
     nameStore + ", look there, and remove the file"
   }
 
-  /// To choose a store, where the record cannot be read without the device key.
+  /// To choose a store if the record cannot be read without the device key.
   package static var nameStoreOrRestoreDeviceKey: Self {
     "put device.key back from a backup, or " + nameStore
   }
 
-  /// To look at a vault that is there, or let something more open it.
+  /// To look at an existing vault, or add a slot to it.
   package static var showOrAddSlot: Self {
     "see it with \(.status), or let more open it with \(.addSlot(nil))"
   }
 
   package static var nameNewFile: Self { "name a new file" }
 
-  /// To choose a name that is not taken, or make room under the one that was given.
+  /// To choose another name, or remove the file that has this one.
   package static var nameNewFileOrRemoveThis: Self {
     nameNewFile + ", or remove this one if it is no longer needed"
   }
 
-  /// To open the vault in each call, where it cannot stay unlocked.
+  /// To open the vault in each call if it cannot stay unlocked.
   package static var giveKeyEachTime: Self {
     "give what unlocks the vault each time: a key file, which needs neither time nor memory, by "
       + "KEYCHAIN_KEY_FILE, or a passphrase by KEYCHAIN_PASSPHRASE_FILE"
   }
 
-  /// Something that a program or a person does about a failure, with an interface of this package.
-  ///
-  /// More may be added, so a `switch` needs a default case.
-  public enum Action: Hashable, Sendable {
+  /// An action of a program or a person after a failure, in this package's interfaces.
+  @nonexhaustive public enum Action: Hashable, Sendable {
     /// Unlock the vault: with any secret, with a key file, or with a recovery code.
     case unlock, unlockWithKeyFile, unlockWithRecoveryCode
 
@@ -192,7 +178,7 @@ extension KeychainError.Recovery {
     /// Open the vault with this key in each call.
     case giveKey(Key)
 
-    /// Accept secret files that are readable by others than their owner.
+    /// Accept secret files that users other than their owner can read.
     case allowReaders(Readers)
 
     /// Read, change or delete a credential.
@@ -216,7 +202,7 @@ extension KeychainError.Recovery {
     /// Open the vault after this check was compared.
     case giveCheck(String)
 
-    /// Make the vault's file anew, without what was replaced and deleted.
+    /// Write the vault's file again, without replaced and deleted secrets.
     case compact
 
     /// Drop the items that don't open, with the change.
@@ -240,7 +226,7 @@ extension KeychainError.Recovery {
     /// Specify a slot by its number.
     case nameSlot
 
-    /// Remove a slot, with the items that nobody could open any more, or without new keys for the
+    /// Remove a slot, with the items that nobody could then open, or without new keys for the
     /// vault.
     case removeSlot(number: UInt32?, deletingItems: Bool, withNewKeys: Bool)
 
@@ -250,13 +236,14 @@ extension KeychainError.Recovery {
     /// Pin an identity to the vault with this check; `nil` for any check.
     case pinIdentity(check: String?)
 
-    /// Specify the store to use, the vault whatever store is recorded, or a collection of the keyring.
+    /// Specify the store to use, the vault whatever store is recorded, or a collection of the
+    /// keyring.
     case nameStore, useVault, nameCollection
 
     /// Move credentials to another store.
     case migrate
 
-    /// Give the services of a keyring that is gone for good another store.
+    /// Move the services of a keyring that is permanently gone to another store.
     case abandonSource
 
     /// Replace credentials in the target of a migration.
@@ -264,21 +251,21 @@ extension KeychainError.Recovery {
   }
 
   /// A key that opens a vault.
-  public enum Key: Hashable, Sendable {
+  @nonexhaustive public enum Key: Hashable, Sendable {
     /// A passphrase, a key file, a recovery code, an identity (or its recipient), or this machine's
     /// device key.
     case passphrase, keyFile, recoveryCode, identity, device
   }
 
-  /// Who may read a secret file, besides its owner.
-  public enum Readers: Hashable, Sendable {
+  /// The users, besides its owner, who may read a secret file.
+  @frozen public enum Readers: Hashable, Sendable {
     /// The group of the file, or everybody.
     case group, others
   }
 }
 
 extension KeychainError.Recovery.Action: CustomStringConvertible {
-  /// The library's API for the action, in backticks.
+  /// The name of the action in the library's API, in backticks.
   public var description: String {
     switch self {
     case .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode: "`Vault.unlock(…)`"
@@ -296,7 +283,7 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .status: "`Vault.status()`"
     case .verify: "`Vault.verify(…)`"
     case .acceptRestored, .acceptChecked: "`Vault.acceptRestored(…)`"
-    case .giveCheck: "`Vault.trust(…)`"
+    case .giveCheck: "`Vault.trusting(…)`"
     case .compact: "`Vault.compact()`"
     case .dropDamaged: "`droppingDamaged: true`"
     case .nameAccessibility: "`Credential.accessibility`"

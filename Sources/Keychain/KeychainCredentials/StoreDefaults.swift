@@ -3,23 +3,19 @@ public import KeychainSecrets
 internal import PrephirencesSystem
 
 extension CredentialStore {
-  /// Adds a credential, or replaces the one of the same identity in place.
+  /// Adds a credential, or replaces the one of the same identity in place; see the protocol.
   ///
-  /// - Parameter secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  /// - Returns: The stored credential.
-  /// - Throws: As ``CredentialStore/store(_:secret:mode:)``.
+  /// - Throws: As ``CredentialStore/set(_:secret:mode:)``.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: .addOrReplace)
+    try set(credential, secret: secret, mode: .addOrReplace)
   }
 
-  /// Stores a secret, and keeps the attributes of its credential unless the update changes them,
-  /// whether or not the credential exists.
+  /// Stores a secret, and keeps the attributes of an existing credential unless the update changes
+  /// them; see the protocol.
   ///
-  /// - Parameter secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: As ``CredentialStore/merge(_:secret:into:mode:)``.
   @discardableResult
   public func merge(
@@ -28,9 +24,8 @@ extension CredentialStore {
     try merge(update, secret: secret, into: identity, mode: .addOrReplace)
   }
 
-  /// Changes a credential without its secret, whatever its version.
+  /// Changes a credential of any version, but not its secret.
   ///
-  /// - Returns: The changed credential.
   /// - Throws: As ``CredentialStore/update(_:with:expectedVersion:)``.
   @discardableResult
   public func update(
@@ -39,9 +34,8 @@ extension CredentialStore {
     try self.update(identity, with: update, expectedVersion: nil)
   }
 
-  /// Renames a credential, whatever its version.
+  /// Renames a credential of any version.
   ///
-  /// - Returns: The renamed credential.
   /// - Throws: As ``CredentialStore/rename(_:to:expectedVersion:)``.
   @discardableResult
   public func rename(
@@ -50,22 +44,16 @@ extension CredentialStore {
     try rename(identity, to: newIdentity, expectedVersion: nil)
   }
 
-  /// Removes a credential, whatever its version.
+  /// Removes a credential of any version; `false` if there was none.
   ///
-  /// - Returns: `false` if there was no credential.
   /// - Throws: As ``CredentialStore/remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     try remove(identity, expectedVersion: nil)
   }
 
-  /// Removes a credential of a store that no other program shares.
+  /// Removes a credential of a store that no other program shares; `false` if there was none.
   ///
-  /// - Parameters:
-  ///   - identity: The identity of the credential.
-  ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  ///   - includingOtherPrograms: Not used.
-  /// - Returns: `false` if there was no credential.
   /// - Throws: As ``CredentialStore/remove(_:expectedVersion:)``.
   @discardableResult
   public func remove(
@@ -79,21 +67,24 @@ extension CredentialStore {
   /// let credential = try await store.perform { try $0.credential(for: identity) }
   /// ```
   ///
-  /// A call that has begun runs to its end, which its deadline limits; if the task is cancelled
-  /// before, nothing is done.
+  /// If the task is cancelled before the work begins, nothing is done. Work that has begun runs to
+  /// its end, which its deadline limits.
   ///
-  /// - Parameter work: Uses the store.
-  /// - Returns: What `work` returns.
   /// - Throws: What `work` throws, or ``KeychainError`` with ``KeychainError/Code/cancelled``.
-  public func perform<Result: Sendable>(
+  public func perform<Result: ~Copyable & Sendable>(
     _ work: @escaping @Sendable (Self) throws -> Result
   ) async throws -> Result {
     guard !Task.isCancelled else {
       throw KeychainError(.cancelled, "the task was cancelled before the store was used")
     }
-    return try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Swift.Result { try work(self) }) }
+    let handover = Handover<Result>()
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        handover.result = Swift.Result { try work(self) }
+        continuation.resume()
+      }
     }
+    return try handover.take()
   }
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
@@ -102,8 +93,6 @@ extension CredentialStore {
   /// The credential is read, and stored if its version is still the same. If others change it in
   /// between, this is repeated for up to ten seconds.
   ///
-  /// - Parameter secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: ``KeychainError`` of the store, or with ``KeychainError/Code/timedOut``.
   @discardableResult
   public func merge(
@@ -127,13 +116,25 @@ extension CredentialStore {
       if mode == .addOrReplace { readMode = old.map { .replace(version: $0.version) } ?? .addOnly }
       do throws(KeychainError) {
         let merged = update.applied(to: old ?? Credential(identity))
-        let stored = try store(merged, secret: secret, mode: readMode)
+        let stored = try set(merged, secret: secret, mode: readMode)
         return MergedCredential(credential: stored, replaced: old)
       } catch let error where mode == .addOrReplace && error.isConflict {
         guard !deadline.hasPassed else { throw .changedTooOften(identity, for: time) }
       }
       Deadline.pause()
     }
+  }
+}
+
+/// Hands a result, which need not be copyable, from one thread to another.
+private final class Handover<Success: ~Copyable & Sendable>: @unchecked Sendable {
+  // Unchecked because the continuation, which the one thread resumes after its last use, orders both.
+  var result = Result<Success, any Error>.failure(CancellationError())
+
+  func take() throws -> Success {
+    var taken = Result<Success, any Error>.failure(CancellationError())
+    swap(&taken, &result)
+    return try taken.get()
   }
 }
 

@@ -7,7 +7,7 @@ internal import KeychainSecrets
 /// ```swift
 /// let store = SecretServiceStore()
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
-/// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// try store.set(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// ```
 ///
 /// Items of other programs are found, too, by the names that those programs gave them. Storing such
@@ -78,7 +78,7 @@ public final class SecretServiceStore: CredentialStore {
   /// A question that is part of a change is still asked: some providers ask before they remove an
   /// item. If the question forbids dialogs, such a change throws ``KeychainError`` with
   /// ``KeychainError/Code/refused``.
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
     SecretServiceStore(self, question)
   }
 

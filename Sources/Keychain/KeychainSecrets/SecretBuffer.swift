@@ -216,7 +216,7 @@ final class SecretSlabPool: Sendable {
 extension SecretSlab: @unchecked Sendable {}
 
 /// Whether secrets can be kept out of swap.
-public enum MemoryLocking: String, Codable, Hashable, Sendable {
+@nonexhaustive public enum MemoryLocking: String, Codable, Hashable, Sendable {
   /// Memory can be locked, as far as the limit allows.
   case available
 

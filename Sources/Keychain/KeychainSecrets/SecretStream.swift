@@ -17,7 +17,7 @@ public enum SecretStream {
   public static let overhead = Int(crypto_secretstream_xchacha20poly1305_ABYTES)
 
   /// The role of a message in its stream.
-  public enum Tag: UInt8, Hashable, Sendable {
+  @frozen public enum Tag: UInt8, Hashable, Sendable {
     /// A message among others.
     case message = 0
 

@@ -17,7 +17,7 @@ extension ContractClause {
           bytes.storeBytes(of: UInt8(value), toByteOffset: value, as: UInt8.self)
         }
       }
-      try store.store(Credential(password("a")), secret: every)
+      try store.set(Credential(password("a")), secret: every)
       #expect(try store.bytes(password("a")) == (0..<256).map { UInt8($0) })
     },
     ContractClause(
@@ -26,12 +26,12 @@ extension ContractClause {
         let store = opened.store
         let limit = opened.contract.largestSecret
         let largest = try SecretBytes.random(count: limit)
-        try store.store(Credential(password("a")), secret: largest)
+        try store.set(Credential(password("a")), secret: largest)
         let isSame = try store.bytes(password("a")) == largest.withBytes { $0.array }
         #expect(isSame)
         let larger = try SecretBytes.random(count: limit + 1)
         do {
-          try store.store(Credential(password("a")), secret: larger)
+          try store.set(Credential(password("a")), secret: larger)
           Issue.record("a secret of one byte more was stored")
         } catch let error as KeychainError {
           #expect(error.code == .tooLarge)
@@ -224,7 +224,7 @@ extension ContractClause {
     },
   ]
 
-  /// Runs a closure on several threads at the same time, one for each writer.
+  /// Runs a closure on several threads at the same time, with the number of each.
   static func inParallel(_ body: @escaping @Sendable (Int) throws -> Void) async throws {
     let failures = PosixMutex<[String]>([])
     await withCheckedContinuation { continuation in
@@ -232,7 +232,7 @@ extension ContractClause {
       for writer in 0..<writers {
         group.enter()
         do {
-          // Writers that wait for each other must not share a thread, as those of a queue may.
+          // Writers that wait for each other need separate threads; those of a queue may share one.
           try DetachedThread.start(named: "writer") {
             do { try body(writer) } catch { failures.withLock { $0.append("\(error)") } }
             group.leave()

@@ -9,7 +9,7 @@
 /// ```
 ///
 /// The value is optional, because it may be missing or of another type; with a default, use
-/// ``PreferenceValue``. Numbers are converted as `NSNumber` does on Apple's systems. The
+/// ``PreferenceWithDefault``. Numbers are converted as `NSNumber` does on Apple's systems. The
 /// preferences are chosen when this object is created.
 ///
 /// It is safe to use from several threads. In Swift 6 mode, a static variable outside a global
@@ -80,17 +80,17 @@ open class Preference<T>: @unchecked Sendable {
 /// One preference that can be read, with a default.
 ///
 /// ```swift
-/// @PreferenceValue(key: "width", default: 80)
+/// @PreferenceWithDefault(key: "width", default: 80)
 /// var width: Int
 ///
-/// @PreferenceValue(key: "title")
+/// @PreferenceWithDefault(key: "title")
 /// var title = "untitled"
 /// ```
 ///
 /// The default is returned, but not stored, if the value is missing or of another type. `$width` is
 /// the ``Preference``.
 @propertyWrapper
-public struct PreferenceValue<T>: @unchecked Sendable {
+public struct PreferenceWithDefault<T>: @unchecked Sendable {
   // Unchecked because the default may be of any type; this object does not change.
 
   /// The preference.
@@ -252,17 +252,17 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
 /// One preference that can be read and changed, with a default.
 ///
 /// ```swift
-/// @MutablePreferenceValue(key: "width", default: 80)
+/// @MutablePreferenceWithDefault(key: "width", default: 80)
 /// var width: Int
 ///
-/// @MutablePreferenceValue(key: "title")
+/// @MutablePreferenceWithDefault(key: "title")
 /// var title = "untitled"
 /// ```
 ///
 /// The default is returned, but not stored, if the value is missing or of another type. `$width` is
 /// the ``MutablePreference``, which can also be cleared.
 @propertyWrapper
-public struct MutablePreferenceValue<T>: @unchecked Sendable {
+public struct MutablePreferenceWithDefault<T>: @unchecked Sendable {
   // Unchecked because the default may be of any type; this object does not change.
 
   /// The preference.

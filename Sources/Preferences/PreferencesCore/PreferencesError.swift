@@ -179,6 +179,13 @@ extension PreferencesError {
 }
 
 extension PreferencesError {
+  package static func unstorable(_ type: Any.Type, forKey key: PreferenceKey? = nil) -> Self {
+    Self(
+      .unstorable,
+      "the value\(key.map { " of the key '\($0)'" } ?? "") is of type \(type), or has one in it, which cannot be stored; "
+        + "store its raw value or its encoding")
+  }
+
   package static func unstorableValue(_ key: PreferenceKey, _ type: Any.Type) -> Self {
     Self(
       .unstorable,

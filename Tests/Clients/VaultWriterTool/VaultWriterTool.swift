@@ -43,7 +43,7 @@ enum VaultWriterTool {
       for number in 1... {
         try vault.withTransaction { transaction in
           for item in 0..<20 {
-            try transaction.store(
+            try transaction.set(
               Credential(.test("k\(item)")), secret: SecretBytes(copying: "\(number)"))
           }
         }
@@ -106,7 +106,7 @@ enum VaultWriterTool {
       let version = try vault.credential(for: .test("counter"))?.version ?? 0
       let number = try vault.text("counter").flatMap { Int($0) } ?? 0
       do {
-        try vault.store(
+        try vault.set(
           Credential(.test("counter")), secret: SecretBytes(copying: "\(number + 1)"),
           mode: version == 0 ? .addOnly : .replace(version: version))
         return

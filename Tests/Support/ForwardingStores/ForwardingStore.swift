@@ -22,10 +22,10 @@ extension ForwardingStore {
     try content.search(query)
   }
 
-  package func store(
+  package func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try content.store(credential, secret: secret, mode: mode)
+    try content.set(credential, secret: secret, mode: mode)
   }
 
   package func update(

@@ -87,7 +87,7 @@ extension CredentialStore {
     _ account: String, _ secret: String = "s3cret", _ accessibility: Accessibility = .whenUnlocked,
     group: String = ""
   ) throws -> Credential {
-    try store(
+    try set(
       Credential(.test(account, group: group), accessibility: accessibility),
       secret: SecretBytes(copying: secret))
   }

@@ -40,7 +40,7 @@ struct Settings: Sendable {
   @MutablePreference(key: "enabled")
   var enabled: Bool?
 
-  @MutablePreferenceValue(key: "width")
+  @MutablePreferenceWithDefault(key: "width")
   var width = 80
 
   @UserDefaultsPreference(key: "title")
@@ -54,12 +54,12 @@ struct Settings: Sendable {
   @MutablePreference(key: "zoom")
   static var zoom: Double?
 
-  @PreferenceValue(key: "columns", default: 2)
+  @PreferenceWithDefault(key: "columns", default: 2)
   static var columns: Int
 }
 
 @MainActor final class MainWindow {
-  @MutablePreferenceValue(key: "height")
+  @MutablePreferenceWithDefault(key: "height")
   var height = 25.5
 
   func grow() {

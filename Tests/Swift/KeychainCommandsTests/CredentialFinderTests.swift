@@ -87,7 +87,7 @@ struct CredentialFinderTests {
   private func add(
     _ identity: CredentialIdentity, attributes: CredentialAttributes = [:]
   ) throws {
-    try store.store(
+    try store.set(
       Credential(identity, attributes: attributes), secret: try SecretBytes(copying: "s"))
   }
 

@@ -24,7 +24,7 @@ struct LockedVaultTests {
     passphrase = ["--passphrase-file", try vault.file("passphrase", TestVault.passphrase + "\n")]
     for accessibility in [Accessibility.always, .afterFirstUnlock, .whenUnlocked] {
       let name = accessibility.description
-      try vault.handle().store(
+      try vault.handle().set(
         Credential(
           .genericPassword(service: "default", account: name), accessibility: accessibility),
         secret: SecretBytes(copying: name))

@@ -14,7 +14,7 @@ struct InMemoryCredentialStoreTests {
   @Test func storesAreSeparate() throws {
     let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
     let first = InMemoryCredentialStore()
-    try first.store(Credential(identity), secret: .init(copying: "s"))
+    try first.set(Credential(identity), secret: .init(copying: "s"))
     #expect(try InMemoryCredentialStore().credential(for: identity) == nil)
   }
 }

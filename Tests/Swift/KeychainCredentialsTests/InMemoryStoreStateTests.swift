@@ -13,7 +13,7 @@ struct InMemoryStoreStateTests {
 
   private func put(_ accessibility: Accessibility, _ account: String? = nil) throws {
     let identity = identity(account ?? "\(accessibility)")
-    try store.store(
+    try store.set(
       Credential(identity, accessibility: accessibility), secret: SecretBytes(copying: "s"))
   }
 

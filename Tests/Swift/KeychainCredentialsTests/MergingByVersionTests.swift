@@ -55,7 +55,7 @@ private final class PlainStore: ForwardingStore {
   /// Lets another writer come first this many times.
   func interfere(times: Int) { interference.withLock { $0 = (times, 0) } }
 
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     let number = interference.withLock { interference -> Int? in
@@ -66,8 +66,8 @@ private final class PlainStore: ForwardingStore {
     }
     if let number {
       let other = Credential(credential.identity, comment: "other \(number)")
-      try content.store(other, secret: secret, mode: .addOrReplace)
+      try content.set(other, secret: secret, mode: .addOrReplace)
     }
-    return try content.store(credential, secret: secret, mode: mode)
+    return try content.set(credential, secret: secret, mode: mode)
   }
 }

@@ -31,7 +31,7 @@ extension CredentialStore {
     _ secret: String, _ password: InternetPassword, expires: Date? = nil, contentType: String? = nil
   ) throws {
     let identity = CredentialIdentity(.internetPassword(password))
-    try store(
+    try set(
       Credential(identity, contentType: contentType, expires: expires),
       secret: SecretBytes(copying: secret))
   }

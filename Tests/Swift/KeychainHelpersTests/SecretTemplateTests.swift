@@ -14,7 +14,7 @@ struct SecretTemplateTests {
       "nul": "hunter2\0",
     ]
     for (account, secret) in secrets {
-      try store.store(
+      try store.set(
         Credential(.genericPassword(service: "s", account: account)),
         secret: SecretBytes(copying: secret))
     }
@@ -96,7 +96,7 @@ struct SecretTemplateTests {
       "what 'keychain:///nul' names"
     ),
   ])
-  func whatAFormCannotHoldIsAnError(text: String, words: String) {
+  func secretThatAFormCannotHoldIsAnError(text: String, words: String) {
     let failure = #expect(throws: KeychainError.self) { try filled(text) }
     #expect(failure?.code == .undecodable)
     #expect(failure?.message.hasPrefix("line 1, column ") == true)
@@ -106,7 +106,7 @@ struct SecretTemplateTests {
 
   @Test func aSecretThatIsNotTextHasNoFormOfText() throws {
     let bytes: [UInt8] = [0xFF, 0x27]
-    try store.store(
+    try store.set(
       Credential(.genericPassword(service: "s", account: "bytes")),
       secret: SecretBytes(copying: bytes.span.bytes))
     #expect(throws: KeychainError.self) { try filled("{{ keychain:///bytes | yaml }}") }
@@ -143,7 +143,7 @@ struct SecretTemplateTests {
     #expect(failure?.message.contains("hunter2") == false)
   }
 
-  @Test func whatIsNotAllowedIsRefusedBeforeAnythingIsRead() {
+  @Test func disallowedServiceIsRefusedBeforeAnyRead() {
     let failure = #expect(throws: KeychainError.self) {
       try filled("{{ keychain://s/nobody }}\n{{ keychain://t/a }}", allowing: ["s"])
     }

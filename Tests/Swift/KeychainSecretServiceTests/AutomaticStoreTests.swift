@@ -71,7 +71,7 @@ struct AutomaticStoreTests {
     // A service without a store does not get one that nobody chose.
     let other = CredentialIdentity.genericPassword(service: "other", account: "a")
     #expect(try store.decision(for: other).reason == .keyringAvailable)
-    expect(.noStore) { try store.store(Credential(other), secret: SecretBytes(copying: "s")) }
+    expect(.noStore) { try store.set(Credential(other), secret: SecretBytes(copying: "s")) }
     #expect(try !store.vault.isThere())
     let again = try desktop.startGnomeKeyring(password: desktop.environment["DESKTOP_PASSWORD"])
     defer { again.end() }
@@ -109,7 +109,7 @@ struct AutomaticStoreTests {
     // A first credential needs a store, and gets the vault, which is then the only one.
     let first = CredentialIdentity.genericPassword(service: "new", account: "a")
     #expect(try store.decision(for: first).place == .vault)
-    try store.store(Credential(first), secret: SecretBytes(copying: "s"))
+    try store.set(Credential(first), secret: SecretBytes(copying: "s"))
     let other = CredentialIdentity.genericPassword(service: "new", account: "b")
     #expect(try store.credential(for: first) != nil && store.credential(for: other) == nil)
     let again = try desktop.unlock(.gnomeKeyring)
@@ -125,7 +125,7 @@ struct AutomaticStoreTests {
     let store = desktop.automaticStore(folder)
     let inVault = CredentialIdentity.genericPassword(service: "in the vault", account: "v")
     let forced = desktop.automaticStore(folder) { $0.choice = .vault }
-    try forced.store(Credential(inVault), secret: SecretBytes(copying: "1"))
+    try forced.set(Credential(inVault), secret: SecretBytes(copying: "1"))
     let seen = Mutex<[String]>([])
     let observation = store.observe { change in
       seen.withLock { $0.append("\(change.kind) \(change.identity?.account ?? "")") }
@@ -137,7 +137,7 @@ struct AutomaticStoreTests {
     }
     #expect(seen.withLock { $0.sorted() } == ["added a", "removed v"])
     withExtendedLifetime(observation) {}
-    try forced.store(Credential(inVault), secret: SecretBytes(copying: "2"))
+    try forced.set(Credential(inVault), secret: SecretBytes(copying: "2"))
     let found = try store.search(CredentialQuery())
     #expect(found.credentials.map(\.identity.account).sorted() == ["a", "v"])
   }

@@ -73,7 +73,7 @@ struct ClientTests {
     #expect(try store.search(CredentialQuery(server: server)).credentials.count == 1)
     // It searches by its own schema: our item coexists with its item, and neither program changes
     // the other's.
-    try store.store(Credential(identity), secret: SecretBytes(copying: "ours"))
+    try store.set(Credential(identity), secret: SecretBytes(copying: "ours"))
     let got = try desktop.run(helper, ["get"], input: server)
     #expect(String(decoding: got.output, as: UTF8.self).contains(text))
     #expect(try desktop.run(helper, ["erase"], input: server).status == 0)
@@ -94,7 +94,7 @@ struct ClientTests {
       server: "example.org", protocol: "https", port: 8443, path: "repo", account: "me")
     #expect(try store.text(CredentialIdentity(.internetPassword(password))) == text)
     password.server = "ours.example"
-    try store.store(
+    try store.set(
       Credential(CredentialIdentity(.internetPassword(password)), label: "mine"),
       secret: SecretBytes(copying: text))
     let question = "protocol=https\nhost=ours.example:8443\npath=repo\nusername=me\n"

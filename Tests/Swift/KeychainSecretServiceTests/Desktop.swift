@@ -82,7 +82,7 @@ extension CredentialStore {
 
   @discardableResult
   func put(_ account: String, _ text: String, group: String = "") throws -> Credential {
-    try store(
+    try set(
       Credential(.genericPassword(service: "test", account: account, accessGroup: group)),
       secret: SecretBytes(copying: text))
   }

@@ -63,7 +63,7 @@ private struct ForeignWriter: Sendable, CustomTestStringConvertible {
 
 @Suite("Other programs of the desktop", .timeLimit(.minutes(10)))
 struct InteroperabilityTests {
-  @Test func whatOthersWroteIsFound() throws {
+  @Test func itemsOfOthersAreFound() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     for writer in ForeignWriter.all {
@@ -92,7 +92,7 @@ struct InteroperabilityTests {
     let web = InternetPassword(
       server: "example.org", protocol: "https", path: "repo", account: "me")
     try store.put("a", "one")
-    try store.store(
+    try store.set(
       Credential(CredentialIdentity(.internetPassword(web)), attributes: ["team": "x"]),
       secret: SecretBytes(copying: "two"))
     #expect(try desktop.read("service", "test", "username", "a") == "one")
@@ -158,7 +158,7 @@ struct InteroperabilityTests {
       try store.rename(identity, to: .genericPassword(service: "test", account: "b"))
     }
     expect(.alreadyExists) {
-      try store.store(Credential(identity), secret: SecretBytes(copying: "x"), mode: .addOnly)
+      try store.set(Credential(identity), secret: SecretBytes(copying: "x"), mode: .addOnly)
     }
     #expect(try store.text("a") == "theirs")
     expect(.refused) { try store.remove(identity) }
@@ -190,7 +190,7 @@ struct InteroperabilityTests {
       "{USERNAME}", #"{"json": "\u0000"}"#, StoredText.prefix + "QQ==", "#", "[x]", "a=b", "",
     ]
     for text in texts {
-      try desktop.store().store(
+      try desktop.store().set(
         Credential(
           .genericPassword(service: text, account: text, accessGroup: text), label: text,
           comment: text, contentType: text, attributes: ["name": text]),

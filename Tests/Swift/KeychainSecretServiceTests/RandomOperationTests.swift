@@ -107,13 +107,13 @@ private struct StorePair {
       let expected = isVersioned ? (version ?? 7) + (isStale ? 1 : 0) : nil
       return try Self.outcome {
         switch kind {
-        case 0...3: try Self.text(store.store(credential, secret: SecretBytes(copying: secret)))
+        case 0...3: try Self.text(store.set(credential, secret: SecretBytes(copying: secret)))
         case 4:
           try Self.text(
-            store.store(credential, secret: SecretBytes(copying: secret), mode: .addOnly))
+            store.set(credential, secret: SecretBytes(copying: secret), mode: .addOnly))
         case 5:
           try Self.text(
-            store.store(
+            store.set(
               credential, secret: SecretBytes(copying: secret),
               mode: .replace(version: expected ?? version ?? 7)))
         case 6: try Self.text(store.update(identity, with: update, expectedVersion: expected))

@@ -93,7 +93,7 @@ struct PasswordHashTests {
     }
   }
 
-  @Test func memoryThatIsNotThereIsSaid() async {
+  @Test func missingMemoryIsReported() async {
     await #expect(processExitsWith: .success) {
       // More than the process uses, which depends on its threads, by less than the hash needs.
       let most = try #require(addressSpace()) + (512 << 20)

@@ -34,7 +34,7 @@ struct SealedBoxTests {
   }
 
   @Test("What is sealed opens", arguments: [0, 1, 32, 64, 65, 100_000])
-  func whatIsSealedOpens(count: Int) throws {
+  func sealedTextOpens(count: Int) throws {
     let privateKey = try SecretBytes.random(count: 32)
     let publicKey = try SealedBox.publicKey(of: privateKey)
     let box = try SealedBox.seal(SecretBytes(counting(count)), to: publicKey)

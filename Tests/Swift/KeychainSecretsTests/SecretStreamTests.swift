@@ -56,7 +56,7 @@ struct SecretStreamTests {
     try SecretStream.Opener(key: SecretBytes(counting(32)), header: header.span.bytes)
   }
 
-  @Test func whatIsSealedOpens() throws {
+  @Test func sealedTextOpens() throws {
     let messages = [counting(1000), [], counting(65)]
     let (header, parts) = try sealed(messages)
     var opener = try opener(header)

@@ -55,7 +55,7 @@ final class Cabinet: CredentialStore {
     return CredentialSearchResult(credentials: credentials.filter(query.matches))
   }
 
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)

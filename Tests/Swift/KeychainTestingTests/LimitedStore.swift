@@ -50,7 +50,7 @@ struct LimitedStore: CredentialStore {
     CredentialSearchResult(credentials: try base.search(query).credentials.map(shown))
   }
 
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     try check(credential.accessibility)
@@ -64,7 +64,7 @@ struct LimitedStore: CredentialStore {
     }
     var credential = credential
     if limit == .dropsLabel { credential.label = nil }
-    return try shown(base.store(credential, secret: secret, mode: mode))
+    return try shown(base.set(credential, secret: secret, mode: mode))
   }
 
   func update(

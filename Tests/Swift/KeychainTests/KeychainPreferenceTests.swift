@@ -16,8 +16,8 @@ struct KeychainPreferenceTests {
     @KeychainPreference(keychain: keychain, key: "token") var token: String?
     @KeychainPreference(keychain: keychain, key: "account") var account: Account?
     @KeychainPreference(keychain: keychain, key: "mode") var mode: Mode?
-    @KeychainPreferenceValue(keychain: keychain, key: "tries", default: 1) var tries: Int
-    @KeychainPreferenceValue(keychain: keychain, key: "label") var label = "none"
+    @KeychainPreferenceWithDefault(keychain: keychain, key: "tries", default: 1) var tries: Int
+    @KeychainPreferenceWithDefault(keychain: keychain, key: "label") var label = "none"
     #expect(token == nil && account == nil && mode == nil && tries == 1 && label == "none")
     token = "secret"
     account = Account()
@@ -34,7 +34,7 @@ struct KeychainPreferenceTests {
     #expect($mode.keychain === keychain && $tries.value == 2)
   }
 
-  @Test func whatTheKeychainCannotNameIsDecoded() throws {
+  @Test func unsupportedNamesAreDecoded() throws {
     let keychain = preferences()
     try keychain.set(JSONEncoder().encode(Account(tries: 5)), for: "account")
     let account = KeychainPreference<Account>(keychain: keychain, key: "account")

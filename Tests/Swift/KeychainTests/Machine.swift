@@ -81,7 +81,7 @@ extension CredentialIdentity {
 extension CredentialStore {
   @discardableResult
   func put(_ account: String, service: String = "s", _ text: String = "t") throws -> Credential {
-    try store(Credential(.item(account, service: service)), secret: SecretBytes(copying: text))
+    try set(Credential(.item(account, service: service)), secret: SecretBytes(copying: text))
   }
 
   func text(_ account: String, service: String = "s") throws -> String? {

@@ -84,7 +84,7 @@ extension CredentialStore {
     _ account: String, _ secret: String, _ accessibility: Accessibility = .whenUnlocked,
     group: String = ""
   ) throws -> Credential {
-    try store(
+    try set(
       Credential(.test(account, group: group), accessibility: accessibility),
       secret: SecretBytes(copying: secret))
   }
@@ -113,7 +113,7 @@ extension CredentialStore {
       ),
     ]
     for (credential, text) in credentials {
-      try store(credential, secret: SecretBytes(copying: text))
+      try set(credential, secret: SecretBytes(copying: text))
     }
   }
 }

@@ -64,7 +64,7 @@ struct MigrationTests {
     #expect(try scene.source.contents() == before)
   }
 
-  @Test func whatDiffersIsLeftAlone() throws {
+  @Test func differingCredentialIsKept() throws {
     try scene.source.add("same", "1")
     try scene.source.add("differs", "source")
     try scene.target.add("differs", "target")
@@ -84,7 +84,7 @@ struct MigrationTests {
     CredentialUpdate(attributes: [("name", "value")]),
   ])
   func everyDetailCounts(_ update: CredentialUpdate) throws {
-    try scene.source.store(
+    try scene.source.set(
       Credential(.test("a"), label: "\u{E9}"), secret: SecretBytes(copying: "s"))
     try scene.migration().run()
     try scene.target.update(.test("a"), with: update)
@@ -104,7 +104,7 @@ struct MigrationTests {
   @Test func deviceBoundItemStaysWithItsService() throws {
     try scene.source.add("bound", "1", .whenUnlockedThisDeviceOnly)
     try scene.source.add("free", "2")
-    try scene.source.store(
+    try scene.source.set(
       Credential(.test("x", service: "second")), secret: SecretBytes(copying: "3"))
     let report = try scene.move().run()
     #expect(report.obstacles.map(\.identity) == [.test("bound")])

@@ -21,7 +21,7 @@ struct ReferencePreferencesTests {
   }
 
   private func add(_ account: String, _ secret: String, service: String = "mytool") throws {
-    try store.store(
+    try store.set(
       Credential(.genericPassword(service: service, account: account), label: "A label"),
       secret: SecretBytes(copying: secret))
   }
@@ -131,9 +131,9 @@ struct ReferencePreferencesTests {
     #expect(code { _ = try settings.data(for: "token") } == .expired)
   }
 
-  @Test func aSecretThatIsNoTextIsData() throws {
+  @Test func binarySecretIsData() throws {
     let identity = CredentialIdentity.genericPassword(service: "mytool", account: "api")
-    try store.store(Credential(identity), secret: SecretBytes(copying: Data([0xFF, 0]).bytes))
+    try store.set(Credential(identity), secret: SecretBytes(copying: Data([0xFF, 0]).bytes))
     let settings = settings()
     #expect(code { _ = try settings.string(for: "token") } == .undecodable)
     #expect(settings.string(forKey: "token") == nil && settings.lastError != nil)

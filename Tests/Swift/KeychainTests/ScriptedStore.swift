@@ -89,19 +89,19 @@ final class ScriptedStore: BuiltInStore {
     return result
   }
 
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     try begin(.write)
-    return try content.store(credential, secret: secret, mode: mode)
+    return try content.set(credential, secret: secret, mode: mode)
   }
 
-  func store(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
+  func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
     try begin(.write)
     guard state.withLock(\.isMangling) else {
-      return try content.receive(credential, secret: secret, mode: mode)
+      return try content.store(request, secret: secret)
     }
     let text = secret.withBytes { String(decoding: $0.array.dropLast(), as: UTF8.self) }
     let shorter: SecretBytes
@@ -110,7 +110,7 @@ final class ScriptedStore: BuiltInStore {
     } catch {
       throw KeychainError(error)
     }
-    return try content.receive(credential, secret: shorter, mode: mode)
+    return try content.store(request, secret: shorter)
   }
 
   func update(

@@ -30,9 +30,9 @@ struct StoredFormTests {
     let keychain = preferences(store)
     for contentType in [nil, "text/plain", "something/else; type=Int8x"] as [String?] {
       let credential = Credential(keychain.identity(for: "k"), contentType: contentType)
-      try store.store(credential, secret: SecretBytes(copying: "text\n"))
+      try store.set(credential, secret: SecretBytes(copying: "text\n"))
       #expect(keychain["k"] as? String == "text\n")
-      try store.store(
+      try store.set(
         credential, secret: SecretBytes(copying: ([0xFF, 0x00] as [UInt8]).span.bytes))
       #expect(keychain["k"] as? Data == Data([0xFF, 0]))
       #expect(throws: KeychainError.self) { try keychain.string(for: "k") }
@@ -50,7 +50,7 @@ struct StoredFormTests {
       "application/json; type=\(accountType)",
     ] {
       let credential = Credential(keychain.identity(for: "k"), contentType: contentType)
-      try store.store(credential, secret: SecretBytes(copying: "not that"))
+      try store.set(credential, secret: SecretBytes(copying: "not that"))
       let error = #expect(throws: KeychainError.self) { try keychain.value(for: "k") }
       #expect(error?.code == .undecodable)
       #expect(error?.description.contains("not that") == false)
@@ -73,7 +73,7 @@ struct StoredFormTests {
     for name in names {
       let credential = Credential(
         keychain.identity(for: "k"), contentType: "application/json; type=\(name)")
-      try store.store(credential, secret: SecretBytes(copying: "{}"))
+      try store.set(credential, secret: SecretBytes(copying: "{}"))
       #expect(keychain["k"] as? Data == Data("{}".utf8) || keychain.lastError?.code == .undecodable)
     }
   }

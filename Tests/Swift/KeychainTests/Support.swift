@@ -41,11 +41,11 @@ final class FailingStore: CredentialStore {
     return result
   }
 
-  func store(
+  func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     state.withLock { $0.writes += 1 }
-    return try content.store(credential, secret: secret, mode: mode)
+    return try content.set(credential, secret: secret, mode: mode)
   }
 
   func update(

@@ -36,14 +36,14 @@ struct TogetherTests {
     #expect(try keychain.allKeys() == [])
   }
 
-  @Test func valuesAreOneCommitOfAVault() async throws {
+  @Test func valuesAreOneCommitOfAVault() throws {
     let keychain = KeychainPreferences(service: "s", store: machine.vault())
     let before = try commits()
-    try await keychain.set(["a": "new", "z": "26"])
+    try keychain.set(["a": "new", "z": "26"])
     #expect(try commits() == before + 1)
     keychain.clearAll()
     #expect(try commits() == before + 2)
-    let keys = try await keychain.allKeys()
+    let keys = try keychain.allKeys()
     #expect(keys == [])
   }
 
@@ -69,12 +69,12 @@ struct TogetherTests {
   @Test func transactionOfAServiceStaysInIt() throws {
     let store = machine.store()
     try store.withTransaction(serviceOf: .item("a")) { transaction in
-      try transaction.store(Credential(.item("t")), secret: SecretBytes(copying: "t"))
+      try transaction.set(Credential(.item("t")), secret: SecretBytes(copying: "t"))
     }
     #expect(try store.text("t") == "t")
     expect(.refused) {
       try store.withTransaction(serviceOf: .item("a")) { transaction in
-        _ = try transaction.store(
+        _ = try transaction.set(
           Credential(.item("t", service: "other")), secret: SecretBytes(copying: "t"))
       }
     }
@@ -91,7 +91,7 @@ struct TogetherTests {
     let store = machine.store()
     let before = machine.records.count
     try store.withTransaction(serviceOf: .item("n", service: "new")) { transaction in
-      try transaction.store(
+      try transaction.set(
         Credential(.item("n", service: "new")), secret: SecretBytes(copying: "n"))
     }
     #expect(machine.records.count == before + 1)
@@ -105,7 +105,7 @@ struct TogetherTests {
   }
 
   @Test(arguments: [false, true])
-  func whatChangesNothingMakesNoVault(isVault: Bool) throws {
+  func emptyTransactionMakesNoVault(isVault: Bool) throws {
     let machine = try Machine()
     let path = machine.folder.path + "/data/keychain/vault"
     let keychain =

@@ -58,7 +58,7 @@ struct UndecodableTests {
     let store = InMemoryCredentialStore()
     let keychain = preferences(store)
     let credential = Credential(keychain.identity(for: "api"), contentType: "text/plain; type=Int")
-    try store.store(credential, secret: SecretBytes(copying: "SECRET"))
+    try store.set(credential, secret: SecretBytes(copying: "SECRET"))
     let scalar = #expect(throws: KeychainError.self) { try keychain.value(for: "api") }
     #expect(
       scalar?.message == "the value of 'api' of service 'tests' cannot be read as the type Int")
@@ -70,7 +70,7 @@ struct UndecodableTests {
   /// Every call that reads a typed value names the credential in its error.
   @Test func nameTheKeyWhicheverCallReads() async throws {
     let keychain = preferences()
-    try await keychain.set("SECRET", for: "api")
+    try keychain.set("SECRET", for: "api")
     func check(
       sourceLocation: SourceLocation = #_sourceLocation, _ read: () async throws -> Int?
     ) async {
@@ -83,15 +83,12 @@ struct UndecodableTests {
           "the value of 'api' of service 'tests' cannot be read as the type Int") == true,
         sourceLocation: sourceLocation)
     }
-    await check { try await keychain.value(Int.self, for: "api") }
-    await check { try await keychain.value(Int.self, for: "api", allowingExpired: true) }
-    await check { try await keychain.update(Int.self, for: "api") { $0 = 1 } }
+    await check { try keychain.value(Int.self, for: "api") }
+    await check { try keychain.value(Int.self, for: "api", allowingExpired: true) }
+    await check { try keychain.update(Int.self, for: "api") { $0 = 1 } }
     await check {
       try await keychain.value(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }
     }
-    await check { try blocking { try keychain.value(Int.self, for: "api") } }
-    await check { try blocking { try keychain.value(Int.self, for: "api", allowingExpired: true) } }
-    await check { try blocking { try keychain.update(Int.self, for: "api") { $0 = 1 } } }
     await check {
       try blocking {
         try keychain.waitForValue(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }
@@ -105,7 +102,7 @@ struct UndecodableTests {
     let keychain = preferences(store)
     let credential = Credential(
       keychain.identity(for: "k"), contentType: "application/json; type=Dictionary")
-    try store.store(
+    try store.set(
       credential,
       secret: SecretBytes(copying: ##"{"SECRET":{"$type":"Int","$value":["SECRET"]}}"##))
     let error = #expect(throws: KeychainError.self) { try keychain.value(for: "k") }

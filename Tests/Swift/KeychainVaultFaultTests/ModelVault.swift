@@ -136,7 +136,7 @@ final class ModelVault: Sendable {
     VaultStep(name: "put long \(account)") { vault, disk in
       var credential = Credential(.test(account), accessibility: .always)
       credential.comment = String(repeating: "long ", count: 3000)
-      try vault.handle(disk, withKeyFile: withKeyFile).store(
+      try vault.handle(disk, withKeyFile: withKeyFile).set(
         credential, secret: SecretBytes(copying: "long"))
     } change: {
       $0.items[account] = "long"
@@ -182,7 +182,7 @@ final class ModelVault: Sendable {
   static let transaction = VaultStep(name: "transaction") { vault, disk in
     try vault.handle(disk).withTransaction { transaction in
       for account in ["a", "d"] {
-        try transaction.store(
+        try transaction.set(
           Credential(.test(account)), secret: SecretBytes(copying: "in a transaction"))
       }
       try transaction.remove(.test("c"))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Exports of some services, and looks without unlocking")
 struct ExportSelectionTests {
-  @Test func whatMatchesIsExported() throws {
+  @Test func matchingItemsAreExported() throws {
     let (one, other) = (try TestVault(), try TestVault())
     let vault = one.handle()
     try Self.fill(vault)
@@ -38,8 +38,8 @@ struct ExportSelectionTests {
     let owner = test.handle(passphrase: TestVault.passphrase)
     try owner.create(
       passphrase: SecretBytes(copying: TestVault.passphrase), keyFile: nil, device: true)
-    try owner.store(Self.credential("open", "a", .always), secret: SecretBytes(copying: "1"))
-    try owner.store(
+    try owner.set(Self.credential("open", "a", .always), secret: SecretBytes(copying: "1"))
+    try owner.set(
       Self.credential("closed", "b", .whenUnlocked), secret: SecretBytes(copying: "2"))
     try owner.lock(all: true)
     let locked = test.handle()
@@ -60,8 +60,8 @@ struct ExportSelectionTests {
     let owner = test.handle(passphrase: TestVault.passphrase)
     try owner.create(
       passphrase: SecretBytes(copying: TestVault.passphrase), keyFile: nil, device: true)
-    try owner.store(Self.credential("open", "a", .always), secret: SecretBytes(copying: "1"))
-    try owner.store(
+    try owner.set(Self.credential("open", "a", .always), secret: SecretBytes(copying: "1"))
+    try owner.set(
       Self.credential("closed", "a", .whenUnlocked), secret: SecretBytes(copying: "2"))
     try owner.lock(all: true)
     let locked = test.handle {
@@ -105,7 +105,7 @@ struct ExportSelectionTests {
         CredentialIdentity(
           .internetPassword(InternetPassword(server: "h", account: "of server")))),
     ] {
-      try vault.store(credential, secret: SecretBytes(copying: "secret"))
+      try vault.set(credential, secret: SecretBytes(copying: "secret"))
     }
   }
 

@@ -18,7 +18,7 @@ struct ExportTests {
   /// Stores items of every kind, except device-bound ones.
   private func fill(_ vault: Vault) throws {
     for name in Self.oddNames {
-      try vault.store(
+      try vault.set(
         Credential(
           .genericPassword(service: name, account: name, accessGroup: name), label: name,
           comment: name, attributes: ["e\u{301}": name, "\u{e9}": "composed"]),
@@ -30,7 +30,7 @@ struct ExportTests {
     let password = InternetPassword(
       server: "example.com", protocol: "https", port: 443, path: "/a", account: "me",
       securityDomain: "realm", authenticationType: "httpDigest")
-    try vault.store(
+    try vault.set(
       Credential(
         CredentialIdentity(.internetPassword(password)), contentType: "text/plain",
         expires: Date(timeIntervalSince1970: 1_000_000_000.123456)),
@@ -63,7 +63,7 @@ struct ExportTests {
   func secretsOfAllLengths(_ count: Int) throws {
     let (one, other) = (try TestVault(), try TestVault())
     let secret = try SecretBytes.random(count: count)
-    try one.handle().store(Credential(.test("a")), secret: secret)
+    try one.handle().set(Credential(.test("a")), secret: secret)
     let path = try ExportSupport.export(one.handle(), in: one)
     _ = try other.handle().importItems(from: path, passphrase: ExportSupport.passphrase())
     let stored = try other.handle().secret(for: .test("a"))?.takeSecret()
@@ -115,14 +115,14 @@ struct ExportTests {
     #expect(try other.handle().status().itemCount == 0)
   }
 
-  @Test func whatIsThereStaysUnlessOverwritten() throws {
+  @Test func existingItemsStayUnlessOverwritten() throws {
     let (one, other) = (try TestVault(), try TestVault())
     let (vault, target) = (one.handle(), other.handle())
-    try vault.store(
+    try vault.set(
       Credential(.test("both"), accessibility: .always, label: "new", attributes: ["new": "x"]),
       secret: SecretBytes(copying: "new"))
     try vault.put("only one")
-    try target.store(
+    try target.set(
       Credential(.test("both"), label: "old", comment: "old", attributes: ["old": "x"]),
       secret: SecretBytes(copying: "old"))
     try target.put("only other")

@@ -50,7 +50,7 @@ struct ItemRuleTests {
       let server = String(repeating: "s", count: limit + excess)
       let identity = CredentialIdentity(
         .internetPassword(InternetPassword(server: server, port: 65535, account: "")))
-      let stored = try? vault.handle().store(
+      let stored = try? vault.handle().set(
         Credential(identity), secret: SecretBytes(copying: "x"))
       #expect((stored != nil) == isRight)
     }

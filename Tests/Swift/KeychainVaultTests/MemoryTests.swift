@@ -143,7 +143,7 @@ struct MemoryWalk {
 
   private func use(_ handle: Vault) throws {
     for mark in [secret, large] {
-      try handle.store(Credential(identity), secret: mark.secret())
+      try handle.set(Credential(identity), secret: mark.secret())
       try handle.update(identity, with: CredentialUpdate(label: .set("label")))
       _ = try handle.secret(for: identity)?.secret.count
       _ = try handle.search(CredentialQuery())

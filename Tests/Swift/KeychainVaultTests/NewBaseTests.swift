@@ -21,7 +21,7 @@ struct NewBaseTests {
     get throws { try RawVault(vault, vault.handle()).contents.base.n }
   }
 
-  @Test func otherNameOfTheFileIsReportedUntilAChangePartsIt() throws {
+  @Test func hardLinkIsReportedUntilAChange() throws {
     let other = vault.path + ".other"
     try FileManager.default.linkItem(atPath: vault.path, toPath: other)
     func told(_ use: (Vault) throws -> Void) throws -> [Notice.Kind] {
@@ -46,7 +46,7 @@ struct NewBaseTests {
     let comment = String(repeating: "c", count: 60_000)
     try vault.handle().withTransaction { transaction in
       for number in 0..<20 {
-        try transaction.store(
+        try transaction.set(
           Credential(.test("k\(number)"), comment: comment), secret: SecretBytes(copying: "s"))
       }
     }
@@ -57,14 +57,14 @@ struct NewBaseTests {
     #expect(try vault.handle().verify().problems == [])
   }
 
-  @Test func whatIsTooLargeWithoutAllKeysIsRefused() throws {
+  @Test func largeChangeWithoutAllKeysIsRefused() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "one"))
     let before = try vault.bytes
     let comment = String(repeating: "c", count: 60_000)
     let error = failure {
       try vault.handle().withTransaction { transaction in
         for number in 0..<20 {
-          try transaction.store(
+          try transaction.set(
             Credential(.test("k\(number)"), accessibility: .always, comment: comment),
             secret: SecretBytes(copying: "s"))
         }

@@ -158,7 +158,7 @@ struct RaceTests {
     let vault = try TestVault()
     try vault.handle().withTransaction { transaction in
       for number in 0..<200 {
-        try transaction.store(Credential(.test("\(number)")), secret: SecretBytes(copying: "s"))
+        try transaction.set(Credential(.test("\(number)")), secret: SecretBytes(copying: "s"))
       }
     }
     try vault.handle().compact()

@@ -117,7 +117,7 @@ struct TierTests {
   @Test func addingOnlyNeedsAllKeys() throws {
     let locked = vault.handle()
     func add(_ vault: Vault, _ account: String) throws {
-      try vault.store(
+      try vault.set(
         Credential(.test(account), accessibility: .always), secret: SecretBytes(copying: "x"),
         mode: .addOnly)
     }

@@ -178,7 +178,7 @@ struct TransactionTests {
     #expect(try handle.text("n") == "n")
   }
 
-  @Test func observersAreToldAfterwards() async throws {
+  @Test func observersAreNotifiedAfterwards() async throws {
     let handle = vault.handle()
     let recorder = ChangeRecorder(handle)
     try handle.withTransaction { transaction in
@@ -215,7 +215,7 @@ extension VaultTransaction {
     _ account: String, _ secret: String, _ accessibility: Accessibility = .whenUnlocked,
     mode: StoreMode = .addOrReplace
   ) throws -> Credential {
-    try store(
+    try set(
       Credential(.test(account), accessibility: accessibility),
       secret: SecretBytes(copying: secret), mode: mode)
   }

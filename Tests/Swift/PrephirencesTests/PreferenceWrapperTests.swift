@@ -10,17 +10,17 @@ struct PreferenceWrapperTests {
     @Preference var enabled: Bool?
     @MutablePreference var name: String?
     @MutablePreference var mode: Mode?
-    @PreferenceValue var width: Int
-    @MutablePreferenceValue var height: Double
-    @MutablePreferenceValue var title: String
+    @PreferenceWithDefault var width: Int
+    @MutablePreferenceWithDefault var height: Double
+    @MutablePreferenceWithDefault var title: String
 
     init(_ store: MutableDictionaryPreferences) {
       _enabled = Preference(preferences: store, key: "enabled")
       _name = MutablePreference(preferences: store, key: "name")
       _mode = MutablePreference(preferences: store, key: "mode")
-      _width = PreferenceValue(preferences: store, key: "width", default: 80)
-      _height = MutablePreferenceValue(preferences: store, key: "height", default: 25)
-      _title = MutablePreferenceValue(wrappedValue: "untitled", preferences: store, key: "title")
+      _width = PreferenceWithDefault(preferences: store, key: "width", default: 80)
+      _height = MutablePreferenceWithDefault(preferences: store, key: "height", default: 25)
+      _title = MutablePreferenceWithDefault(wrappedValue: "untitled", preferences: store, key: "title")
     }
   }
 
@@ -67,8 +67,8 @@ struct PreferenceWrapperTests {
       struct Program {
         @Preference(key: "enabled") var enabled: Bool?
         @MutablePreference(key: "enabled") var mutable: Bool?
-        @MutablePreferenceValue(key: "count", default: 1) var count: Int
-        @MutablePreferenceValue(key: "size") var size = 2.5
+        @MutablePreferenceWithDefault(key: "count", default: 1) var count: Int
+        @MutablePreferenceWithDefault(key: "size") var size = 2.5
       }
       let store: MutableDictionaryPreferences = ["enabled": true]
       Prephirences.sharedInstance = store
@@ -94,8 +94,8 @@ struct PreferenceWrapperTests {
     @UserDefaultsPreference(userDefaults: defaults, key: "my.string.pref") var pref: String?
     @UserDefaultsPreference(userDefaults: defaults, key: "mode") var mode: Mode?
     @UserDefaultsPreference(userDefaults: defaults, key: "sizes") var sizes: Set<Int>?
-    @UserDefaultsPreferenceValue(userDefaults: defaults, key: "width", default: 80) var width: Int
-    @UserDefaultsPreferenceValue(userDefaults: defaults, key: "title") var title = "untitled"
+    @UserDefaultsPreferenceWithDefault(userDefaults: defaults, key: "width", default: 80) var width: Int
+    @UserDefaultsPreferenceWithDefault(userDefaults: defaults, key: "title") var title = "untitled"
     pref = "text"
     mode = .fast
     sizes = [3]
@@ -121,8 +121,8 @@ struct PreferenceWrapperTests {
     @BundlePreference(bundle: bundle, key: "CFBundleName") var name: String?
     @BundlePreference(bundle: bundle, coreFoundationKeys: .CFBundleName) var same: String?
     @BundlePreference(bundle: bundle, coreFoundationKeys: .CFBundleVersion) var version: String?
-    @BundlePreferenceValue(bundle: bundle, key: "tries", default: 1) var tries: Int
-    @BundlePreferenceValue(bundle: bundle, key: "absent") var absent = 5.5
+    @BundlePreferenceWithDefault(bundle: bundle, key: "tries", default: 1) var tries: Int
+    @BundlePreferenceWithDefault(bundle: bundle, key: "absent") var absent = 5.5
     #expect(name == "tool" && same == "tool" && version == nil && tries == 3 && absent == 5.5)
     @BundlePreference(key: "absent") var main: String?
     #expect(main == nil && $name.hasValue)

@@ -83,7 +83,7 @@ struct PropertyListWriterTests {
     #expect(read as? NSDictionary == keys as NSDictionary)
   }
 
-  @Test func whatFoundationWouldLoseIsKept() throws {
+  @Test func valuesThatFoundationLosesAreKept() throws {
     let data = try PropertyListWriter.data(of: [-0.0, "a\r\nb"] as [Any], format: .xml)
     let text = String(decoding: data, as: UTF8.self)
     #expect(text.contains("<real>-0.0</real>\n\t<string>a&#13;\nb</string>"))
@@ -91,7 +91,7 @@ struct PropertyListWriterTests {
     #expect((read[0] as? Double)?.sign == .minus && read[1] as? String == "a\r\nb")
   }
 
-  @Test func whatIsNoListIsRefused() {
+  @Test func otherTextIsRefused() {
     var deep: Any = "x"
     for _ in 0..<1000 { deep = [deep] }
     let roots: [Any] = [

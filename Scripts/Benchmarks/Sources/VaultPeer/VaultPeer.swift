@@ -76,7 +76,7 @@ struct VaultPeer {
     case ("add", nil): try set("added-\(UUID())", size)
     case ("stamp", nil):
       let secret = try SecretBytes(copying: "\(Self.time(CLOCK_MONOTONIC))")
-      try vault.store(Credential(Self.identity("stamp", size)), secret: secret)
+      try vault.set(Credential(Self.identity("stamp", size)), secret: secret)
     case ("bare-update", nil): try bare?.set()
     case ("get", let number?): try get(vault, number, size)
     case ("update", let number?): try set("account-\(number)", size)
@@ -102,14 +102,14 @@ struct VaultPeer {
       for call in first..<(first + count) {
         let identity = Self.identity("account-\(call * 7919 % among)", size)
         let secret = try SecretBytes(copying: String(repeating: "s", count: size))
-        try transaction.store(Credential(identity), secret: secret)
+        try transaction.set(Credential(identity), secret: secret)
       }
     }
   }
 
   private func set(_ account: String, _ size: Int) throws {
     let secret = try SecretBytes(copying: String(repeating: "s", count: size))
-    try vault.store(Credential(Self.identity(account, size)), secret: secret)
+    try vault.set(Credential(Self.identity(account, size)), secret: secret)
   }
 
   private static func identity(_ account: String, _ size: Int) -> CredentialIdentity {

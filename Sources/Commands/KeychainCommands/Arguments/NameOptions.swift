@@ -4,7 +4,7 @@ internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesCommandLine
 
-/// The options for a credential's new names, except its account; names that are not given stay.
+/// The options for a credential's new names, except its account; omitted names stay.
 struct NewNameOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,

@@ -10,37 +10,36 @@ extension AutomaticStore {
   ///   recorded and missing, with ``KeychainError/Code/refused`` for an accessibility that it
   ///   cannot guarantee, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    // Check first: otherwise a store would be recorded, and would stay empty.
-    try credential.checkRules(secretCount: secret.count)
-    return try changing(
-      ServiceName(credential.identity),
-      adding: FirstCredential(
-        identity: credential.identity, accessibility: credential.accessibility, mode: mode)
-    ) { _, store throws(KeychainError) in try store.store(credential, secret: secret, mode: mode) }
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
   /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
   /// other attributes of its credential; see the protocol.
   ///
   /// - Returns: The stored credential, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``.
+  /// - Throws: As ``set(_:secret:mode:)``.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let new = update.applied(to: Credential(identity))
-    // Check first: otherwise a store would be recorded, and would stay empty.
-    try new.checkRules(secretCount: secret.count)
-    return try changing(
-      ServiceName(identity),
-      adding: FirstCredential(
-        identity: identity, accessibility: new.accessibility, mode: mode, mayExist: true)
-    ) { _, store throws(KeychainError) in
-      try store.merge(update, secret: secret, into: identity, mode: mode)
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
+  }
+
+  package func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    let first = FirstCredential(
+      identity: request.identity, accessibility: request.new.accessibility, mode: request.mode,
+      mayExist: request.update != nil)
+    return try changing(ServiceName(request.identity), adding: first) {
+      _, store throws(KeychainError) in try store.set(request, secret: secret)
     }
   }
 
@@ -154,11 +153,11 @@ extension AutomaticStore {
   /// An explicit choice applies wherever the service is, and so takes no lock.
   func changing<Result>(
     _ service: ServiceName, adding first: FirstCredential? = nil,
-    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
+    _ body: (StoreDecision, any BuiltInStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     if let explicit = try chooser.explicit() {
       let own = ownPlace(of: service)
-      let store = store(at: explicit.place)
+      let store = builtInStore(at: explicit.place)
       let result = try reporting { notices throws(KeychainError) in
         if own == nil { try settle(explicit, service, adding: first, to: store, &notices) }
         observing.use(explicit.place, self)
@@ -188,17 +187,17 @@ extension AutomaticStore {
   private func changingLocked<Result>(
     _ service: ServiceName, adding first: FirstCredential?, _ decided: inout StoreDecision?,
     _ notices: inout [ChoiceNotice],
-    _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
+    _ body: (StoreDecision, any BuiltInStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let question = PostponedQuestion()
     // A store keeps the keys of an answer, so it is the same each time.
-    var stores: [StorePlace: any CredentialStore] = [:]
-    func quietStore(at place: StorePlace) throws(KeychainError) -> any CredentialStore {
+    var stores: [StorePlace: any BuiltInStore] = [:]
+    func quietStore(at place: StorePlace) throws(KeychainError) -> any BuiltInStore {
       if let store = stores[place] { return store }
       if observing.misses(place) {
         throw question.postpone { [self] in observing.use(place, self) }
       }
-      let quiet = store(at: place).postponing(question)
+      let quiet = builtInStore(at: place).postponing(question)
       stores[place] = quiet
       return quiet
     }

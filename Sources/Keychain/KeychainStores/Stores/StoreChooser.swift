@@ -227,7 +227,7 @@ public struct StoreDecision: Hashable, Sendable {
   var lacksCollection = false
 
   /// The reasons for a store, in order of precedence.
-  public enum Reason: Hashable, Sendable {
+  @nonexhaustive public enum Reason: Hashable, Sendable {
     /// The program or the command line chose it.
     case argument
 

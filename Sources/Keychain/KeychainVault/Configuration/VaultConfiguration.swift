@@ -3,13 +3,14 @@ public import KeychainSecrets
 @_exported public import KeychainVaultFormat
 package import PrephirencesSystem
 
-// Its slots, recipients, checks and recovery codes occur in this module's signatures.
+// Slots, recipients, checks and recovery codes are part of this module's API.
 
-/// Where a vault is and how it is opened.
+/// The place of a vault, and how it is opened.
 ///
 /// ```swift
 /// let vault = Vault(
-///   configuration: .init(path: "/var/lib/mytool/vault", unlock: .keyFile("/etc/mytool/keychain.key")))
+///   configuration: .init(
+///     path: "/var/lib/mytool/vault", unlock: .keyFile("/etc/mytool/keychain.key")))
 /// ```
 public struct VaultConfiguration: Sendable {
   /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, or else
@@ -21,37 +22,40 @@ public struct VaultConfiguration: Sendable {
 
   /// The source of the unlocking secret.
   ///
-  /// A source given here is used alone: if its secret is wrong, nothing else is tried. `nil` uses
-  /// the device key, the kernel's cache, the environment, the system's credentials, and a prompt,
-  /// in that order.
+  /// A given source is used alone: if its secret is wrong, nothing else is tried. `nil` uses the
+  /// device key, the kernel's cache, the environment, the system's credentials, and a prompt, in
+  /// that order.
   public var unlock: UnlockSource?
 
-  /// Whether and how a person may be asked for the passphrase.
-  ///
-  /// If `KEYCHAIN_NO_PROMPT` is set to any value, nobody is asked in any case.
+  /// Whether and how a person may be asked for the passphrase; if `KEYCHAIN_NO_PROMPT` is set to
+  /// any value, nobody is asked.
   public var interaction: Interaction
 
-  /// Called with what a person should know, such as that a new vault was created and what protects
+  /// Called with information for a person, such as that a new vault was created and what protects
   /// it.
   public var notice: (@Sendable (Notice) -> Void)?
 
   /// How long an unlocked vault stays unlocked while it is not used.
   public var idleTime: Duration
 
-  /// Who may read the files that unlocking secrets come from, besides the user and root.
+  /// The users, besides the user and root, who may read the files with unlocking secrets.
   ///
   /// `nil` uses `KEYCHAIN_ALLOW_READ`, which is `group` or `others`; if that is not set, nobody
-  /// else may. Files that others can change are rejected in any case.
+  /// else may. Files that others can change are always rejected.
   public var secretFileReaders: SecretFileReaders?
+
+  /// The check that the vault must have, as a person compared it; `nil` if nobody did.
+  var comparedCheck: VaultCheck?
 
   /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
-  /// Whether the first write may create the vault's folder; the one that `KEYCHAIN_VAULT` names must exist.
+  /// Whether the first write may create the vault's folder; the folder in `KEYCHAIN_VAULT` must
+  /// exist.
   package var makesFolder = true
 
-  /// When all calls together, without people's answers, must have ended, and an import have read its
-  /// input; `nil` if each call has ``deadline``, and input as long as it comes.
+  /// The deadline for all calls together, without people's answers, and for reading the input of an
+  /// import; `nil` gives each call its ``deadline``, and input no limit.
   package var commonDeadline: Deadline?
 
   /// The deadline of a call that begins now.
@@ -60,16 +64,10 @@ public struct VaultConfiguration: Sendable {
   /// The cost of new passphrase slots, which tests set; `nil` for the policy.
   package var passwordHash: PasswordHash.Parameters?
 
-  /// Describes how to open a vault.
+  /// Describes how to open a vault; each argument is the property of its name.
   ///
-  /// - Parameters:
-  ///   - path: The path of the vault file; `nil` for the default path.
-  ///   - deadline: How long a call may wait for another process; 10 seconds by default.
-  ///   - unlock: The source of the unlocking secret; `nil` for the default order.
-  ///   - interaction: Whether a person may be asked; denied by default.
-  ///   - notice: Called with what a person should know.
-  ///   - idleTime: How long the vault stays unlocked while it is not used: 15 minutes by default,
-  ///     at most 12 hours.
+  /// By default, the deadline is 10 seconds, nobody may be asked, and the idle time is 15 minutes;
+  /// it is at most 12 hours.
   public init(
     path: String? = nil,
     deadline: Duration = .seconds(10),
@@ -86,7 +84,7 @@ public struct VaultConfiguration: Sendable {
     self.idleTime = idleTime
   }
 
-  /// What a vault's file lies on; tests put a model in its place.
+  /// The disk of the vault's file; tests use a model instead.
   var disk: any VaultDisk = LinuxDisk()
 
   var secretFilePolicy: SecretFilePolicy {
@@ -106,7 +104,7 @@ public struct VaultConfiguration: Sendable {
 }
 
 /// Whether a person may be asked for a passphrase, or for a recovery code.
-public enum Interaction: Sendable {
+@frozen public enum Interaction: Sendable {
   /// Nobody is asked; operations that would need to ask fail as locked.
   case denied
 
@@ -115,18 +113,17 @@ public enum Interaction: Sendable {
 }
 
 extension KeychainError {
-  /// What a closure that asks throws instead of asking if it had to wait for a question of another
-  /// process, whose answer may have unlocked the vault.
+  /// The error that an asking closure throws instead of asking if it had to wait for another
+  /// process's question, whose answer may have unlocked the vault.
   package static let otherQuestionEnded = Self(.busy, "another question has just ended")
 }
 
-/// What to ask a person for.
+/// A question to a person.
 public struct PassphraseRequest: Hashable, Sendable {
   /// The path of the vault.
   public let vaultPath: String
 
-  /// ``SlotKind/passphrase``, or ``SlotKind/recoveryCode`` if nothing else is left to open the
-  /// vault.
+  /// ``SlotKind/passphrase``, or ``SlotKind/recoveryCode`` if nothing else can open the vault.
   public let kind: SlotKind
 
   /// Whether the answer may also be a recovery code.
@@ -136,32 +133,32 @@ public struct PassphraseRequest: Hashable, Sendable {
   public let failedAttempts: Int
 }
 
-/// Something that a person should know but that is not an error.
+/// Information for a person that is not an error.
 public struct Notice: Hashable, Sendable {
   /// The kinds of notice.
-  public enum Kind: Hashable, Sendable {
+  @nonexhaustive public enum Kind: Hashable, Sendable {
     /// A vault was created.
     case vaultCreated
 
-    /// A vault or its device secret was created in memory, where it is lost at the next restart.
+    /// A vault or its device secret was created in memory, and will be lost at the next restart.
     case vaultInMemory
 
     /// A passphrase slot was created at less than the usual cost because memory is short.
     case weakPasswordHash
 
-    /// A new passphrase is so short that whoever has the vault can try all.
+    /// A new passphrase is so short that anybody who has the vault can try all.
     case weakPassphrase
 
-    /// A new passphrase has bytes that a person does not see, such as a line break at its end.
+    /// A new passphrase has bytes that people do not see, such as a line break at its end.
     case oddPassphrase
 
-    /// A key file with a new slot holds only a few readable words, and key files are not stretched.
+    /// A key file with a new slot has only a few readable words, and key files are not stretched.
     case weakKeyFile
 
     /// The seen record could not be read or written.
     case seenRecordUnavailable
 
-    /// What the device secret alone opens has changed.
+    /// The device secret alone opens more or less than before.
     case deviceGrantChanged
 
     /// Changes by other handles and processes are not reported to observers.
@@ -170,11 +167,11 @@ public struct Notice: Hashable, Sendable {
     /// The vault got new keys, but remains under the old keys could not be removed from its file.
     case oldContentLeft
 
-    /// The file of the vault has a hard link, from which the next change parts it.
+    /// The file of the vault has a hard link, which the next change separates from the vault.
     case otherNames
 
-    /// An identity without pins opened a vault that was never seen before. Whoever could put it
-    /// there could have made it.
+    /// An identity without pins opened a vault that was never seen before, which is trusted on
+    /// first use. It may have been made by anybody who could put it there.
     case firstSight
 
     /// An identity is pinned to a check that the vault had before it got a new administration key.
@@ -226,11 +223,11 @@ public struct VaultProgress: Hashable, Sendable {
   }
 }
 
-/// Who may be able to read a file with an unlocking secret, besides the user and root.
+/// The users, besides the user and root, who may be able to read a file with an unlocking secret.
 ///
-/// Nobody else may ever be able to change it. Containers mount secrets that belong to root and that
-/// a group or everybody in the container can read.
-public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
+/// Nobody else may be able to change it. Containers mount secrets that belong to root and that a
+/// group or everybody in the container can read.
+@frozen public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
   /// Nobody.
   case owner
 
@@ -266,7 +263,7 @@ struct SecretFilePolicy: Sendable {
 
   let environment: EnvironmentVariables
 
-  /// How long the file may take to end.
+  /// How long to wait for the end of the file.
   var timeout: Duration = .seconds(10)
 
   static let variable = "KEYCHAIN_ALLOW_READ"
@@ -288,7 +285,7 @@ struct SecretFilePolicy: Sendable {
   }
 }
 
-/// Where the secret that unlocks a vault comes from.
+/// The source of a secret that unlocks a vault.
 public struct UnlockSource: Sendable {
   enum Kind: Sendable {
     case passphrase(@Sendable () throws(KeychainError) -> SecretBytes)
@@ -301,16 +298,13 @@ public struct UnlockSource: Sendable {
 
   let kind: Kind
 
-  /// How errors name the source.
+  /// The name of the source in errors.
   let name: String
 
   /// Returns a source whose passphrase comes from a closure, called at most once for each
   /// unlocking.
   ///
-  /// - Parameters:
-  ///   - name: How errors name the source, such as `the pipe`.
-  ///   - provide: Returns the passphrase.
-  /// - Returns: The source.
+  /// Errors call the source `name`, such as `the pipe`.
   public static func passphrase(
     named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
   ) -> Self { Self(kind: .passphrase(provide), name: name) }
@@ -318,49 +312,30 @@ public struct UnlockSource: Sendable {
   /// Returns a source that reads a passphrase from a file, without one newline at its end.
   ///
   /// The file must belong to the user or to root, and be closed to others; see
-  /// ``VaultConfiguration/secretFileReaders``.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` to use the path.
-  /// - Returns: The source.
+  /// ``VaultConfiguration/secretFileReaders``. Errors call the source `name`, or else its path; so
+  /// do those of the other sources in files.
   public static func passphraseFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .passphraseFile(path: path), name: name ?? path)
   }
 
   /// Returns a source that reads a key file: 32 bytes to 64 KiB of any kind, all of which count.
   ///
-  /// The file must belong to the user or to root, and be closed to others; see
-  /// ``VaultConfiguration/secretFileReaders``.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` to use the path.
-  /// - Returns: The source.
+  /// The file must be closed to others as for ``passphraseFile(_:named:)``.
   public static func keyFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .keyFile(path: path), name: name ?? path)
   }
 
-  /// Returns a source whose recovery code comes from a closure, called at most once for each
-  /// unlocking.
+  /// Returns a source whose recovery code, as it was typed, comes from a closure, called at most
+  /// once for each unlocking.
   ///
-  /// - Parameters:
-  ///   - name: How errors name the source, such as `the pipe`.
-  ///   - provide: Returns the code as it was typed.
-  /// - Returns: The source.
+  /// Errors call the source `name`, such as `the pipe`.
   public static func recoveryCode(
     named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
   ) -> Self { Self(kind: .recoveryCode(provide), name: name) }
 
   /// Returns a source that reads a recovery code from a file.
   ///
-  /// The file must belong to the user or to root, and be closed to others; see
-  /// ``VaultConfiguration/secretFileReaders``.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` to use the path.
-  /// - Returns: The source.
+  /// The file must be closed to others as for ``passphraseFile(_:named:)``.
   public static func recoveryCodeFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .recoveryCodeFile(path: path), name: name ?? path)
   }
@@ -369,12 +344,7 @@ public struct UnlockSource: Sendable {
   /// recipient.
   ///
   /// If the file contains pins, it opens only those vaults: see the article VaultReaders of
-  /// `KeychainVaultFormat`. The file must belong to the user or to root, and be closed to others.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` to use the path.
-  /// - Returns: The source.
+  /// `KeychainVaultFormat`. It must be closed to others as for ``passphraseFile(_:named:)``.
   public static func identityFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .identityFile(path: path), name: name ?? path)
   }

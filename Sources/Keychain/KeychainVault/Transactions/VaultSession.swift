@@ -60,7 +60,7 @@ struct VaultSession: Sendable {
 
   /// The file as it is now, with the same unlocker and deadline.
   func reopened() throws(KeychainError) -> VaultSession {
-    guard let opened = try file.open() else { throw .movedAway(path) }
+    guard let opened = try file.find() else { throw .movedAway(path) }
     return with(opened)
   }
 

@@ -22,25 +22,26 @@ public struct VaultTransaction: ~Copyable {
     self.isAllowed = isAllowed
   }
 
-  /// Stores a credential; see ``CredentialStore/store(_:secret:mode:)``.
+  /// Stores a credential; see ``CredentialStore/set(_:secret:mode:)``.
   ///
   /// - Returns: The credential as it will be stored.
   /// - Throws: ``KeychainError`` as that method.
   @discardableResult
-  public mutating func store(
+  public mutating func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode = .addOrReplace
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: false)
+    try requireAllowed(credential.identity)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
-  package mutating func store(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    let identity = credential.identity
-    try checkRules(credential, secretCount: secret.count)
-    return try change(identity) { writer throws(KeychainError) in
-      try writer.store(credential, secret: secret, mode: mode, keepsDates: keepsDates)
-    }.credential
+  mutating func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    try requireDevice(for: request.new.accessibility)
+    return try change(request.identity) { writer throws(KeychainError) in
+      try writer.set(request, secret: secret)
+    }
   }
 
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them; see
@@ -53,10 +54,10 @@ public struct VaultTransaction: ~Copyable {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode = .addOrReplace
   ) throws(KeychainError) -> MergedCredential {
-    try checkRules(update.applied(to: Credential(identity)), secretCount: secret.count)
-    return try change(identity) { writer throws(KeychainError) in
-      try writer.merge(update, secret: secret, into: identity, mode: mode)
-    }
+    try requireAllowed(identity)
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential without its secret; see ``CredentialStore/update(_:with:expectedVersion:)``.
@@ -189,14 +190,6 @@ public struct VaultTransaction: ~Copyable {
   private func requireWhole() throws(KeychainError) {
     if let failure = log.failure { throw failure }
     if writer.needed != nil { throw .transactionBeginsAgain }
-  }
-
-  private mutating func checkRules(
-    _ credential: Credential, secretCount: Int
-  ) throws(KeychainError) {
-    try requireAllowed(credential.identity)
-    try credential.checkRules(secretCount: secretCount)
-    try requireDevice(for: credential.accessibility)
   }
 
   private mutating func requireDevice(for accessibility: Accessibility) throws(KeychainError) {

@@ -114,30 +114,18 @@ extension VaultWriter {
     return (MergedCredential(credential: new, replaced: old), item)
   }
 
-  mutating func store(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> MergedCredential {
-    let (merged, _) = try change(credential.identity, mode: mode, keepsDates: keepsDates) { _ in
-      credential
-    }
-    try put(merged.credential, secret: secret)
-    return merged
-  }
-
-  /// Stores a secret, and keeps what the update does not change.
-  mutating func merge(
-    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
-    mode: StoreMode
+  mutating func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
   ) throws(KeychainError) -> MergedCredential {
     // Whether somebody has T0 alone: a device key that doesn't open the rest.
     let canBeLocked =
       list.vaultKind == .local
       && !list.members.contains { $0.kind == .device && $0.grant == .administers }
-    let (merged, _) = try change(identity, mode: mode) { old throws(KeychainError) in
-      if let old, update.accessibility == nil, canBeLocked { try old.requireNamedClass() }
-      let merged = update.applied(to: old ?? Credential(identity))
-      try merged.checkRules(secretCount: nil)
-      return merged
+    let (merged, _) = try change(
+      request.identity, mode: request.mode, keepsDates: request.keepsDates
+    ) { old throws(KeychainError) in
+      if let old, request.accessibility == nil, canBeLocked { try old.requireNamedClass() }
+      return try request.credential(replacing: old)
     }
     try put(merged.credential, secret: secret)
     return merged

@@ -7,20 +7,18 @@ package import PrephirencesSystem
 extension Vault {
   /// Stores a credential, creating the vault if there is none; see the protocol.
   @discardableResult
-  public func store(
+  public func set(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    try store(credential, secret: secret, mode: mode, keepsDates: false)
+    let request = try StoreRequest(credential, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret).credential
   }
 
-  package func store(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
-  ) throws(KeychainError) -> Credential {
-    // A write that is always refused must not create a vault.
-    try credential.checkRules(secretCount: secret.count)
-    return try write(try sessionForFirstWrite(), credential.accessibility) {
-      transaction throws(KeychainError) in
-      try transaction.store(credential, secret: secret, mode: mode, keepsDates: keepsDates)
+  package func set(
+    _ request: StoreRequest, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> MergedCredential {
+    try write(try sessionForFirstWrite(), request.accessibility) {
+      transaction throws(KeychainError) in try transaction.set(request, secret: secret)
     }
   }
 
@@ -30,11 +28,9 @@ extension Vault {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    try update.applied(to: Credential(identity)).checkRules(secretCount: secret.count)
-    return try write(try sessionForFirstWrite(), update.accessibility) {
-      transaction throws(KeychainError) in
-      try transaction.merge(update, secret: secret, into: identity, mode: mode)
-    }
+    let request = try StoreRequest(
+      update, into: identity, secretCount: secret.count, mode: mode)
+    return try set(request, secret: secret)
   }
 
   /// Changes a credential; see the protocol.
@@ -85,7 +81,7 @@ extension Vault {
   /// let vault = Vault()
   /// try vault.withTransaction { transaction in
   ///   for name in ["api", "upload"] {
-  ///     try transaction.store(
+  ///     try transaction.set(
   ///       Credential(.genericPassword(service: "mytool", account: name)),
   ///       secret: SecretBytes.random(count: 32))
   ///   }

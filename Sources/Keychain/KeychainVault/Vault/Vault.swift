@@ -13,7 +13,7 @@ internal import SystemPackage
 /// ```swift
 /// let vault = Vault()
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
-/// try vault.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// try vault.set(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// let stored = try vault.secret(for: identity)
 /// ```
 ///
@@ -98,7 +98,7 @@ public final class Vault: CredentialStore {
 
 extension Vault {
   /// Returns this vault with operations that neither ask nor hash; see the protocol.
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+  package func postponing(_ question: PostponedQuestion) -> any BuiltInStore {
     Vault(self, configuration, PostponedUnlocking(question))
   }
 
@@ -117,13 +117,19 @@ extension Vault {
     return Vault(self, configuration, PostponedUnlocking(question))
   }
 
-  /// Trusts the vault for this handle, if it has this check, which a person compared with what its administrator shows.
+  /// Returns a handle that trusts the vault if it has this check, which a person compared with what
+  /// its administrator shows.
   ///
-  /// Needed for a vault that was never seen here, and whose administration key is newer than the slot that
-  /// opens it.
+  /// Needed for a vault that was never seen here, and whose administration key is newer than the slot
+  /// that opens it. This handle stays as it is.
   ///
-  /// - Parameter check: the check; a vault with another one is then refused.
-  public func trust(_ check: VaultCheck) { unlocker.comparedCheck = check }
+  /// - Parameter check: The check. The returned handle refuses a vault with another one.
+  /// - Returns: A handle, whose vault is unlocked apart from this one's.
+  public func trusting(_ check: VaultCheck) -> Vault {
+    var configuration = configuration
+    configuration.comparedCheck = check
+    return Vault(configuration: configuration, state: unlocker.state)
+  }
 
   /// Unlocks the vault for later commands and programs of the user.
   ///

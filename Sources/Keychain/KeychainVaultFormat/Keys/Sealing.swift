@@ -2,9 +2,9 @@ package import FoundationEssentials
 package import KeychainCredentials
 package import KeychainSecrets
 
-// The functions of libsodium, with the errors of this module: the only one is a lack of memory.
+// The functions of libsodium, with this module's errors. The only error is a lack of memory.
 
-/// The derivations of the vault format, `D(key, label, fields)`, with their labels.
+/// The derivations of the vault format, `D(key, label, fields)`, and their labels.
 package enum Derivation {
   package static func key(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
@@ -19,7 +19,7 @@ package enum Derivation {
     try bytes(key, label, fields).data
   }
 
-  /// Returns a tag as ``tag(_:_:_:)`` does, for what has many of them.
+  /// Returns a tag as ``tag(_:_:_:)`` does, without allocation, for many tags.
   package static func bytes(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8]
   ) throws(KeychainError) -> Bytes32 {
@@ -28,7 +28,7 @@ package enum Derivation {
     return Bytes32(unsafe tag.span.bytes)
   }
 
-  /// Returns `H(bytes)`, for what has many of them.
+  /// Returns `H(bytes)` without allocation, for many hashes.
   package static func bytes(hashing bytes: Data) throws(KeychainError) -> Bytes32 {
     let hash = try translated(secrets: Blake2b.digest(bytes.bytes, count: Bytes32.count))
     return Bytes32(unsafe hash.span.bytes)
@@ -49,20 +49,18 @@ package enum Derivation {
   }
 }
 
-/// 32 bytes, such as a hash; they are ordered as bytes.
-///
-/// They need no memory of their own, as `Data` does.
+/// 32 bytes, such as a hash, ordered by bytes; unlike `Data`, they need no allocation.
 package struct Bytes32: Hashable, Comparable, Sendable {
   package static let count = 32
 
-  // Big-endian, so that comparing numbers compares bytes.
+  // Big-endian, so that the order of the numbers is that of the bytes.
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
   init(_ reader: inout FieldReader, _ bytes: RawSpan) throws(FieldReader.Malformed) {
     self.init(bytes, at: try reader.fixed(bytes, Self.count).lowerBound)
   }
 
-  /// Reads the bytes at an offset, from which there are ``count``.
+  /// Reads ``count`` bytes at an offset, which must exist.
   package init(_ bytes: RawSpan, at offset: Int = 0) {
     func word(_ index: Int) -> UInt64 {
       bytes.littleEndian(at: offset + 8 * index, as: UInt64.self).byteSwapped
@@ -108,7 +106,7 @@ package enum Signing {
   }
 }
 
-/// Boxes.
+/// Boxes: encrypted and authenticated bytes.
 package enum Sealing {
   package static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
@@ -116,7 +114,7 @@ package enum Sealing {
     try translated(secrets: Data(SecretBox.seal(message, with: key)))
   }
 
-  /// Seals fields that lie in ordinary memory: a copy in guarded memory would protect nothing.
+  /// Seals fields in ordinary memory, where they lie already: a guarded copy would protect nothing.
   static func seal(fields: [UInt8], with key: borrowing SecretBytes) throws(KeychainError) -> Data {
     try translated(secrets: Data(unsafe SecretBox.seal(fields.span.bytes, with: key)))
   }
@@ -128,7 +126,7 @@ package enum Sealing {
     try unlessRefused(SecretBox.open(box.bytes, with: key))
   }
 
-  /// Opens a box that contains no secret of a person into ordinary memory; `nil` as ``open(_:with:)``.
+  /// Opens a box without anybody's secret into ordinary memory; `nil` as ``open(_:with:)``.
   static func openFields(
     _ box: Data, with key: borrowing SecretBytes
   ) throws(KeychainError) -> [UInt8]? {
@@ -153,7 +151,7 @@ package enum Sealing {
   static func openPadded(
     _ box: Data, with key: borrowing SecretBytes, limit: Int
   ) throws(KeychainError) -> SecretBytes? {
-    // No memory is allocated for a box that is too long.
+    // Don't allocate memory for a box that is too long.
     guard box.count <= greatestBoxCount(limit: limit), let padded = try open(box, with: key),
       let message = try unlessRefused(Padding.unpad(padded), code: .invalidLength),
       message.count <= limit
@@ -161,13 +159,13 @@ package enum Sealing {
     return message
   }
 
-  /// Returns the maximum number of bytes of a box that contains a padded message.
+  /// Returns the maximum number of bytes of the box of a padded message.
   package static func greatestBoxCount(limit: Int) -> Int {
     SecretBox.overhead + Padding.paddedCount(for: limit)
   }
 }
 
-/// What signs the commits of a shared vault: the key of a slot.
+/// The key of a slot that signs the commits of a shared vault.
 package struct CommitSigner: Sendable {
   /// The number of the slot.
   package let number: UInt32
@@ -182,7 +180,7 @@ package struct CommitSigner: Sendable {
   }
 }
 
-/// The two key pairs of a slot: one opens its box, the other one signs.
+/// The two key pairs of a slot: one opens its box, the other signs.
 package struct SlotKeys: Sendable {
   /// `X`: the public key to which new keys are sealed.
   package let boxKey: Data
@@ -198,12 +196,12 @@ package struct SlotKeys: Sendable {
   /// `E`: the public key that checks signatures.
   package func signingKey() throws(KeychainError) -> Data { try signer(0).publicKey() }
 
-  /// What signs in the name of the slot.
+  /// Returns the key that signs in the name of the slot.
   package func signer(_ number: UInt32) -> CommitSigner {
     CommitSigner(number: number, seed: signingSeed)
   }
 
-  /// Opens a sealed box; `nil` if it was sealed to another key or changed.
+  /// Opens a sealed box; `nil` if it was sealed for another key, or changed.
   func open(_ box: Data) throws(KeychainError) -> SecretBytes? {
     try unlessRefused(SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey)))
   }

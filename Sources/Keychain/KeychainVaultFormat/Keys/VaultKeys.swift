@@ -3,7 +3,7 @@ package import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
-/// What a vault is called for ever: 16 random bytes, from which every key is derived.
+/// The permanent id of a vault: 16 random bytes, to which every key is bound.
 package struct VaultID: Hashable, Sendable {
   package static let count = 16
 
@@ -16,7 +16,8 @@ package struct VaultID: Hashable, Sendable {
   }
 }
 
-/// The vault, epoch and administration key of a head, which exist before it: its slots are sealed for them.
+/// The vault, epoch and administration key of a head; they exist before it: its slots are sealed
+/// for them.
 package struct HeadIdentity: Hashable, Sendable {
   package let id: VaultID
   package let epoch: UInt64
@@ -24,7 +25,8 @@ package struct HeadIdentity: Hashable, Sendable {
   /// The public key that signs the list of members.
   package let administration: Data
 
-  /// What every key must be bound to: a key of another vault, epoch or administration key is never used.
+  /// The bytes to which every key must be bound; a key of another vault, epoch or administration
+  /// key is never used.
   package let binding: Data
 
   package static let greatestEpoch: UInt64 = 1 << 31
@@ -65,31 +67,28 @@ package enum Tier: UInt8, CaseIterable, Sendable {
 }
 
 extension Array {
-  /// The element of a tier, of three in the order of the tiers.
+  /// The element of a tier, if there are three in the order of the tiers.
   package subscript(tier: Tier) -> Element {
     get { self[Int(tier.rawValue)] }
     _modify { yield &self[Int(tier.rawValue)] }
   }
 }
 
-/// The tier keys at hand: always T0, and the others as far as the vault is unlocked.
+/// The available tier keys: always T0, and the others as far as the vault is unlocked.
 package struct TierKeys: Sendable {
-  /// The binding of the head to which they belong.
   package let binding: Data
 
-  /// The checks of the tiers, which the head has.
   package let checks: [Data]
   package let open: SharedSecret
   package let first: SharedSecret?
   package let unlocked: SharedSecret?
 
-  /// What signs the commits of a shared vault; `nil` if only keys from the cache are at hand.
+  /// The key that signs commits of a shared vault; `nil` if only cached keys are available.
   package var signer: CommitSigner?
 
-  /// Tells copies of these keys from others, without comparing them.
+  /// Distinguishes copies of these keys from other keys, without comparing keys.
   package let identity = TierKeysIdentity()
 
-  /// What was derived from these keys before.
   let derived = DerivedKeys()
 
   package func key(_ tier: Tier) -> SharedSecret? {
@@ -100,18 +99,18 @@ package struct TierKeys: Sendable {
     }
   }
 
-  /// The greatest requirement that is met.
+  /// The strictest requirement that is met.
   package var readable: Accessibility.UnlockRequirement {
     if unlocked != nil { return .unlockedNow }
     return first == nil ? .nothing : .unlockedSinceBoot
   }
 
-  /// Whether the key of a requirement's tier is at hand, in addition to T0.
+  /// Whether the key of a requirement's tier is available in addition to T0.
   package func satisfies(_ requirement: Accessibility.UnlockRequirement) -> Bool {
     key(Tier(requirement)) != nil
   }
 
-  /// Derives all tiers of a root key.
+  /// Derives the keys of all tiers from a root key.
   package init(root: borrowing SecretBytes, of head: HeadIdentity) throws(KeychainError) {
     var keys: [SharedSecret] = []
     for tier in Tier.allCases {
@@ -142,29 +141,28 @@ package struct TierKeys: Sendable {
     self.signer = signer
   }
 
-  /// Returns what shows that a key is the one of a vault and epoch.
+  /// Returns the check of a tier key, which shows whether it belongs to a vault and epoch.
   static func check(of tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
     try Derivation.tag(tierKey, "pk3/check").prefix(16)
   }
 
-  /// T0 alone, with which a verification checks everything but opens only items that need no unlock.
+  /// T0 alone: a verification checks everything with it, but opens only items that need no unlock.
   package var openTierOnly: TierKeys {
     TierKeys(binding: binding, checks: checks, open: open, signer: signer)
   }
 }
 
-/// An object that only copies of some keys share; it has no keys itself, and so may outlive them.
+/// An object that only copies of the same keys share; it contains no keys, so it may outlive them.
 package final class TierKeysIdentity: Sendable {
   init() {}
 }
 
-/// The secret of this machine, without which its ThisDeviceOnly items stay closed.
+/// The secret of this machine; without it, its ThisDeviceOnly items cannot be opened.
 package struct DeviceSecret: Sendable {
   package let secret: SharedSecret
 
   package init(_ secret: consuming SecretBytes) { self.secret = SharedSecret(secret) }
 
-  /// Returns this device as one vault knows it.
   package func inVault(_ vault: VaultID) throws(KeychainError) -> VaultDevice {
     let fields = FieldWriter.fields { $0.byteString(vault.bytes) }
     let id = try Derivation.tag(secret.bytes, "pk2/device.id", fields).prefix(16)
@@ -172,13 +170,13 @@ package struct DeviceSecret: Sendable {
   }
 }
 
-/// This machine as one vault knows it: each vault has another id for it.
+/// This machine's id and key in one vault: its id differs in each vault.
 package struct VaultDevice: Sendable {
   let secret: SharedSecret
   package let id: Data
 }
 
-/// Keys that were derived from tier keys, so that each is derived once; they live no longer than those.
+/// Keys derived from tier keys, each once; they live no longer than those.
 final class DerivedKeys: Sendable {
   fileprivate enum Name: Hashable {
     case box(String)
@@ -190,13 +188,13 @@ final class DerivedKeys: Sendable {
 
   private let known = PosixMutex<[Name: SharedSecret]>([:])
 
-  /// The last identity: it is looked up, compared with what is found, and written.
+  /// The last identity: it is looked up, compared with the result, and written.
   private let identity = PosixMutex<(identity: CredentialIdentity, tag: Bytes32)?>(nil)
 
-  /// The last service or server, as most items have that of the item before.
+  /// The last service or server: most items have the same as the item before.
   fileprivate let service = PosixMutex<(text: String, tag: UInt64)?>(nil)
 
-  /// Returns the tag of an identity; `derive` makes it, unless it was asked for last.
+  /// Returns the tag of an identity; calls `derive` unless it is the last one.
   func tag(
     of identity: CredentialIdentity, _ derive: () throws(KeychainError) -> Bytes32
   ) throws(KeychainError) -> Bytes32 {
@@ -206,7 +204,7 @@ final class DerivedKeys: Sendable {
     return tag
   }
 
-  /// Returns a key; `derive` makes it the first time.
+  /// Returns a key, which `derive` creates the first time.
   fileprivate func key(
     _ name: Name, _ derive: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> SharedSecret {
@@ -218,14 +216,14 @@ final class DerivedKeys: Sendable {
 }
 
 extension TierKeys {
-  /// Returns the key of one kind of box below T0, by its label.
+  /// Returns the key, below T0, of the kind of boxes with a label.
   package func boxKey(_ label: String) throws(KeychainError) -> SharedSecret {
     try derived.key(.box(label)) { () throws(KeychainError) in
       try Derivation.key(open.bytes, label)
     }
   }
 
-  /// Returns the key of the metadata of a tier's items; `nil` if the tier's key is not at hand.
+  /// Returns the key of the metadata of a tier's items; `nil` without the tier's key.
   package func namesKey(_ tier: Tier) throws(KeychainError) -> SharedSecret? {
     guard let key = key(tier) else { return nil }
     return try derived.key(.names(tier)) { () throws(KeychainError) in
@@ -233,7 +231,7 @@ extension TierKeys {
     }
   }
 
-  /// Returns what entries have for a service or server.
+  /// Returns the number that entries have for a service or server.
   func service(_ text: String) throws(KeychainError) -> UInt64 {
     if let last = derived.service.withLock({ $0 }), last.text.hasSameBytes(as: text) {
       return last.tag
@@ -245,13 +243,13 @@ extension TierKeys {
     return tag
   }
 
-  /// Returns the proof of a tier, a mac of a digest; `nil` if the tier's key is not at hand.
+  /// Returns the proof of a tier, a mac of a digest; `nil` without the tier's key.
   package func proof(_ tier: Tier, of digest: Data) throws(KeychainError) -> Data? {
     guard let key = key(tier) else { return nil }
     return try Derivation.tag(key.bytes, "pk3/proof", Array(digest))
   }
 
-  /// Whether a mac is the proof of a tier, whose key is at hand.
+  /// Whether a mac is the proof of a tier, whose key is available.
   package func hasProved(
     _ tier: Tier, _ digest: Data, by mac: Data?
   ) throws(KeychainError) -> Bool {
@@ -291,11 +289,11 @@ extension TierKeys {
   }
 }
 
-/// A tier key as it is stored in the kernel's keyring, for later commands.
+/// A tier key as the kernel's keyring stores it, for later commands.
 package struct CachedKey: ~Copyable {
   package static let count = 8 + HeadIdentity.bindingCount + 32
 
-  /// The time until which the key is valid, in nanoseconds since boot.
+  /// The end of the key's validity, in nanoseconds since boot.
   package let limit: UInt64
 
   /// The binding of the vault when the key was cached.
@@ -303,7 +301,7 @@ package struct CachedKey: ~Copyable {
 
   private let payload: SecretBytes
 
-  /// Creates a key from a payload; `nil` if the length is wrong.
+  /// Reads a key from a payload; `nil` if the length is wrong.
   package init?(payload: consuming SecretBytes) {
     guard payload.count == Self.count else { return nil }
     (limit, binding) = payload.withBytes {
@@ -312,15 +310,13 @@ package struct CachedKey: ~Copyable {
     self.payload = payload
   }
 
-  /// Whether the key stays valid until its limit, used or not.
+  /// Whether use does not extend the key's validity.
   package var isFixed: Bool { limit & 1 == 1 }
 
-  /// Returns the key itself.
   package borrowing func key() throws(SecretsError) -> SecretBytes {
     try payload.copy(of: 40..<Self.count)
   }
 
-  /// Returns the bytes to store for a key.
   package static func payload(
     limit: UInt64, binding: Data, key: borrowing SecretBytes
   ) throws(SecretsError) -> SecretBytes {
@@ -339,7 +335,7 @@ package struct CachedKey: ~Copyable {
     "prefs:\(vault.bytes.hexadecimal):\(tier.rawValue)"
   }
 
-  /// Returns the name of the key that holds the id of the vault that was unlocked at a place, which has
-  /// the name of the place's seen record.
+  /// Returns the name of the key that holds the id of the vault unlocked at a place; `place` is the
+  /// name of its seen record.
   package static func name(ofVaultAt place: String) -> String { "prefs:\(place):at" }
 }

@@ -2,8 +2,8 @@ package import FoundationEssentials
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The secret with which a new slot is opened; it is computed before the vault is locked for writing,
-/// because a password hash takes time.
+/// The secret of a new slot; it is computed before the vault is locked for writing, because a
+/// password hash takes time.
 package struct SlotInput: Sendable {
   package let kind: SlotKind
   var parameters = Data()
@@ -57,14 +57,14 @@ package enum KeyFile {
   }
 }
 
-/// The keys that a slot yields.
+/// The keys that a slot gives.
 package struct GrantedKey: Sendable {
   package let grant: SlotGrant
 
-  /// The root key, or that of T0, or those of all tiers, in their order.
+  /// The root key, or that of T0, or those of all tiers in their order.
   let parts: [SharedSecret]
 
-  /// What a grant yields of a vault's keys.
+  /// Creates the part of a vault's keys that a grant gives.
   package init(_ grant: SlotGrant, root: SharedSecret, keys: TierKeys) throws(KeychainError) {
     self.grant = grant
     switch grant {
@@ -78,7 +78,7 @@ package struct GrantedKey: Sendable {
     }
   }
 
-  /// Reads the keys at the beginning of what a slot held.
+  /// Reads the keys at the beginning of a slot's contents.
   fileprivate init(_ grant: SlotGrant, in bytes: borrowing SecretBytes) throws(KeychainError) {
     var parts: [SharedSecret] = []
     for start in stride(from: 0, to: grant.keyCount, by: 32) {
@@ -88,20 +88,20 @@ package struct GrantedKey: Sendable {
     self.parts = parts
   }
 
-  /// The root key; `nil` if the slot did not yield it.
+  /// The root key; `nil` if the slot does not give it.
   package var root: SharedSecret? { grant == .administers ? parts[0] : nil }
 }
 
 /// Seals keys into a slot, and opens it.
 package enum SlotSealing {
-  /// What a slot gave, and the keys that opened it.
+  /// The contents of a slot, and the keys that opened it.
   package struct Opened: Sendable {
     package let granted: GrantedKey
     package let binding: Data
     package let keys: SlotKeys
   }
 
-  /// Creates a slot that gives keys of a head's vault to whoever has the input key.
+  /// Creates a slot that an input key opens.
   package static func seal(
     _ input: SlotInput, number: UInt32, granted: GrantedKey, head: HeadIdentity,
     name: String = ""
@@ -116,7 +116,7 @@ package enum SlotSealing {
       signingKey: input.kind.signs ? try keys.signingKey() : Data(), name)
   }
 
-  /// Creates a slot that gives keys of a head's vault to whoever has a recipient's identity.
+  /// Creates a slot that a recipient's identity opens.
   package static func seal(
     to recipient: VaultRecipient, number: UInt32, granted: GrantedKey, head: HeadIdentity,
     name: String = ""
@@ -129,8 +129,8 @@ package enum SlotSealing {
       slot, granted, head, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name)
   }
 
-  /// Gives new keys to a slot, which must be the one that the list of members has, and which names the
-  /// present administration key if its secret was presented, and gave `inputKey`.
+  /// Gives new keys to a slot, which must be the one in the list of members; if its secret was
+  /// presented, and gave `inputKey`, the slot names the present administration key.
   package static func reseal(
     _ old: SlotRow, of member: Member, granted: GrantedKey, head: HeadIdentity,
     inputKey: SharedSecret? = nil
@@ -142,7 +142,7 @@ package enum SlotSealing {
     }
     var slot = old
     slot.grant = granted.grant
-    // A recipient has no secret in which an older key could be named.
+    // A recipient's slot has no secret, so it cannot name an older key.
     if slot.kind == .recipient {
       slot.made = head.administration
       slot.commitment = try slot.commitment(to: granted.parts[0].bytes, in: head.id)
@@ -176,7 +176,7 @@ package enum SlotSealing {
     return opened
   }
 
-  /// Opens the slot of a recipient; `nil` if it is another one's.
+  /// Opens the slot of a recipient; `nil` if it belongs to another one.
   package static func open(
     _ slot: SlotRow, identity: borrowing VaultIdentity, vault: VaultID
   ) throws(KeychainError) -> Opened? {
@@ -217,7 +217,6 @@ package enum SlotSealing {
     }
   }
 
-  /// Returns the input key of a passphrase slot.
   package static func passphraseKey(
     _ passphrase: borrowing SecretBytes, salt: Data, parameters: PasswordHash.Parameters
   ) throws(KeychainError) -> SecretBytes {
@@ -253,10 +252,11 @@ extension KeychainError {
   package static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
     Self(
       .insufficientMemory,
-      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are needed",
+      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are "
+        + "needed",
       recovery:
-        "free memory, or raise the limit of the container; or unlock with a key file, which needs no "
-        + "more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as keychain.key in "
-        + "$CREDENTIALS_DIRECTORY")
+        "free memory, or raise the limit of the container; or unlock with a key file, which needs "
+        + "no more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as "
+        + "keychain.key in $CREDENTIALS_DIRECTORY")
   }
 }

@@ -134,14 +134,14 @@ public final class DurablePreferences: DurablePreferencesType, Sendable {
   }
 
   /// What can be read; the first failure is recorded.
-  var readablePairs: [(key: PreferenceKey, value: PreferenceObject)] {
+  var readablePairs: [(key: PreferenceKey, value: PreferenceValue)] {
     let found = recorded { try engine().fetchReadable() }
     if let failure = found?.unreadable.first?.failure { failures.record(failure) }
     return found?.pairs ?? []
   }
 
   /// Returns all keys with their values, also keys that are canonically equivalent.
-  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
+  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceValue)] {
     try fetchReadablePairs().complete()
   }
 

@@ -14,6 +14,17 @@ public protocol DurablePreferencesType: FalliblePreferencesType, SynchronizingPr
 }
 
 extension DurablePreferencesType {
+  /// Values cannot be written as members: a misspelt name would be another key.
+  ///
+  /// Other kinds of preferences have this subscript, and code that is generic over
+  /// ``MutablePreferencesType`` can read and set values with it.
+  public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? {
+    @available(*, unavailable, message: "there is no such member; a value is settings[\"key\"]")
+    get { self[key] }
+    @available(*, unavailable, message: "there is no such member; a value is settings[\"key\"]")
+    nonmutating set { self[key] = newValue }
+  }
+
   /// Another name for ``lastError``.
   public var lastPreferencesError: PreferencesError? { lastError }
 
@@ -23,7 +34,7 @@ extension DurablePreferencesType {
   /// - Returns: The value; `nil` if there is none, or if it cannot be read: then ``DurablePreferences/lastError`` has
   ///   the reason.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    durable.recorded { try durable.engine().fetch(key) } ?? nil
+    (durable.recorded { try fetchValue(forKey: key) } ?? nil)?.object
   }
 
   /// Returns all values.
@@ -32,7 +43,8 @@ extension DurablePreferencesType {
   ///   damaged: then ``DurablePreferences/lastError`` has the reason. Canonically equivalent keys are one key of a
   ///   dictionary.
   public func dictionary() -> PreferencesDictionary {
-    PreferencesDictionary(durable.readablePairs.map { ($0.key, $0.value) }) { _, last in last }
+    PreferencesDictionary(durable.readablePairs.map { ($0.key, $0.value.object) }) { _, last in last
+    }
   }
 
   /// Returns the value of a key.
@@ -40,8 +52,13 @@ extension DurablePreferencesType {
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: ``PreferencesError`` if the value cannot be read.
-  public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
+  public func fetchValue(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceValue? {
     try durable.typed { try durable.engine().fetch(key) }
+  }
+
+  /// Returns the value of a key as an object; see ``fetchValue(forKey:)``.
+  public func fetchObject(forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceObject? {
+    try fetchValue(forKey: key)?.object
   }
 
   /// Returns all values.
@@ -49,7 +66,7 @@ extension DurablePreferencesType {
   /// - Returns: The values by their keys.
   /// - Throws: ``PreferencesError`` if the values cannot be read, also if only one of them cannot.
   public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
-    PreferencesDictionary(try durable.fetchPairs()) { _, last in last }
+    PreferencesDictionary(try durable.fetchPairs().map { ($0, $1.object) }) { _, last in last }
   }
 
   /// Returns all values; another name for ``fetchAllObjects()``.

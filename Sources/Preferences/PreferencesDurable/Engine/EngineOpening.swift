@@ -177,7 +177,7 @@ extension Engine {
   ) throws {
     try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
     let before = source
-    var values: [KeyBytes: StoredValue] = [:]
+    var values: [KeyBytes: PreferenceValue.Encoded] = [:]
     // One transaction, so that the values are those of the generation.
     try database.connection.run("BEGIN")
     defer { database.connection.rollBack() }
@@ -194,7 +194,7 @@ extension Engine {
     cache.begin(file.isOnNetwork ? nil : database.counter, generation: state.generation)
     guard isObserved else { return }
     // They are the old values of the next changes.
-    let known = values.compactMapValues(ValueDecoder.decode)
+    let known = values.compactMapValues(\.decoded)
     for (key, value) in known {
       cache.insert(.value(value), for: key, size: values[key]?.bytes.count ?? 0)
     }
@@ -255,18 +255,19 @@ extension Engine {
   }
 
   /// Reports what differs from the values that were visible before.
-  func postChanges(from source: Source, to values: [KeyBytes: Any]) {
+  func postChanges(from source: Source, to values: [KeyBytes: PreferenceValue]) {
     guard !observers.isEmpty else { return }
-    var removed: [KeyBytes: Any]
+    var removed: [KeyBytes: PreferenceValue]
     switch source {
     case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
       removed = loaded.values
     case .unknown, .database: return
     }
     var changes = values.map { key, value in
-      PreferenceChange(key.text, from: removed.removeValue(forKey: key), to: value)
+      PreferenceChange(
+        key.text, from: removed.removeValue(forKey: key)?.object, to: value.object)
     }
-    changes += removed.map { PreferenceChange($0.text, from: $1, to: nil) }
+    changes += removed.map { PreferenceChange($0.text, from: $1.object, to: nil) }
     post(changes)
   }
 }
@@ -393,7 +394,7 @@ final class OpenDatabase {
   }
 
   /// Returns the stored value of a key; `nil` if there is none.
-  func stored(_ key: KeyBytes) throws -> StoredValue? {
+  func stored(_ key: KeyBytes) throws -> PreferenceValue.Encoded? {
     try connection.first("SELECT kind, value FROM preference WHERE key = ?", .bytes(key.bytes)) {
       Self.value($0, 0)
     }
@@ -424,7 +425,7 @@ final class OpenDatabase {
   }
 
   /// Calls a closure with each key that has a value; without those that are damaged themselves.
-  func forEach(_ body: (KeyBytes, StoredValue) throws -> Void) throws {
+  func forEach(_ body: (KeyBytes, PreferenceValue.Encoded) throws -> Void) throws {
     try connection.run(Self.allValues) { row in
       if let key = Self.text(row, 0), let value = Self.value(row, 1) {
         try body(KeyBytes(key), value)
@@ -441,7 +442,7 @@ final class OpenDatabase {
         return contents.unreadable.append(
           (String(decoding: row.bytes(0), as: UTF8.self), damagedKey))
       }
-      if let value = ValueDecoder.decode(stored) {
+      if let value = stored.decoded {
         contents.pairs.append((key, value))
       } else {
         contents.unreadable.append((key, .damagedValue(key)))
@@ -455,7 +456,7 @@ final class OpenDatabase {
   /// Returns what has changed since a generation; `nil` if there are more changes than `limit`.
   func changes(
     since generation: Int64, limit: Int
-  ) throws -> [(key: KeyBytes, value: StoredValue?)]? {
+  ) throws -> [(key: KeyBytes, value: PreferenceValue.Encoded?)]? {
     let changes = try connection.all(
       "SELECT key, kind, value FROM preference WHERE generation > ? ORDER BY generation LIMIT ?",
       .integer(generation), .integer(Int64(limit) + 1)
@@ -480,10 +481,10 @@ final class OpenDatabase {
     .damaged, "a key of the preferences is damaged; remove all of them, or restore a copy")
 
   /// Returns the value in a row; `nil` if it was removed.
-  static func value(_ row: SQLiteStatement, _ column: CInt) -> StoredValue? {
+  static func value(_ row: SQLiteStatement, _ column: CInt) -> PreferenceValue.Encoded? {
     let number = row.integer(column).flatMap { UInt8(exactly: $0) }
-    let kind = number.flatMap(ValueKind.init) ?? .damaged
-    return kind == .removed ? nil : StoredValue(kind: kind, bytes: row.bytes(column + 1))
+    let kind = number.flatMap(PreferenceValue.Kind.init) ?? .damaged
+    return kind == .removed ? nil : PreferenceValue.Encoded(kind: kind, bytes: row.bytes(column + 1))
   }
 }
 
@@ -510,12 +511,10 @@ extension PreferencesError {
   var isOfFullDisk: Bool { systemCode == ENOSPC || systemCode == EDQUOT }
 }
 
-extension StoredValue {
+extension PreferenceValue.Encoded {
   /// Returns the value.
-  func decoded(forKey key: KeyBytes) throws -> Any {
-    guard let value = ValueDecoder.decode(self) else {
-      throw PreferencesError.damagedValue(key.text)
-    }
+  func decoded(forKey key: KeyBytes) throws -> PreferenceValue {
+    guard let value = decoded else { throw PreferencesError.damagedValue(key.text) }
     return value
   }
 }

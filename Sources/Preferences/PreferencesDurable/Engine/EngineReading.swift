@@ -5,7 +5,7 @@ internal import SystemPackage
 
 extension Engine {
   /// Returns the value of a key.
-  func fetch(_ text: PreferenceKey) throws -> Any? {
+  func fetch(_ text: PreferenceKey) throws -> PreferenceValue? {
     try ForkMark.preferences.check(PreferencesError.forked)
     let key = KeyBytes(text)
     if let transaction = ownTransaction { return try transaction.value(key) }
@@ -81,7 +81,7 @@ extension Engine {
       try read(database) {
         guard try database.count() <= ReadCache.greatestCount / 2 else { return }
         try database.forEach { key, stored in
-          guard let value = ValueDecoder.decode(stored) else { return }
+          guard let value = stored.decoded else { return }
           cache.insert(.value(value), for: key, size: stored.bytes.count)
         }
       }
@@ -141,9 +141,11 @@ extension Engine {
     if !damage.contains(failure) { damage.append(failure) }
   }
 
-  private func change(_ key: KeyBytes, from old: KnownValue?, to new: Any?) -> PreferenceChange {
-    guard let old else { return PreferenceChange(key.text, to: new) }
-    return PreferenceChange(key.text, from: old.value, to: new)
+  private func change(
+    _ key: KeyBytes, from old: KnownValue?, to new: PreferenceValue?
+  ) -> PreferenceChange {
+    guard let old else { return PreferenceChange(key.text, to: new?.object) }
+    return PreferenceChange(key.text, from: old.value?.object, to: new?.object)
   }
 
   /// Forgets all values, since it is not known what has changed.
@@ -154,13 +156,13 @@ extension Engine {
     var missing = cache.allKnown
     try database.forEach { key, stored in
       let old = missing.removeValue(forKey: key)
-      guard let value = ValueDecoder.decode(stored) else {
+      guard let value = stored.decoded else {
         return noteDamage(of: key)
       }
       posted.append(change(key, from: old, to: value))
     }
     posted += missing.compactMap { key, old in
-      old.value.map { PreferenceChange(key.text, from: $0, to: nil) }
+      old.value.map { PreferenceChange(key.text, from: $0.object, to: nil) }
     }
     post(posted)
   }
@@ -183,11 +185,16 @@ extension Engine {
   func loadPropertyList() throws {
     let stamps = [FileStamp(file.propertyListPath)]
     if case .propertyList(let loaded) = source, loaded.stamps == stamps { return }
-    let values = try propertyListValues()
+    var loaded = LoadedValues(values: [:], stamps: stamps)
+    for (key, value) in try propertyListValues() {
+      do throws(PreferencesError) {
+        loaded.values[key] = try PreferenceValue.stored(value, forKey: key.text)
+      } catch { loaded.unreadable[key] = error }
+    }
     let before = source
-    source = .propertyList(LoadedValues(values: values, stamps: stamps))
+    source = .propertyList(loaded)
     cache.end()
-    postChanges(from: before, to: values)
+    postChanges(from: before, to: loaded.values)
   }
 
   /// Returns the values of the property list; empty if there is none.
@@ -206,7 +213,7 @@ extension Engine {
   func importPropertyList(into transaction: WriteTransaction) throws {
     guard !hasTriedToImport else { return transaction.importFailure = importFailure }
     hasTriedToImport = true
-    let values: [KeyBytes: StoredValue]
+    let values: [KeyBytes: PreferenceValue]
     do {
       values = try valuesToImport()
       importFailure = nil
@@ -214,16 +221,16 @@ extension Engine {
       importFailure = .any(error)
       return transaction.importFailure = importFailure
     }
-    for (key, value) in values { try transaction.insert(value, for: key) }
+    for (key, value) in values { try transaction.insert(value.encoded, for: key) }
     try transaction.setImported()
   }
 
-  /// Returns the values of the property list in the form in which they are stored.
-  private func valuesToImport() throws -> [KeyBytes: StoredValue] {
+  /// Returns the values of the property list, all of which can be stored.
+  private func valuesToImport() throws -> [KeyBytes: PreferenceValue] {
     do {
-      var values: [KeyBytes: StoredValue] = [:]
+      var values: [KeyBytes: PreferenceValue] = [:]
       for (key, value) in try propertyListValues() {
-        values[key] = try ValueEncoder.encode(value, forKey: key.text)
+        values[key] = try PreferenceValue.stored(value, forKey: key.text)
       }
       return values
     } catch {
@@ -237,9 +244,10 @@ extension Engine {
 
   /// Returns the value that a key without a row will have when the property list is imported; `nil` if
   /// there is none.
-  func valueToImport(_ key: KeyBytes, into database: OpenDatabase) throws -> Any? {
+  func valueToImport(_ key: KeyBytes, into database: OpenDatabase) throws -> PreferenceValue?
+  {
     guard !database.isImported, try !database.hasRow(key) else { return nil }
-    return try valuesToImport()[key]?.decoded(forKey: key)
+    return try valuesToImport()[key]
   }
 
   /// Returns all values of a database, with those of a property list that is not imported yet.
@@ -249,9 +257,7 @@ extension Engine {
     do {
       var values = try valuesToImport()
       try OpenDatabase.forEachKey(of: connection) { values[$0] = nil }
-      contents.pairs += values.compactMap { key, stored in
-        ValueDecoder.decode(stored).map { (key.text, $0) }
-      }
+      contents.pairs += values.map { ($0.text, $1) }
     } catch {
       contents.otherKeysFailure = .any(error)
     }
@@ -323,7 +329,7 @@ extension Engine {
 
 /// Values of a file that this process does not change, and what the file was like.
 struct LoadedValues {
-  let values: [KeyBytes: Any]
+  var values: [KeyBytes: PreferenceValue]
   let stamps: [FileStamp?]
   /// Why other values cannot be read.
   var unreadable: [KeyBytes: PreferencesError] = [:]
@@ -333,7 +339,7 @@ struct LoadedValues {
   var otherKeysFailure: PreferencesError?
 
   /// Returns the value of a key; `nil` if there is none.
-  func value(_ key: KeyBytes) throws -> Any? {
+  func value(_ key: KeyBytes) throws -> PreferenceValue? {
     if let otherKeysFailure, otherKeysFailure.code == .rolledBack { throw otherKeysFailure }
     if let failure = unreadable[key] { throw failure }
     if let value = values[key] { return value }
@@ -350,13 +356,13 @@ struct LoadedValues {
 }
 
 /// What is known of a key.
-enum KnownValue {
+enum KnownValue: Sendable {
   case absent
-  case value(Any)
+  case value(PreferenceValue)
 
-  init(_ value: Any?) { self = value.map { .value($0) } ?? .absent }
+  init(_ value: PreferenceValue?) { self = value.map { .value($0) } ?? .absent }
 
-  var value: Any? { if case .value(let value) = self { value } else { nil } }
+  var value: PreferenceValue? { if case .value(let value) = self { value } else { nil } }
 }
 
 /// What the cache learns of a key that was changed.
@@ -367,9 +373,9 @@ struct CachedChange {
   let value: KnownValue?
   let size: Int
 
-  init(key: KeyBytes, stored: StoredValue?) {
+  init(key: KeyBytes, stored: PreferenceValue.Encoded?) {
     self.key = key
-    value = if let stored { ValueDecoder.decode(stored).map { .value($0) } } else { .absent }
+    value = if let stored { stored.decoded.map { .value($0) } } else { .absent }
     size = stored?.bytes.count ?? 0
   }
 }

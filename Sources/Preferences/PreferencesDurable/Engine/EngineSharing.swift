@@ -103,7 +103,7 @@ extension Engine {
 
 extension WriteTransaction {
   /// Stores a value that comes from elsewhere, and so is not logged.
-  func apply(_ new: StoredValue?, for key: KeyBytes) throws -> Bool {
+  func apply(_ new: PreferenceValue.Encoded?, for key: KeyBytes) throws -> Bool {
     if !isApplying { try toggleLogging() }
     isApplying = true
     let count = changes.count

@@ -96,7 +96,7 @@ extension Engine {
   private struct Rehearsed: Error {}
 
   /// Fails as changes would, without making them, and without creating a file.
-  func rehearse(_ changes: [(key: KeyBytes, value: StoredValue?)], isBatch: Bool) throws {
+  func rehearse(_ changes: [(key: KeyBytes, value: PreferenceValue.Encoded?)], isBatch: Bool) throws {
     try ForkMark.preferences.check(PreferencesError.forked)
     let isWithoutDatabase = try locked {
       try look(forWriting: false)
@@ -197,16 +197,16 @@ extension Engine {
     // After the cache: an observer that begins now reads the new values.
     guard !observers.isEmpty else { return }
     var posted = known.compactMap { key, old in
-      old.value.map { PreferenceChange(key.text, from: $0, to: nil) }
+      old.value.map { PreferenceChange(key.text, from: $0.object, to: nil) }
     }
     for (change, cached) in zip(transaction.changes, changes) {
-      let (key, new) = (change.key.text, cached.value?.value)
-      let old = change.old.map(ValueDecoder.decode)
+      let (key, new) = (change.key.text, cached.value?.value?.object)
+      let old = change.old.map(\.decoded)
       // A value that was damaged is not known.
       let isKnown = old.map { $0 != nil } ?? true
       posted.append(
         isKnown
-          ? PreferenceChange(key, from: old ?? nil, to: new) : PreferenceChange(key, to: new))
+          ? PreferenceChange(key, from: old??.object, to: new) : PreferenceChange(key, to: new))
     }
     post(posted)
   }
@@ -251,8 +251,8 @@ final class WriteTransaction {
 
   struct Change {
     let key: KeyBytes
-    let old: StoredValue?
-    let new: StoredValue?
+    let old: PreferenceValue.Encoded?
+    let new: PreferenceValue.Encoded?
   }
 
   init(_ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsBatches: Bool = false) {
@@ -293,7 +293,7 @@ final class WriteTransaction {
 
   func checkFailure() throws { if let failure { throw failure } }
 
-  func stored(_ key: KeyBytes) throws -> StoredValue? {
+  func stored(_ key: KeyBytes) throws -> PreferenceValue.Encoded? {
     let stored = try failing { try database.stored(key) }
     if stored == nil { try requireKnown(key) }
     return stored
@@ -306,13 +306,13 @@ final class WriteTransaction {
     if !hasRow { throw importFailure }
   }
 
-  func value(_ key: KeyBytes) throws -> Any? {
+  func value(_ key: KeyBytes) throws -> PreferenceValue? {
     guard let stored = try stored(key) else { return nil }
     return try stored.decoded(forKey: key)
   }
 
   /// Sets the value of a key; `nil` removes it.
-  func store(_ new: StoredValue?, for key: KeyBytes) throws {
+  func store(_ new: PreferenceValue.Encoded?, for key: KeyBytes) throws {
     // Removed in vain: it would be imported later.
     if new == nil { try requireKnown(key) }
     try failing {
@@ -325,7 +325,7 @@ final class WriteTransaction {
   }
 
   /// Sets the value of a key that has never had one.
-  func insert(_ new: StoredValue, for key: KeyBytes) throws {
+  func insert(_ new: PreferenceValue.Encoded, for key: KeyBytes) throws {
     try failing {
       try database.connection.run(
         "INSERT OR IGNORE INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?)",
@@ -387,7 +387,7 @@ final class WriteTransaction {
     return floor
   }
 
-  private func write(_ new: StoredValue?, for key: KeyBytes) throws {
+  private func write(_ new: PreferenceValue.Encoded?, for key: KeyBytes) throws {
     try database.connection.run(
       """
       INSERT INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?) \

@@ -40,7 +40,7 @@ extension PreferenceObserver {
 
 extension DurablePreferences: ExactKeyPreferences {
   package func pairs() -> [(PreferenceKey, PreferenceObject?)] {
-    readablePairs.map { ($0.key, $0.value) }
+    readablePairs.map { ($0.key, $0.value.object) }
   }
 }
 
@@ -89,11 +89,18 @@ extension DurablePreferencesType {
   }
 }
 
+extension DurablePreferences.Key {
+  /// Returns the value of a changed object; the default if it is of another type.
+  fileprivate func value(ofObject object: PreferenceObject?) -> Value {
+    (try? value(of: .stored(object, forKey: name))) ?? defaultValue
+  }
+}
+
 extension DurablePreferences.KeyChange {
   fileprivate init(_ change: PreferenceChange, _ key: DurablePreferences.Key<Value>) {
     let old = change.isInitial || !change.isOldValueKnown ? nil : Optional(change.oldValue)
-    oldValue = old.map { (try? key.value(of: $0)) ?? key.defaultValue }
-    newValue = (try? key.value(of: change.newValue)) ?? key.defaultValue
+    oldValue = old.map { key.value(ofObject: $0) }
+    newValue = key.value(ofObject: change.newValue)
     isInitial = change.isInitial
   }
 }

@@ -51,8 +51,8 @@ extension DurablePreferences {
     }
 
     /// Returns the value of what is stored; the default if nothing is.
-    func value(of stored: PreferenceObject?) throws(PreferencesError) -> Value {
-      guard let stored = unwrapped(stored) else { return defaultValue }
+    func value(of stored: PreferenceValue?) throws(PreferencesError) -> Value {
+      guard let stored else { return defaultValue }
       if let value: Value = encoding.decode(stored) { return value }
       throw PreferencesError(
         .typeMismatch,
@@ -61,7 +61,7 @@ extension DurablePreferences {
     }
 
     /// Returns what to store for a value; `nil` to remove the key.
-    func stored(_ value: Value) throws(PreferencesError) -> PreferenceObject? {
+    func stored(_ value: Value) throws(PreferencesError) -> PreferenceValue? {
       guard let value = unwrapped(value) else { return nil }
       return try encoding.encode(value, forKey: name)
     }
@@ -71,18 +71,21 @@ extension DurablePreferences {
 /// How the values of a key are stored.
 ///
 /// Unchecked because the transformations of types have no state.
-private struct KeyEncoding: @unchecked Sendable {
+struct KeyEncoding: @unchecked Sendable {
   private let transformation: any PreferenceTransformation
 
   init<Value>(of type: Value.Type) { transformation = DefaultTransformation.of(type) }
 
   /// Returns the value of what is stored; `nil` if that is of another type.
-  func decode<Value>(_ stored: Any) -> Value? {
-    PreferenceCast.cast(transformation.reverseTransformedValue(stored))
+  func decode<Value>(_ stored: PreferenceValue) -> Value? {
+    PreferenceCast.cast(transformation.reverseTransformedValue(stored.object))
   }
 
-  func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> Any {
-    if let stored = unwrapped(transformation.transformedValue(value)) { return stored }
+  func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> PreferenceValue?
+  {
+    if let stored = unwrapped(transformation.transformedValue(value)) {
+      return try .stored(stored, forKey: key)
+    }
     // Encoded again, to find out why that failed.
     if let value = value as? any Encodable { _ = try CodableForm.encode(value, forKey: key) }
     throw .unstorable(type(of: value), forKey: key)
@@ -122,7 +125,7 @@ extension DurablePreferencesType {
   ///   is of another type.
   public func value<Value>(for key: DurablePreferences.Key<Value>) throws(PreferencesError) -> Value
   {
-    try key.value(of: durable.fetchObject(forKey: key.name))
+    try key.value(of: fetchValue(forKey: key.name))
   }
 
   /// Sets the value of a key.
@@ -134,7 +137,7 @@ extension DurablePreferencesType {
   public func set<Value>(_ value: Value, for key: DurablePreferences.Key<Value>)
     throws(PreferencesError)
   {
-    try durable.storeObject(key.stored(value), forKey: key.name)
+    try storeValue(key.stored(value), forKey: key.name)
   }
 
   /// Removes a key, so that it has its default.
@@ -142,7 +145,7 @@ extension DurablePreferencesType {
   /// - Parameter key: The key; it may have no value.
   /// - Throws: ``PreferencesError``.
   public func remove<Value>(_ key: DurablePreferences.Key<Value>) throws(PreferencesError) {
-    try durable.storeObject(nil, forKey: key.name)
+    try storeValue(nil, forKey: key.name)
   }
 
   /// Returns whether a key has a stored value, of any type.
@@ -153,7 +156,7 @@ extension DurablePreferencesType {
   public func hasValue<Value>(for key: DurablePreferences.Key<Value>) throws(PreferencesError)
     -> Bool
   {
-    try durable.fetchObject(forKey: key.name) != nil
+    try fetchValue(forKey: key.name) != nil
   }
 
   /// Changes the value of a key in one step, so that no other change on this machine is lost.
@@ -187,13 +190,13 @@ extension DurablePreferencesType {
   /// - Returns: What the closure returns.
   /// - Throws: What the closure throws, or ``PreferencesError``.
   @discardableResult
-  public func updateObject<Result>(
-    forKey key: PreferenceKey, _ body: (inout PreferenceObject?) throws -> Result
+  public func updateValue<Result>(
+    forKey key: PreferenceKey, _ body: (inout PreferenceValue?) throws -> Result
   ) throws -> Result {
     try transaction { _ in
-      var value = try durable.fetchObject(forKey: key)
+      var value = try fetchValue(forKey: key)
       let result = try body(&value)
-      try durable.storeObject(value, forKey: key)
+      try storeValue(value, forKey: key)
       return result
     }
   }
@@ -213,10 +216,10 @@ extension DurablePreferencesType {
       let stored = try expected.flatMap { try key.stored($0) }
       let new = try value.flatMap { try key.stored($0) }
       return try transaction { _ in
-        if try replaceObject(forKey: key.name, expecting: stored, with: new) { return true }
+        if try replaceValue(forKey: key.name, expecting: stored, with: new) { return true }
         // The same value may have several encodings.
         guard let stored, try isSame(stored, key) else { return false }
-        try durable.storeObject(new, forKey: key.name)
+        try storeValue(new, forKey: key.name)
         return true
       }
     }
@@ -233,13 +236,11 @@ extension DurablePreferencesType {
   ///   - value: The new value; `nil` removes the key.
   /// - Returns: Whether the value was set.
   /// - Throws: ``PreferencesError``.
-  public func replaceObject(
-    forKey key: PreferenceKey, expecting expected: PreferenceObject?,
-    with value: PreferenceObject?
+  public func replaceValue(
+    forKey key: PreferenceKey, expecting expected: PreferenceValue?, with value: PreferenceValue?
   ) throws(PreferencesError) -> Bool {
     try durable.typed {
-      let expected = try ValueEncoder.stored(expected, forKey: key)
-      let new = try ValueEncoder.stored(value, forKey: key)
+      let (expected, new) = (expected?.encoded, value?.encoded)
       return try durable.engine().write(asOne: false) { transaction in
         guard try transaction.stored(KeyBytes(key)) == expected else { return false }
         try transaction.store(new, for: KeyBytes(key))
@@ -249,10 +250,10 @@ extension DurablePreferencesType {
   }
 
   /// Whether the stored value of a key equals the value that another one stores.
-  private func isSame<Value>(_ stored: PreferenceObject, _ key: DurablePreferences.Key<Value>)
+  private func isSame<Value>(_ stored: PreferenceValue, _ key: DurablePreferences.Key<Value>)
     throws -> Bool
   {
-    guard let present = try durable.fetchObject(forKey: key.name),
+    guard let present = try fetchValue(forKey: key.name),
       let one = try? key.value(of: present) as? any Equatable
     else { return false }
     return one.isSame(as: try key.value(of: stored))

@@ -8,8 +8,28 @@ extension DurablePreferencesType {
   /// - Parameters:
   ///   - value: The value.
   ///   - key: The key.
+  public func set(_ value: PreferenceValue?, forKey key: PreferenceKey) {
+    durable.recorded { try storeValue(value, forKey: key) }
+  }
+
+  /// Sets the value of a key, which is stored as the one of a ``DurablePreferences/Key``; `nil`
+  /// removes it.
+  ///
+  /// Text, numbers, dates, data, URLs, UUIDs, and arrays and dictionaries of these are stored as they
+  /// are, an enumeration as its raw value, and any other value as the JSON data of its encoding.
+  public func set<Value: Codable>(_ value: Value?, forKey key: PreferenceKey) {
+    durable.recorded {
+      let encoding = KeyEncoding(of: Value.self)
+      try storeValue(value.flatMap { try encoding.encode($0, forKey: key) }, forKey: key)
+    }
+  }
+
+  /// Sets the value of a key to what is stored for an object, as a subscript does; `nil` removes it.
+  ///
+  /// Code that is generic over ``PreferencesCore/MutablePreferencesType`` calls this; an object of a
+  /// type that cannot be stored fails, and ``DurablePreferences/lastError`` has the reason.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    durable.recorded { try durable.store([(key, value)]) }
+    durable.recorded { try durable.store([(key, .stored(value, forKey: key))]) }
   }
 
   /// Removes a key and its value.
@@ -25,7 +45,7 @@ extension DurablePreferencesType {
   ///
   /// - Parameter dictionary: The values by their keys; JSON's null values are left out.
   public func set(dictionary: PreferencesDictionary) {
-    durable.recorded { try durable.store(withoutNulls(dictionary).map { ($0, $1) }) }
+    durable.recorded { try storeObjects(dictionary) }
   }
 
   /// Removes all keys and their values; if it fails, none.
@@ -41,10 +61,20 @@ extension DurablePreferencesType {
   /// - Throws: ``PreferencesError``; the old value then stays. If the preferences are shared, with
   ///   ``PreferencesError/Code/overQuota`` if there would be too many keys or bytes, and with
   ///   ``PreferencesError/Code/readOnly`` if this machine may only read the store.
+  public func storeValue(
+    _ value: PreferenceValue?, forKey key: PreferenceKey
+  ) throws(PreferencesError) {
+    try storeValues([(key, value)])
+  }
+
+  /// Sets the value of a key to what is stored for an object; see ``storeValue(_:forKey:)``.
+  ///
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/unstorable`` if a part of the object
+  ///   is of a type that cannot be stored.
   public func storeObject(
     _ value: PreferenceObject?, forKey key: PreferenceKey
   ) throws(PreferencesError) {
-    try durable.typed { try durable.store([(key, value)]) }
+    try storeValue(.stored(value, forKey: key), forKey: key)
   }
 
   /// Sets the values of several keys: of all, or if it fails, of none.
@@ -54,7 +84,7 @@ extension DurablePreferencesType {
   /// - Parameter dictionary: The values by their keys; JSON's null values are left out.
   /// - Throws: ``PreferencesError``.
   public func storeObjects(_ dictionary: PreferencesDictionary) throws(PreferencesError) {
-    try durable.typed { try durable.store(withoutNulls(dictionary).map { ($0, $1) }) }
+    try durable.storeObjects(withoutNulls(dictionary).map { ($0, $1) })
   }
 
   /// Sets or removes the values of several keys: of all, or if it fails, of none.
@@ -62,11 +92,22 @@ extension DurablePreferencesType {
   /// If they are shared, they are sent one by one; for one transaction, call ``transaction(_:)``.
   ///
   /// - Parameter values: The keys with their values; `nil` removes the key.
-  /// - Throws: ``PreferencesError`` as ``storeObject(_:forKey:)``.
+  /// - Throws: ``PreferencesError`` as ``storeValue(_:forKey:)``.
+  public func storeValues(
+    _ values: [(key: PreferenceKey, value: PreferenceValue?)]
+  ) throws(PreferencesError) {
+    try durable.typed { try durable.store(values) }
+  }
+
+  /// Sets the values of several keys to what is stored for objects; see ``storeValues(_:)``.
   public func storeObjects(
     _ values: [(key: PreferenceKey, value: PreferenceObject?)]
   ) throws(PreferencesError) {
-    try durable.typed { try durable.store(values.map { ($0.key, $0.value) }) }
+    // All are converted first, so that one that cannot be stored changes nothing.
+    try storeValues(
+      values.map { pair throws(PreferencesError) in
+        (pair.key, try PreferenceValue.stored(pair.value, forKey: pair.key))
+      })
   }
 
   /// Removes all keys and their values: all, or if it fails, none.
@@ -112,22 +153,19 @@ extension DurablePreferences {
 
   /// Fails as changes would, without making them, and without creating a file.
   package func rehearse(
-    _ values: [(key: PreferenceKey, value: PreferenceObject?)], inPieces: Bool
+    _ values: [(key: PreferenceKey, value: PreferenceValue?)], inPieces: Bool
   ) throws(PreferencesError) {
-    try typed {
-      try engine().rehearse(encoded(values.map { ($0.key, $0.value) }), isBatch: !inPieces)
-    }
+    try typed { try engine().rehearse(encoded(values), isBatch: !inPieces) }
   }
 
   private func encoded(
-    _ values: [(PreferenceKey, PreferenceObject?)]
-  ) throws -> [(key: KeyBytes, value: StoredValue?)] {
-    try values.map { key, value in (KeyBytes(key), try ValueEncoder.stored(value, forKey: key)) }
+    _ values: [(key: PreferenceKey, value: PreferenceValue?)]
+  ) -> [(key: KeyBytes, value: PreferenceValue.Encoded?)] {
+    values.map { (KeyBytes($0.key), $0.value?.encoded) }
   }
 
-  func store(_ values: [(PreferenceKey, PreferenceObject?)]) throws {
-    // Encoded first, so that a value that cannot be stored changes nothing.
-    let encoded = try encoded(values)
+  func store(_ values: [(key: PreferenceKey, value: PreferenceValue?)]) throws {
+    let encoded = encoded(values)
     let engine = try engine()
     if encoded.allSatisfy({ $0.1 == nil }), try engine.isWithout(encoded.map(\.0)) { return }
     try engine.write(asOne: encoded.count > 1, repeats: true) { transaction in

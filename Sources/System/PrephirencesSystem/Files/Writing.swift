@@ -2,10 +2,10 @@ internal import Glibc
 package import SystemPackage
 
 extension PrivateFile {
-  /// Every bit of a mode by which others can use a file: for contents that are no secret.
+  /// All bits of a mode by which others can use a file, for contents that are not secret.
   package static let everybody: CInterop.Mode = 0o077
 
-  /// Creates a file, open to the user alone, that appears whole or not at all, and durably.
+  /// Creates a file, open to the user alone, completely and durably or not at all.
   package static func create(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
@@ -15,11 +15,11 @@ extension PrivateFile {
     try file.publish()
   }
 
-  /// Creates a file that other processes use as well, as ``create(_:openTo:_:)`` does, unless the
-  /// name is taken.
+  /// Creates a shared file as ``create(_:openTo:_:)`` does, unless the name is taken; `false` if it
+  /// is.
   ///
-  /// The file that is there then is durable when this returns. If that fails, the file stays,
-  /// because another process may need it by then. Returns whether it was made.
+  /// Whichever file has the name is durable when this returns. If that fails, the file stays,
+  /// because another process may use it by then.
   package static func createIfAbsent(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
@@ -32,7 +32,7 @@ extension PrivateFile {
     } catch {
       switch error.kind {
       case .alreadyExists: try syncEntry(of: path)
-      // To call again is safe.
+      // The call can be repeated.
       case .unsynced(let cause): throw .failed(cause, "sync the folder of", path)
       default: throw error
       }
@@ -40,8 +40,8 @@ extension PrivateFile {
     }
   }
 
-  /// Creates or replaces a file, open to the user alone, in one step and durably; a link is replaced
-  /// itself.
+  /// Creates or replaces a file, open to the user alone, in one step and durably; a link is
+  /// replaced itself.
   package static func replace(
     _ path: String, openTo others: CInterop.Mode = 0,
     _ body: (FileDescriptor) throws(Errno) -> Void
@@ -52,7 +52,7 @@ extension PrivateFile {
     try file.replaceOld()
   }
 
-  /// Renames a finished file, durably, and replaces a file of the new name.
+  /// Renames a finished file durably, and replaces a file of the new name.
   package static func move(_ temporary: String, to path: String) throws(FileError) {
     let folder = try folderToSync(of: path)
     defer { try? folder?.close() }
@@ -60,9 +60,8 @@ extension PrivateFile {
     try sync(folder, after: path)
   }
 
-  /// Makes a file durable that somebody else has made, with its name.
-  ///
-  /// A file system that syncs nothing, such as a read-only one, is no failure.
+  /// Makes a file of another writer durable, with its name; a file system that cannot sync is no
+  /// error.
   package static func sync(_ path: String) throws(FileError) {
     do throws(Errno) {
       let descriptor = try open(path, flags: O_NONBLOCK)
@@ -72,7 +71,6 @@ extension PrivateFile {
     try syncEntry(of: path)
   }
 
-  /// Makes the name of a file durable.
   private static func syncEntry(of path: String) throws(FileError) {
     guard let folder = try folderToSync(of: path) else { return }
     defer { try? folder.close() }
@@ -83,7 +81,7 @@ extension PrivateFile {
     [EIO, ENOSPC, EDQUOT].contains(error)
   }
 
-  /// Syncs the folder of a file that has just got its name.
+  /// Syncs the folder of a file that was just named.
   static func sync(_ folder: FileDescriptor?, after path: String) throws(FileError) {
     guard let folder else { return }
     do throws(Errno) {
@@ -91,8 +89,8 @@ extension PrivateFile {
     } catch { throw FileError(.unsynced(error), path) }
   }
 
-  /// Opens the folder of a file; `nil` if the user may create files in it but not read it: then it
-  /// is not ours to sync.
+  /// Opens the folder of a file; `nil` if the user may create files in it but not read it, because
+  /// it then belongs to somebody else.
   static func folderToSync(of path: String) throws(FileError) -> FileDescriptor? {
     let folder = FilePath(path).folderToOpen
     do throws(Errno) {
@@ -103,13 +101,13 @@ extension PrivateFile {
     }
   }
 
-  /// Whether an open file is the one that has a name.
+  /// Whether an open file is the one at a path.
   static func isFile(_ descriptor: FileDescriptor, at path: String) -> Bool {
     guard let open = try? Stat(descriptor), let named = try? look(path) else { return false }
     return open.identity == named.identity
   }
 
-  /// Returns the name of a file that is not finished; each path has one.
+  /// Returns the name of the unfinished file for a path.
   static func temporaryName(for path: String) -> String { path + ".unfinished-file" }
 }
 
@@ -121,7 +119,7 @@ extension FilePath {
   }
 }
 
-/// A file that appears under its name whole or not at all, and never replaces another.
+/// A file that appears under its name completely or not at all, and replaces no other.
 package struct NewFile: ~Copyable {
   private let file: UnfinishedFile
 
@@ -144,15 +142,15 @@ package struct NewFile: ~Copyable {
     throw FileError(.alreadyExists, path)
   }
 
-  /// Runs `body`, which writes the contents.
   package borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
     try file.write(body)
   }
 
   /// Makes the contents durable, and gives the file its name.
   ///
-  /// After ``FileError/Kind/unsynced(_:)`` it has its name and may lose it with the power; after any
-  /// other error, the name is free. A file that others use at once (`isShared`) keeps its name.
+  /// After ``FileError/Kind/unsynced(_:)`` the file has its name, but a power failure may undo
+  /// that; after any other error, the name is free. A file that others use at once (`isShared`)
+  /// keeps its name.
   package consuming func publish(isShared: Bool = false) throws(FileError) {
     try file.sync()
     try file.takeName(isShared: isShared)
@@ -161,16 +159,17 @@ package struct NewFile: ~Copyable {
 
 /// A file that is written before it gets its name.
 ///
-/// Until then it has no name, so nothing is left of it however the process ends. To replace another
-/// file, it has a temporary name for a moment, and for longer if the file system has no files
-/// without a name. Each path has one temporary name, on whose file the writer holds a lock: what a
+/// Until then it has no name, so nothing is left however the process ends. To replace another file,
+/// it has a temporary name for a moment, and for longer if the file system has no files without a
+/// name. Each path has one temporary name, and its writer holds a lock on that file: the next file
+/// for the path removes what a killed process left.
 /// killed process left there is removed by the next file for this path.
 package struct UnfinishedFile: ~Copyable {
   let descriptor: FileDescriptor
   private let path: String
   private let temporary: String
 
-  /// `nil` if the user may create files in it but not read it: then it is not ours to sync.
+  /// `nil` as for ``PrivateFile/folderToSync(of:)``.
   private let folder: FileDescriptor?
 
   /// Whether the file has its temporary name.
@@ -179,10 +178,10 @@ package struct UnfinishedFile: ~Copyable {
   /// Creates an empty file, open to the user alone.
   package init(for path: String, openTo others: CInterop.Mode) throws(FileError) {
     let temporary = PrivateFile.temporaryName(for: path)
-    // First, so that nothing has changed if the folder cannot be opened.
+    // First, so that nothing has changed if this fails.
     let folder = try PrivateFile.folderToSync(of: path)
     do throws(FileError) {
-      // It may hold a secret.
+      // The leftover may hold a secret.
       try? Self.removeLeftover(temporary, Deadline(after: .zero))
       let nameless = Self.nameless(in: FilePath(path).folderToOpen)
       let descriptor = if let nameless { nameless } else { try Self.named(temporary, for: path) }
@@ -206,13 +205,12 @@ package struct UnfinishedFile: ~Copyable {
 
   deinit {
     if isNamed { unsafe unlink(temporary) }
-    // A child that was forked meanwhile has the descriptor too, and would keep the lock.
+    // A child that was forked meanwhile has the descriptor, too, and would keep the lock.
     flock(descriptor.rawValue, LOCK_UN)
     try? descriptor.close()
     try? folder?.close()
   }
 
-  /// Runs `body`, which writes the contents.
   package borrowing func write(_ body: (FileDescriptor) throws(Errno) -> Void) throws(FileError) {
     try onFile(path, "write", body(descriptor))
   }
@@ -224,9 +222,8 @@ package struct UnfinishedFile: ~Copyable {
 
   /// Gives the synced file its name, and replaces a file or link that has it.
   ///
-  /// A reader finds either the old file or all of the new one, even after a power loss.
-  ///
-  /// After ``FileError/Kind/unsynced(_:)`` it has its name; after any other error, the old file is
+  /// A reader finds the complete old or new file, even after a power loss. After
+  /// ``FileError/Kind/unsynced(_:)`` the file has its name; after any other error, the old file is
   /// unchanged.
   package consuming func replaceOld() throws(FileError) {
     if !isNamed { try takeTemporaryName() }
@@ -238,8 +235,8 @@ package struct UnfinishedFile: ~Copyable {
 
   /// Gives the synced file its name, unless that is taken.
   ///
-  /// A file that others use as soon as it has its name (`isShared`) keeps it even if the folder cannot
-  /// be synced.
+  /// A file that others use at once (`isShared`) keeps the name even if the folder cannot be
+  /// synced.
   consuming func takeName(isShared: Bool) throws(FileError) {
     try takeName()
     do throws(FileError) {
@@ -256,7 +253,7 @@ package struct UnfinishedFile: ~Copyable {
     guard isNamed, [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
       throw errno == EEXIST ? FileError(.alreadyExists, path) : .failed(.current, "make", path)
     }
-    // Takes the name with an empty file first, and then replaces that. File systems without hard
+    // First takes the name with an empty file, and then replaces that. File systems without hard
     // links, as on memory sticks, offer nothing better.
     do throws(Errno) {
       let empty = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)
@@ -274,8 +271,7 @@ package struct UnfinishedFile: ~Copyable {
 
   // MARK: - Without a name
 
-  /// Opens a file without a name that can be linked later, or returns `nil` if that is not
-  /// supported.
+  /// Opens a file without a name that can be linked later; `nil` if that is not supported.
   private static func nameless(in folder: String) -> FileDescriptor? {
     guard
       let descriptor = try? PrivateFile.open(folder, .writeOnly, flags: PrivateFile.Flags.nameless)
@@ -298,7 +294,7 @@ package struct UnfinishedFile: ~Copyable {
   private static let timeout = Duration.seconds(10)
 
   private borrowing func takeTemporaryName() throws(FileError) {
-    // Nobody else knows the file yet. Without locks, a leftover is found, but not removed.
+    // Nobody else knows the file yet. Without locks, leftovers are found but not removed.
     _ = try? FileLock.tryLock(descriptor, .exclusive)
     let deadline = Deadline(after: Self.timeout)
     while unsafe linkat(
@@ -316,7 +312,7 @@ package struct UnfinishedFile: ~Copyable {
     while true {
       do throws(Errno) {
         let descriptor = try PrivateFile.open(temporary, .writeOnly, flags: O_CREAT | O_EXCL)
-        // Another process may have taken the empty file for a leftover.
+        // Another process may have removed the empty file as a leftover.
         if (try? FileLock.tryLock(descriptor, .exclusive)) != false,
           PrivateFile.isFile(descriptor, at: temporary)
         {
@@ -330,7 +326,7 @@ package struct UnfinishedFile: ~Copyable {
     }
   }
 
-  /// Removes what a killed process left under a temporary name; waits if its writer is alive.
+  /// Removes what a killed process left under a temporary name; waits for a living writer.
   private static func removeLeftover(_ temporary: String, _ deadline: Deadline) throws(FileError) {
     let descriptor: FileDescriptor
     do throws(Errno) {
@@ -343,14 +339,14 @@ package struct UnfinishedFile: ~Copyable {
     guard let stat = try? Stat(lock.descriptor), stat.type == .regular,
       stat.userID.rawValue == geteuid()
     else { throw FileError(.alreadyExists, temporary) }
-    // While the lock is held, nobody else removes the file, so its name is not another one's.
+    // While this holds the lock, nobody else removes the file, so the name still is this file's.
     guard PrivateFile.isFile(lock.descriptor, at: temporary) else { return }
     guard unsafe unlink(temporary) == 0 else { throw .failed(.current, "remove", temporary) }
   }
 
   // MARK: - Modes
 
-  /// Fails if the file system opens the file to others, although it was made for the user alone.
+  /// Fails if the file system opens a file to others that was made for the user alone.
   private static func requireClosed(
     _ descriptor: FileDescriptor, _ path: String, to others: CInterop.Mode
   ) throws(FileError) {
@@ -361,14 +357,14 @@ package struct UnfinishedFile: ~Copyable {
 }
 
 extension PrivateFile {
-  /// Whether others can use a file in a way that one of these bits of its mode permits.
+  /// Whether others can use a file in a way that one of these bits permits.
   package static func isOpen(_ path: String, to others: CInterop.Mode) throws(FileError) -> Bool {
     try look(path)?.isOpen(path, to: others) ?? false
   }
 }
 
 extension Stat {
-  /// Whether it has one of these bits, which permit others something at a path that is not trusted.
+  /// Whether the mode has one of these bits at a path that is not trusted.
   fileprivate func isOpen(_ path: String, to others: CInterop.Mode) -> Bool {
     guard permissions.rawValue & others != 0 else { return false }
     let real = (try? TrustedPath.withoutTrust(path)) ?? path

@@ -3,10 +3,10 @@ internal import Glibc
 package import SystemPackage
 
 extension Errno {
-  /// The error of the system call that just failed.
+  /// The error of the last system call.
   package static var current: Errno { Errno(rawValue: errno) }
 
-  /// The system's text for the error, without a capital, and the limit to raise if one is reached.
+  /// The system's text for the error, without a capital, and the limit to raise if one was reached.
   package var words: String {
     let text = description
     let words = text.prefix(1).lowercased() + text.dropFirst()
@@ -22,16 +22,16 @@ extension Errno {
   }
 }
 
-/// Calls that signals interrupt are repeated, but not for ever: a file system can interrupt each one.
+/// Repeats calls that signals interrupt, but not forever: a file system can interrupt each one.
 package struct Interruptions: ~Copyable {
-  /// More than signals do in a row to a call that has nothing to wait for.
+  /// More than signals interrupt a call in a row that doesn't wait.
   private static let greatestCount = 1000
   private var count = 0
 
   package init() {}
 
-  /// Repeats a call that returns -1 if it fails; one that is always interrupted fails with
-  /// `Errno.interrupted`.
+  /// Repeats a call that returns -1 on failure; `Errno.interrupted` if it is interrupted every
+  /// time.
   package static func repeating<Result: FixedWidthInteger>(
     _ call: () -> Result
   ) throws(Errno) -> Result {
@@ -44,7 +44,7 @@ package struct Interruptions: ~Copyable {
     }
   }
 
-  /// Notes an interruption; `false` if there were too many since the last progress.
+  /// Counts an interruption; `false` if there were too many since the last progress.
   fileprivate mutating func mayGoOn() -> Bool {
     count += 1
     return count < Self.greatestCount
@@ -55,7 +55,7 @@ package struct Interruptions: ~Copyable {
 
 /// Reads and writes complete pieces through any descriptor: files, pipes, sockets.
 package enum DescriptorIO {
-  /// Makes a pipe that no program has which another thread starts meanwhile.
+  /// Creates a pipe that a program started by another thread doesn't inherit.
   package static func pipe(
     flags: CInt = 0
   ) throws(Errno) -> (read: FileDescriptor, write: FileDescriptor) {
@@ -138,15 +138,15 @@ package enum DescriptorIO {
     return Array(bytes.prefix(read))
   }
 
-  /// Returns the error of the call that just failed; `nil` if the call must be repeated because it
-  /// was interrupted, or because the descriptor is non-blocking and now ready.
+  /// Returns the error of the last call; `nil` if the call must be repeated because it was
+  /// interrupted, or because the descriptor is non-blocking and now ready.
   private static func errorAfterWaiting(
     _ descriptor: FileDescriptor, _ event: CInt, _ interruptions: inout Interruptions
   ) -> Errno? {
     var waiting = pollfd(fd: descriptor.rawValue, events: Int16(event), revents: 0)
     switch errno {
     case EINTR:
-      // While it blocks, as many signals can come as like.
+      // While it blocks, any number of signals may come.
       let isReady = unsafe poll(&waiting, 1, 0) > 0
       return !isReady || interruptions.mayGoOn() ? nil : .interrupted
     case EAGAIN:
@@ -186,11 +186,11 @@ extension String {
   }
 }
 
-/// The file system of a file, by the table of mounts.
+/// The file system of a file, from the table of mounts.
 package struct FileSystemKind {
   package let name: String?
 
-  /// The path where it is mounted; empty if that is not known.
+  /// The path where it is mounted; empty if unknown.
   package let mountPoint: String
 
   /// Whether it is on the network, where locks may not work between machines.
@@ -199,7 +199,7 @@ package struct FileSystemKind {
     return Self.networkNames.contains(name) || name.hasPrefix("fuse.")
   }
 
-  /// Whether it is in memory, so that its files are lost with the mount or the machine.
+  /// Whether it is in memory: its files are lost with the mount or the machine.
   package var isInMemory: Bool { name == "tmpfs" || name == "ramfs" }
 
   private static let networkNames: Set = [

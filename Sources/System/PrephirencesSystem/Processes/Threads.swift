@@ -160,8 +160,8 @@ extension PosixMutex where Value == Void {
   @inlinable package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // Not by the value: it has no size and lies at the object's own address, which the thread sanitizer
-    // takes for a change of the object.
+    // Not by the value: it has no size and lies at the object's own address, which the thread
+    // sanitizer takes for a change of the object.
     unsafe pthread_mutex_lock(lock)
     defer { unsafe pthread_mutex_unlock(lock) }
     return try body()
@@ -273,8 +273,8 @@ private enum Forks {
 }
 
 /// Notices that this process was forked from one that used something of which a child must use
-/// nothing, not even a lock: another thread may have held it at the fork, and then it stays held for
-/// ever.
+/// nothing, not even a lock: another thread may have held it at the fork, and then it stays held
+/// for ever.
 package final class ForkMark: Sendable {
   /// The number of forks at the first use; negative before.
   private let first = Atomic(-1)
@@ -393,8 +393,8 @@ package final class WeakRegistry<Key: Hashable & Sendable, Object: AnyObject & S
 
   /// The objects that somebody has.
   ///
-  /// Every program asks at its start: to map even nothing, the runtime would search for conformances of
-  /// the dictionary, which took a tenth of the instructions of a `get`.
+  /// Every program asks at its start: to map even nothing, the runtime would search for
+  /// conformances of the dictionary, which took a tenth of the instructions of a `get`.
   package var all: [Object] {
     entries.withLock { $0.isEmpty ? [] : $0.values.compactMap { $0.object } }
   }

@@ -7,7 +7,7 @@ import Testing
 extension IntroductionTests {
   struct ReadmeSettings {
     @UserDefaultsPreference(key: "readme.theme") var theme: String?
-    @UserDefaultsPreferenceValue(key: "readme.columns", default: 80) var columns: Int
+    @UserDefaultsPreferenceWithDefault(key: "readme.columns", default: 80) var columns: Int
   }
 
   @Test func readme() async {

@@ -20,7 +20,7 @@ struct DockerCredentialHelperTests {
     _ password: InternetPassword, _ secret: String, attributes: CredentialAttributes = [:],
     expires: Date? = nil
   ) throws {
-    try store.store(
+    try store.set(
       Credential(
         CredentialIdentity(.internetPassword(password)), expires: expires, attributes: attributes),
       secret: SecretBytes(copying: secret))

@@ -31,7 +31,7 @@ struct DockerOtherProgramTests {
   private var helper: DockerCredentialHelper { DockerCredentialHelper(store: store) }
 
   init() throws {
-    try store.store(
+    try store.set(
       Credential(
         CredentialIdentity(.internetPassword(InternetPassword(server: "r", account: "carol"))),
         attributes: ["docker_cli": "1"]),
@@ -64,8 +64,8 @@ struct DockerOtherProgramTests {
     #expect(try helper.found("r") == nil)
   }
 
-  @Test func anItemWithMoreThanTheirsIsNone() throws {
-    try store.store(
+  @Test func itemWithMoreAttributesIsNotALogin() throws {
+    try store.set(
       Credential(
         CredentialIdentity(.internetPassword(InternetPassword(server: "s", account: "carol"))),
         attributes: ["docker_cli": "1", "application": "other"]),

@@ -15,7 +15,7 @@ struct NetrcContentsTests {
   ) throws {
     let password = InternetPassword(
       server: server, protocol: name, port: port, path: path, account: account)
-    try store.store(
+    try store.set(
       Credential(
         CredentialIdentity(.internetPassword(password), accessGroup: group),
         expires: expires, attributes: attributes),
@@ -167,7 +167,7 @@ struct NetrcContentsTests {
     let identity = CredentialIdentity(
       .internetPassword(InternetPassword(server: "h.example", account: "a")))
     let bytes: [UInt8] = [0x61, 0xFF]
-    try store.store(
+    try store.set(
       Credential(identity), secret: SecretBytes(copying: bytes.span.bytes), mode: .addOnly)
     #expect(code("h.example") == .refused)
   }

@@ -25,7 +25,7 @@ struct NetrcImportTests {
   }
 
   private func put(_ server: String, _ secret: String, expires: Date? = nil) throws {
-    try store.store(
+    try store.set(
       Credential(identity(server), label: "L", contentType: "text/plain", expires: expires),
       secret: SecretBytes(copying: secret), mode: .addOrReplace)
   }

@@ -21,7 +21,7 @@ internal import Testing
     wrapper.value = Point()
     #expect(store["point"] is Data)
     #expect(wrapper.value == Point())
-    let theme = UserDefaultsPreferenceValue(
+    let theme = UserDefaultsPreferenceWithDefault(
       userDefaults: defaults, key: "theme", default: Theme.light)
     #expect(theme.wrappedValue == .light)
     theme.wrappedValue = .dark

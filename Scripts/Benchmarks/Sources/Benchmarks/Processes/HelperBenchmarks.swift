@@ -37,11 +37,11 @@ struct HelperBenchmarks {
     try vaults.makeFolder((path as NSString).deletingLastPathComponent)
     let vault = BenchmarkVaults.handle(path)
     for number in 0..<100 {
-      try vault.store(
+      try vault.set(
         Credential(BenchmarkVaults.identity(number)), secret: BenchmarkVaults.secret(number))
       let password = InternetPassword(
         server: "\(number).example.com", protocol: "https", account: "account-\(number)")
-      try vault.store(
+      try vault.set(
         Credential(CredentialIdentity(.internetPassword(password))),
         secret: BenchmarkVaults.secret(number))
     }

@@ -68,7 +68,7 @@ struct ProcessBenchmarks {
       passphrase: BenchmarkVaults.passphrase(), keyFile: nil,
       device: true)
     for number in 0..<20 {
-      try vault.store(
+      try vault.set(
         Credential(BenchmarkVaults.identity(number)), secret: BenchmarkVaults.secret(number))
     }
     try BareStore.makeVaultForBareGet(barePath)

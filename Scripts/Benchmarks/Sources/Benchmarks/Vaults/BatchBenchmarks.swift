@@ -50,7 +50,7 @@ struct BatchBenchmarks {
     _ = try large.importItems(from: export, passphrase: BenchmarkVaults.passphrase())
     let small = try passphraseVault("change-small.db")
     for number in 0..<10 {
-      try small.store(
+      try small.set(
         Credential(BenchmarkVaults.identity(number)), secret: BenchmarkVaults.secret(number))
     }
     // By the device key, which opens as little as the verification before a change does.

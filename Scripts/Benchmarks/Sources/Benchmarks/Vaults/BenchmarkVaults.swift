@@ -92,7 +92,7 @@ struct BenchmarkVaults {
   private func fill(_ path: String, from first: Int, to end: Int) throws {
     try Self.handle(path).withTransaction { transaction in
       for number in first..<end {
-        try transaction.store(Credential(Self.identity(number)), secret: Self.secret(number))
+        try transaction.set(Credential(Self.identity(number)), secret: Self.secret(number))
       }
     }
   }
@@ -103,7 +103,7 @@ struct BenchmarkVaults {
     let set = {
       number += 1
       let item = number * 7919 % size
-      try vault.store(Credential(Self.identity(item)), secret: Self.secret(item))
+      try vault.set(Credential(Self.identity(item)), secret: Self.secret(item))
     }
     let untilBase = {
       let file = try Self.fileNumber(path)

@@ -110,7 +110,7 @@ struct LibraryBenchmarks {
         try large.withTransaction { transaction in
           for number in 0..<1_000 {
             let item = number * 7919 % vaults.large
-            try transaction.store(
+            try transaction.set(
               Credential(BenchmarkVaults.identity(item)), secret: BenchmarkVaults.secret(item))
           }
         }
@@ -142,7 +142,7 @@ struct LibraryBenchmarks {
   }
 
   private func set(_ vault: Vault, _ number: Int) throws {
-    try vault.store(
+    try vault.set(
       Credential(BenchmarkVaults.identity(number)), secret: BenchmarkVaults.secret(number))
   }
 }

@@ -16,7 +16,7 @@ struct SecretServiceBenchmarks {
   func run() throws -> [Figure] {
     let store = SecretServiceStore()
     for number in 0..<count {
-      try store.store(
+      try store.set(
         Credential(BenchmarkVaults.identity(number, service: ours)),
         secret: BenchmarkVaults.secret(number))
       let secret = "secret number \(number), as long as a token"

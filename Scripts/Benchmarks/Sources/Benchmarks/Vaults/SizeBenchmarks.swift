@@ -121,7 +121,7 @@ struct SizeBenchmarks {
   }
 
   private func set(_ vault: Vault, _ number: Int) throws {
-    try vault.store(
+    try vault.set(
       Credential(BenchmarkVaults.identity(number)), secret: BenchmarkVaults.secret(number))
   }
 

@@ -68,7 +68,7 @@ struct RenameCommand: StoreSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
-    // As in 'set': a server is enough to name a password.
+    // As in 'set', a server alone can name a password.
     let isOfServer = names.toServer != nil || (item.server != nil && names.toService == nil)
     guard !newAccount.isEmpty || isOfServer else {
       throw ValidationError(UsageText.emptyAccount)

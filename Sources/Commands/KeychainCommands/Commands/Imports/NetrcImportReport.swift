@@ -3,7 +3,6 @@ internal import KeychainHelpers
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// The texts about imports of netrc files.
 enum NetrcImportText {
   static func isOpenToOthers(_ path: String) -> String {
     "other users can read '\(path)': consider its passwords known to them"
@@ -24,7 +23,7 @@ enum NetrcImportText {
     return (["\(verb) \(Words.items(report.items(.absent).count))"] + parts).joined(separator: "; ")
   }
 
-  /// What is left in the file: how many entries, and why.
+  /// Reports how many entries stay in the file, and why.
   static func left(_ obstacle: NetrcImportPlan.Obstacle, _ entries: [NetrcEntry]) -> String {
     let names = entries.map { entry in
       if case .machine(let host) = entry.subject {
@@ -45,8 +44,8 @@ enum NetrcImportText {
     case .hasNoLogin: "without a login"
     case .hasNoPassword: "without a password"
     case .hasSecretLogin: "whose login is a token, and logins are shown as names"
-    case .hasNoHost: "whose host is no host name"
-    case .hasUnknownWord: "with a word that is none of netrc's"
+    case .hasNoHost: "whose host is not a host name"
+    case .hasUnknownWord: "with a word that netrc does not have"
     case .isUnclear: "with a value that programs read differently"
     case .conflicts: "with several passwords for one account"
     }
@@ -69,7 +68,7 @@ enum NetrcImportText {
 
   static let removeThem = "--remove removes them from the file"
 
-  /// What comes before the error if a removal has failed.
+  /// What precedes the error of a failed removal.
   static func mayStay(_ path: String) -> String {
     "the passwords are stored, and may still be in '\(path)'"
   }
@@ -133,8 +132,8 @@ extension KeychainError {
 }
 
 extension NetrcImport {
-  /// The result in JSON: how many entries were not taken, by reason, and how many were removed from the file,
-  /// or would be.
+  /// The result in JSON: the entries that were not imported, by reason, and the number of entries
+  /// that were or would be removed from the file.
   borrowing func json(isDryRun: Bool, removedCount: Int) -> JSONValue {
     let differing = items(.differing).map(\.identity)
     let notTaken = Dictionary(plan.left.map { ($0.obstacle.rawValue, 1) }, uniquingKeysWith: +)

@@ -9,7 +9,7 @@ internal import PrephirencesSystem
 internal import SystemPackage
 
 extension ImportCommand {
-  /// Takes the passwords of a netrc file, and removes them from it if that is agreed.
+  /// Imports the passwords of a netrc file, and removes them from it if the person agrees.
   func importNetrc(in session: Session) throws {
     if isFromInput {
       guard !session.console.input.isTerminal else { throw KeychainError.netrcFromTerminal }
@@ -37,7 +37,7 @@ extension ImportCommand {
     do {
       removedCount = try removeStored(report, from: source, in: session)
     } catch {
-      // What was stored is stored.
+      // The passwords stay stored after a failure.
       if (error as? KeychainError)?.code != .cancelled {
         session.interface.say(NetrcImportText.mayStay(path))
       }
@@ -47,7 +47,7 @@ extension ImportCommand {
     try write(report, removedCount: removedCount, session.output)
   }
 
-  /// Reads a pipe, as shells make one for `<(command)`; `nil` if the path names something else.
+  /// Reads a pipe such as a shell's `<(command)`, or returns `nil` for another file.
   private func pipedNetrc(_ path: String, in session: Session) throws -> SecretBytes? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
@@ -60,7 +60,7 @@ extension ImportCommand {
     return try SecretBytes.readingNetrc(descriptor, named: path, by: deadline)
   }
 
-  /// Stores what a netrc file has, unless it is a dry run, and reports it.
+  /// Stores the entries of a netrc file, except in a dry run, and reports them.
   private func store(_ text: consuming SecretBytes, in session: Session) throws -> NetrcImport {
     let report = try NetrcImport(text, into: session.store, overwriting: overwrite)
     if !dryRun { try perform(report, in: session) }
@@ -82,7 +82,7 @@ extension ImportCommand {
     return report
   }
 
-  /// Stores everything, or nothing: in the vault in one step, in the desktop keyring one by one.
+  /// Stores everything or nothing in the vault, or one by one in the desktop keyring.
   private func perform(_ report: borrowing NetrcImport, in session: Session) throws {
     guard let stores = session.builtIn else { return try report.perform() }
     for item in report.changed where try stores.decision(for: item.identity).place != .vault {
@@ -101,7 +101,7 @@ extension ImportCommand {
     }
   }
 
-  /// Removes the entries that are stored, which are read back first.
+  /// Reads stored entries back, and then removes them from the file.
   ///
   /// Returns how many entries were removed, or would be.
   private func removeStored(
@@ -134,7 +134,7 @@ extension ImportCommand {
   private func agreesToRemoving(
     _ count: Int, from path: String, _ session: Session
   ) throws -> Bool {
-    // The passwords would be gone after the logout.
+    // Otherwise the passwords would be lost after the logout.
     if remove || keep || stores.sessionOnly { return remove }
     do {
       return try session.prompt?.confirm(NetrcImportText.question(count, path)) ?? false
@@ -162,18 +162,15 @@ extension KeychainError {
 
 /// A netrc file on disk, as it was when it was read.
 struct NetrcSource: ~Copyable {
-  /// The path that was given.
   let path: String
 
-  /// The contents.
   let text: SecretBytes
 
-  /// The path of the file itself, which a link may have led to.
+  /// The path of the file after following links.
   private let file: String
 
   private let status: Stat
 
-  /// Opens and reads the file.
   init(_ path: String) throws {
     guard let resolved = realpath(path, nil) else {
       throw KeychainError.cannotOpen(path, errno: errno)
@@ -198,10 +195,9 @@ struct NetrcSource: ~Copyable {
     self.status = status
   }
 
-  /// Whether other users can read it.
   var isOpenToOthers: Bool { status.permissions.rawValue & 0o077 != 0 }
 
-  /// Replaces the file by what is left of it, unless another program has changed it.
+  /// Replaces the file with its remaining entries, unless another program has changed it.
   ///
   /// Returns whether the file was removed.
   borrowing func replace(by rest: borrowing SecretBytes) throws -> Bool {
@@ -212,18 +208,18 @@ struct NetrcSource: ~Copyable {
       guard unlink(file) == 0 else { throw KeychainError.cannotWrite(path, errno: errno) }
       return true
     }
-    // It becomes as open as it was where the file system has no modes.
+    // Where the file system has no modes, it stays as open as it was.
     let replacement = try UnfinishedFile(
       for: file, openTo: status.permissions.rawValue & PrivateFile.everybody)
     try replacement.write { descriptor throws(Errno) in try rest.write(to: descriptor) }
     try replacement.sync()
-    // Again, because writing to the disk may take long.
+    // Checked again, because writing may take long.
     try requireUnchanged()
     try replacement.replaceOld()
     return false
   }
 
-  /// Checks that replacing the file would lose nothing.
+  /// Checks that replacing the file loses nothing.
   borrowing func requireReplaceable() throws {
     guard status.userID.rawValue == geteuid() else { throw KeychainError.netrcOfOther(path) }
     guard status.linkCount == 1 else { throw KeychainError.netrcHasOtherNames(path) }
@@ -238,7 +234,6 @@ struct NetrcSource: ~Copyable {
 }
 
 extension SecretBytes {
-  /// Reads the text of a netrc file to its end.
   static func readingNetrc(
     _ descriptor: Int32, named name: String, by deadline: Deadline?
   ) throws -> SecretBytes {
@@ -263,13 +258,13 @@ struct NetrcPlaces {
 
   init(_ environment: EnvironmentVariables) { self.environment = environment }
 
-  /// The `.netrc` file in the folder that `HOME` names, or else in the account's; `nil` if there is none.
+  /// The `.netrc` file in `HOME`, or else in the account's home folder; `nil` if there is none.
   var usual: String? {
     (environment.text("HOME") ?? Self.accountFolder).flatMap(Self.netrc)
   }
 
-  /// All netrc files that programs read: SwiftPM takes the one in the account's folder, whatever `HOME`
-  /// names, and others the file that `NETRC` names.
+  /// All netrc files that programs read: SwiftPM ignores `HOME` and reads the one in the account's
+  /// home folder, and others read the file in `NETRC`.
   var all: [String] {
     let named = environment.text("NETRC").flatMap { access($0, F_OK) == 0 ? $0 : nil }
     var paths: [String] = []
@@ -280,7 +275,7 @@ struct NetrcPlaces {
     return paths
   }
 
-  /// Those of them that other users can read.
+  /// The files that other users can read.
   var openToOthers: [String] {
     all.filter { path in
       var status = stat()

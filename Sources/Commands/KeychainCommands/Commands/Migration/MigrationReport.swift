@@ -19,7 +19,7 @@ enum MigrationText {
       + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
   }
 
-  /// Returns that a service or server has not changed over.
+  /// Reports that a service or server still uses the source.
   static func staysBehind(
     _ service: CredentialIdentity, outOf target: StorePlace, isDryRun: Bool
   ) -> String {
@@ -32,23 +32,25 @@ enum MigrationText {
       + "\(isDryRun ? "would be" : "is") in the \(StoreText.name(of: target))"
   }
 
-  /// Returns that services have left a keyring that is gone.
+  /// Reports that services no longer use a keyring that is gone.
   static func abandoned(_ count: Int) -> String {
     count == 0
       ? "no such service has its store in the desktop keyring"
-      : "the vault is the store of \(Words.counted(count, "service")) now; nothing was copied or removed"
+      : "the vault is the store of \(Words.counted(count, "service")) now; nothing was copied or "
+        + "removed"
   }
 
-  /// Returns why a credential stays where it is.
+  /// Explains why a credential stays where it is.
   static func stays(_ obstacle: MigrationReport.Obstacle) -> String {
     let name = obstacle.identity.description
     let reason = obstacle.reason.message
     return reason.contains(name) ? reason : "\(name): \(reason)"
   }
 
-  /// Returns that the source has nothing of a service any more.
+  /// Reports that the source has nothing left of a service.
   static func hasMoved(_ service: ServiceName?, to target: StorePlace) -> String {
-    "everything of \(service?.description ?? "the services") is in the \(StoreText.name(of: target)) already"
+    "everything of \(service?.description ?? "the services") is in the "
+      + "\(StoreText.name(of: target)) already"
   }
 
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
@@ -66,10 +68,11 @@ enum MigrationText {
     "the \(StoreText.name(of: source)) still has what was copied; --remove-source removes it"
   }
 
-  /// Returns what an unfinished migration has left.
+  /// Reports what an unfinished migration has left.
   static func inBothStores(_ copies: UnfinishedCopies) -> String {
-    "\(Words.items(copies.count)) that a migration copied into the \(StoreText.name(of: copies.target)), while their "
-      + "services still have the \(StoreText.name(of: copies.source))"
+    "\(Words.items(copies.count)) that a migration copied into the "
+      + "\(StoreText.name(of: copies.target)), while their services still have the "
+      + "\(StoreText.name(of: copies.source))"
   }
 
   static func finishing(_ copies: UnfinishedCopies) -> String {
@@ -97,7 +100,7 @@ extension KeychainError {
         + "\(KeychainCommandContext.current.scopeOption())'")
   }
 
-  /// Creates the error for a migration that did not move everything; `nil` if it did.
+  /// The error of a migration that did not move everything; `nil` if it did.
   init?(incomplete report: MigrationReport, from source: StorePlace, isDryRun: Bool) {
     guard !report.isComplete else { return nil }
     let codes = Set(report.obstacles.map(\.reason.code))
@@ -115,12 +118,12 @@ extension KeychainError {
       "\(Words.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in the "
         + StoreText.name(of: source),
       recovery: codes.contains(.alreadyExists)
-        ? "--overwrite replaces credentials of the target that differ, and copies what may have been "
-          + "deleted there"
+        ? "--overwrite replaces credentials of the target that differ, and copies what may have "
+          + "been deleted there"
         : report.obstacles.first?.reason.recovery)
   }
 
-  /// Returns the code if all obstacles are conflicts of names or versions; otherwise `nil`.
+  /// Returns the code if all obstacles are conflicts of names or versions, or `nil`.
   private static func conflict(among codes: Set<Code>) -> Code? {
     let conflicts: [Code] = [.ambiguous, .alreadyExists, .versionConflict]
     return codes.isSubset(of: conflicts) ? conflicts.first(where: codes.contains) : nil
@@ -128,8 +131,8 @@ extension KeychainError {
 }
 
 extension MigrationReport {
-  /// The result in JSON: which credentials stay, and why; `inBoth` are those whose service did not change
-  /// over.
+  /// The result in JSON: which credentials stay, and why; `inBoth` lists those whose service still
+  /// uses the source.
   func json(from source: StorePlace, to target: StorePlace, isDryRun: Bool) -> JSONValue {
     .members([
       ("dryRun", isDryRun), ("from", source.name), ("to", target.name), ("copied", copiedCount),

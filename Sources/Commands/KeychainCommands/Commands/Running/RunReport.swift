@@ -4,9 +4,8 @@ internal import KeychainSecrets
 internal import PrephirencesCommandLine
 internal import PrephirencesSystem
 
-/// What `run --dry-run` prints for people.
 enum RunText {
-  /// Returns that an inherited variable has a reference, and not a secret, for the command.
+  /// Warns that the command gets a reference, not a secret, in an inherited variable.
   static func unreadReference(_ name: String) -> String {
     "the inherited variable '\(name)' is a reference, which the command gets as it is; "
       + "--from-environment reads it"
@@ -42,7 +41,7 @@ extension EnvironmentPlan.Source {
 }
 
 extension RunRequest: JSONConvertible {
-  /// What `run --dry-run --json` prints; plain text has no reference.
+  /// The output of `run --dry-run --json`; plain text has no reference.
   var json: JSONValue {
     .members([
       (
@@ -74,9 +73,9 @@ extension KeychainError {
 
   static func noReference(_ name: String, option: String) -> Self {
     Self(
-      .invalidArgument, "\(option) \(name): the value is no reference, and is not shown",
-      recovery: "write \(name)='keychain://SERVICE/ACCOUNT'; for plain text: env \(name)=… before "
-        + "the command")
+      .invalidArgument, "\(option) \(name): the value is not a reference (it is not shown here)",
+      recovery: "write \(name)='keychain://SERVICE/ACCOUNT'; for plain text: env \(name)=… "
+        + "before the command")
   }
 
   static func invalidFileName(_ name: String) -> Self {
@@ -91,13 +90,13 @@ extension KeychainError {
       recovery: "leave one of them out; --netrc uses the file netrc and the variable NETRC")
   }
 
-  /// An error for a command that is an option; what may be its value is not shown.
+  /// The error if the command is an option; its value, which may be a secret, is not shown.
   static func dashCommand(_ word: String) -> Self {
     guard word != "-e", !word.utf8.starts(with: "-e".utf8) else { return noAssignment("-e") }
     if ["-c", "--command"].contains(where: { word == $0 || word.hasPrefix("\($0)=") }) {
       return Self(
-        .invalidArgument, "the command to run is no option",
-        recovery: "write it after --, and a line of the shell as: -- sh -c 'LINE'")
+        .invalidArgument, "'\(word.prefix { $0 != "=" })' is not a command",
+        recovery: "write the command after --, and a line of the shell as: -- sh -c 'LINE'")
     }
     let isLong = word.utf8.starts(with: "--".utf8)
     let option = isLong ? word.prefix { $0 != "=" } : word.prefix(2)
@@ -118,13 +117,13 @@ extension KeychainError {
 
 /// A pair `NAME=REFERENCE`, the value of `--env` and `--file`.
 ///
-/// It is not made by the argument parser, whose messages show what it cannot read: that may be a
+/// It is not parsed by the argument parser, whose messages repeat invalid values: one may be a
 /// secret.
 struct ReferenceAssignment {
   let name: String
   let reference: CredentialReference
 
-  /// Reads a pair; the first equals sign ends the name.
+  /// Parses a pair; the first equals sign ends the name.
   init(_ text: String, option: String) throws {
     guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign != text.startIndex else {
       throw KeychainError.noAssignment(option)
@@ -146,7 +145,7 @@ struct ReferenceAssignment {
 
 /// The files in memory that a command gets, by their names.
 struct ChildFiles {
-  /// Where the files are; `nil` if they have no names in any folder.
+  /// The folder with their names, or `nil` if they have none.
   private let folder: WatchedFolder?
 
   private var inherited: [InheritedFile] = []
@@ -156,7 +155,7 @@ struct ChildFiles {
     self.folder = folder
   }
 
-  /// Makes a file, with one or two names, and returns its path.
+  /// Creates a file with one or two names, and returns its path.
   mutating func add(
     _ name: String, _ contents: borrowing SecretBytes, alsoNamed other: String? = nil
   ) throws -> String {
@@ -174,7 +173,7 @@ struct ChildFiles {
     return try file.pathInThisProcess()
   }
 
-  /// Replaces each `@NAME@` in the arguments of a command by the path of that file.
+  /// Replaces `@NAME@` in a command's arguments with the path of that file.
   ///
   /// Other text between such signs stays, and so does the name of the command.
   func naming(in words: [[UInt8]]) -> [[UInt8]] {
@@ -198,13 +197,13 @@ struct ChildFiles {
     }
   }
 
-  /// Leaves the files open in the command.
+  /// Keeps the files open in the command.
   func letChildInherit() throws {
     for file in inherited { try file.letChildrenInherit() }
     try folder?.letChildrenInherit()
   }
 
-  /// Returns the path of the file whose marker begins some bytes, and where the marker ends.
+  /// Returns the path of the file whose marker starts the bytes, and the end of the marker.
   private func path(named bytes: ArraySlice<UInt8>) -> (path: String, end: Int)? {
     for (names, path) in paths {
       for marker in names.map({ Array("@\($0)@".utf8) }) where bytes.starts(with: marker) {

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+public import PreferencesCore
 
 /// The arguments of a command line as read-only preferences.
 ///

@@ -1,3 +1,4 @@
+public import PreferencesCore
 internal import PrephirencesSystem
 
 /// Read-only preferences in memory.

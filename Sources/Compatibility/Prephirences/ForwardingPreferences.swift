@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PreferencesCore
 
 /// Preferences whose getters ask other preferences, or convert their own values; the base of those in
 /// memory and of those that combine others.
@@ -44,7 +45,7 @@ open class ForwardingPreferences: PreferencesType, @unchecked Sendable {
 
   /// Returns the text of a key.
   open func string(forKey key: PreferenceKey) -> String? {
-    answer(key, { $0.string(forKey: $1) }, { PreferenceConversion($0).string })
+    answer(key, { $0.string(forKey: $1) }, { PreferenceText.of($0) })
   }
 
   /// Returns the array of a key.
@@ -64,22 +65,22 @@ open class ForwardingPreferences: PreferencesType, @unchecked Sendable {
 
   /// Returns the integer of a key.
   open func integer(forKey key: PreferenceKey) -> Int {
-    answer(key, { $0.integer(forKey: $1) }, { PreferenceConversion($0).integer })
+    answer(key, { $0.integer(forKey: $1) }, { PreferenceValue(reading: $0).integer })
   }
 
   /// Returns the number of a key, in single precision.
   open func float(forKey key: PreferenceKey) -> Float {
-    answer(key, { $0.float(forKey: $1) }, { PreferenceConversion($0).float })
+    answer(key, { $0.float(forKey: $1) }, { PreferenceValue(reading: $0).float })
   }
 
   /// Returns the number of a key.
   open func double(forKey key: PreferenceKey) -> Double {
-    answer(key, { $0.double(forKey: $1) }, { PreferenceConversion($0).double })
+    answer(key, { $0.double(forKey: $1) }, { PreferenceValue(reading: $0).double })
   }
 
   /// Returns the truth value of a key.
   open func bool(forKey key: PreferenceKey) -> Bool {
-    answer(key, { $0.bool(forKey: $1) }, { PreferenceConversion($0).bool })
+    answer(key, { $0.bool(forKey: $1) }, { PreferenceValue(reading: $0).bool })
   }
 
   /// Returns the bytes of a key.
@@ -89,7 +90,7 @@ open class ForwardingPreferences: PreferencesType, @unchecked Sendable {
 
   /// Returns the URL of a key.
   open func url(forKey key: PreferenceKey) -> URL? {
-    answer(key, { $0.url(forKey: $1) }, { PreferenceConversion($0).url })
+    answer(key, { $0.url(forKey: $1) }, { PreferenceValue(reading: $0).url })
   }
 
   /// Returns the object whose archive is the value of a key.

@@ -1,3 +1,4 @@
+package import PreferencesCore
 internal import PrephirencesSystem
 
 /// Finds changes by comparing values, for preferences that only learn which keys may have changed.

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PreferencesCore
 internal import Synchronization
 
 /// Several preferences combined into one.

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PreferencesCore
 
 /// A view of other preferences that adds a prefix to each key.
 ///

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PreferencesCore
 
 /// A key that knows the type of its value.
 ///

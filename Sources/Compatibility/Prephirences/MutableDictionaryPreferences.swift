@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import PreferencesCore
 internal import PrephirencesSystem
 
 /// Preferences in memory.
