@@ -43,7 +43,7 @@ enum FileFormat {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the format cannot
   ///   hold a value.
   func data(
-    of values: [(key: String, value: StoredValue)], exact: Bool
+    of values: [(key: String, value: PreferenceValue)], exact: Bool
   ) throws(PreferencesError) -> Data {
     switch self {
     case .json:
@@ -55,7 +55,7 @@ enum FileFormat {
   }
 
   /// Returns the keys whose dates lose the fractions of their seconds in a file.
-  func roundedKeys(_ values: [(key: String, value: StoredValue)], exact: Bool) -> [String] {
+  func roundedKeys(_ values: [(key: String, value: PreferenceValue)], exact: Bool) -> [String] {
     guard self == .propertyList, !exact else { return [] }
     return values.filter { key, value in
       (try? PropertyListForm.encode(value.object, forKey: key)).flatMap(ExactDates.list) != nil
@@ -113,16 +113,16 @@ enum PropertyListText {
   /// Returns the values of a property list whose root is a dictionary.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
-  static func values(of data: Data) throws(PreferencesError) -> [String: StoredValue] {
+  static func values(of data: Data) throws(PreferencesError) -> [String: PreferenceValue] {
     let root = try PropertyListReader.readDictionary(data) { "this is \($0)" }.root
-    var values: [String: StoredValue] = [:]
+    var values: [String: PreferenceValue] = [:]
     for (key, form) in root where !ExactDates.isBeside(key) {
       let object = ExactDates.restore(
         PropertyListForm.decode(form), root[ExactDates.key(beside: key)])
-      guard let value = StoredValue(object) else {
+      guard let value = PreferenceValue(object) else {
         throw PreferencesError(.damaged, "the property list has an unknown type at '\(key)'")
       }
-      values[key] = value
+      values[key] = value.withOneNaN
     }
     return values
   }
@@ -130,10 +130,10 @@ enum PropertyListText {
   /// Returns the value of a property list of any type.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
-  static func value(of data: Data) throws(PreferencesError) -> StoredValue {
+  static func value(of data: Data) throws(PreferencesError) -> PreferenceValue {
     do throws(PropertyListDamage) {
       let root = try PropertyListReader.read(data).root
-      if let value = StoredValue(PropertyListForm.decode(root)) { return value }
+      if let value = PreferenceValue(PropertyListForm.decode(root)) { return value.withOneNaN }
     } catch {
       throw PreferencesError(.damaged, "this is not a property list: \(error.reason)")
     }
@@ -145,7 +145,7 @@ enum PropertyListText {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
   ///   cannot hold a key or value.
   static func data(
-    of values: [String: StoredValue], exact: Bool = false
+    of values: [String: PreferenceValue], exact: Bool = false
   ) throws(PreferencesError) -> Data {
     var root: PreferencesDictionary = [:]
     for (key, value) in values {
@@ -163,9 +163,9 @@ enum PropertyListText {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys differ
   ///   in their bytes alone, such as an accent of its own: a dictionary would lose one of them.
   static func data(
-    of values: [(key: String, value: StoredValue)], exact: Bool = false
+    of values: [(key: String, value: PreferenceValue)], exact: Bool = false
   ) throws(PreferencesError) -> Data {
-    var unique: [String: StoredValue] = [:]
+    var unique: [String: PreferenceValue] = [:]
     for (key, value) in values {
       guard unique.updateValue(value, forKey: key) == nil else {
         throw PreferencesError(
@@ -180,7 +180,7 @@ enum PropertyListText {
   /// Returns an XML property list of one value.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
-  static func data(of value: StoredValue, forKey key: String) throws(PreferencesError) -> Data {
+  static func data(of value: PreferenceValue, forKey key: String) throws(PreferencesError) -> Data {
     let form = try PropertyListForm.encode(value.object, forKey: key)
     try checkKeys(of: form, in: key)
     return try PropertyListWriter.data(of: XMLPropertyList.form(form), format: .xml)

@@ -211,7 +211,7 @@ final class CipherKey: CipherKeys {
     of secret: borrowing SecretBytes, _ header: CipherHeader
   ) throws(CryptoPrephirencesError) -> Data {
     let fields = header.bytes
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       let tag = try KeyDerivation.tag(from: secret, label: "pc1/check", fields: fields.span.bytes)
       return Data(tag.prefix(checkCount))
     } catch {
@@ -225,15 +225,13 @@ extension CryptoPrephirencesError {
   fileprivate static func converting<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as SecretsError {
+    } catch let error as KeychainError {
       throw Self(error)
     }
   }
 
-  fileprivate init(_ error: SecretsError) {
-    self =
-      error.code == .authenticationFailed
-      ? .foreignContext : Self(.unavailable, error.description)
+  fileprivate init(_ error: KeychainError) {
+    self = error.code == .damaged ? .foreignContext : Self(.unavailable, error.message)
   }
 }
 

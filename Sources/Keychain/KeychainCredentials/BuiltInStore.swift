@@ -89,7 +89,6 @@ extension CredentialStore {
   /// Checks, as far as possible without writing, that a credential can be stored; may ask a person.
   ///
   /// A vault checks the mode only when it writes.
-  ///
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
   ) throws(KeychainError) { try builtIn?.checkStoring(identity, accessibility, mode: mode) }

@@ -107,7 +107,6 @@ public protocol CredentialStore: Sendable {
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
   ///   ``KeychainError/Code/versionConflict``, ``KeychainError/Code/alreadyExists`` if the new
   ///   identity exists, ``KeychainError/Code/tooLarge``, or ``KeychainError/Code/locked``.
-  ///   identity exists, ``KeychainError/Code/tooLarge``, or ``KeychainError/Code/locked``.
   @discardableResult
   func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?

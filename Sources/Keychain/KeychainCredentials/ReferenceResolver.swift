@@ -104,14 +104,14 @@ public struct ReferenceResolver: Sendable {
     guard let text = credential.text(of: reference.field) else {
       return try absent(reference, .noField(reference.field, of: identity))
     }
-    return try reference.encoding.encode(translated(secrets: SecretBytes(copying: text)))
+    return try reference.encoding.encode(SecretBytes(copying: text))
   }
 
   private func absent(
     _ reference: CredentialReference, _ failure: KeychainError
   ) throws(KeychainError) -> SecretBytes {
     guard reference.isOptional else { throw failure }
-    return try translated(secrets: SecretBytes(copying: ""))
+    return try SecretBytes(copying: "")
   }
 
   // For internet passwords.
@@ -183,7 +183,7 @@ extension CredentialReference.Encoding {
   func encode(_ bytes: consuming SecretBytes) throws(KeychainError) -> SecretBytes {
     guard self == .base64 else { return bytes }
     let plain = bytes
-    return try translating { () throws(SecretsError) in try plain.base64Encoded(after: "") }
+    return try plain.base64Encoded(after: "")
   }
 }
 

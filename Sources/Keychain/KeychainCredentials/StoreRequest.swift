@@ -1,20 +1,21 @@
-/// What a caller asks a store to keep, of which the rules have been checked.
+/// The change of a credential that a caller requests, after its rules were checked.
 ///
-/// A request is made where the call begins, before a store is recorded, created or unlocked for it.
+/// A request is made at the beginning of a call, before a store is recorded, created or unlocked
+/// for it.
 package struct StoreRequest: Sendable {
-  /// The credential as it is stored if there is none yet.
+  /// The credential to store if there is none yet.
   package let new: Credential
 
-  /// Whether there must or must not be one.
+  /// Whether the identity must, may or must not exist.
   package let mode: StoreMode
 
-  /// Whether the dates of the credential are kept: it comes from another store.
+  /// Whether the credential keeps its dates, because it comes from another store.
   package let keepsDates: Bool
 
-  /// What is changed of a credential that exists; `nil` if nothing of it is kept.
+  /// The changes of an existing credential; `nil` to replace all of it.
   package let update: CredentialUpdate?
 
-  /// Asks for a credential in place of the one that has its identity.
+  /// Creates a request to add a credential, or to replace the one with its identity.
   package init(
     _ credential: Credential, secretCount: Int, mode: StoreMode, keepsDates: Bool = false
   ) throws(KeychainError) {
@@ -22,7 +23,7 @@ package struct StoreRequest: Sendable {
     try new.checkRules(secretCount: secretCount)
   }
 
-  /// Asks for a secret, and keeps what the update does not change.
+  /// Creates a request to store a secret, and to keep what the update does not change.
   package init(
     _ update: CredentialUpdate, into identity: CredentialIdentity, secretCount: Int,
     mode: StoreMode
@@ -39,7 +40,7 @@ package struct StoreRequest: Sendable {
     if let update { update.accessibility } else { new.accessibility }
   }
 
-  /// Returns what takes the place of a credential.
+  /// Returns the credential that replaces an old one.
   package func credential(replacing old: Credential?) throws(KeychainError) -> Credential {
     guard let old, let update else { return new }
     let merged = update.applied(to: old)

@@ -120,7 +120,6 @@ extension ProcessIdentity {
 ///
 /// It has no service or server, such as the items of Chrome or NetworkManager, or it was found by
 /// an attribute that is a name for its program but not here. It can be read, but not changed.
-/// attribute that is a name in its program but not here. It can be read, but not changed.
 public struct UnlistedItem: Hashable, Sendable {
   /// The program's name for the item; empty if it has none.
   public let label: String

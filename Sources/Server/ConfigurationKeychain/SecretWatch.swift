@@ -31,7 +31,7 @@ final class SecretWatch: Sendable {
     var hasEnded = false
   }
 
-  let signals = ChangeSignals()
+  let signals = ChangeStream()
   private let vault: Vault
   private let observation: CredentialObservation
   private let timer = PosixMutex(Timer())
@@ -114,7 +114,7 @@ struct SecretMarks: Sendable {
 
   init() throws(KeychainError) {
     key = SharedSecret(
-      try translated(secrets: SecretBytes.random(count: KeyDerivation.outputCount)))
+      try SecretBytes.random(count: KeyDerivation.outputCount))
   }
 
   func mark(of secret: ReadSecret) -> SecretMark {
@@ -138,15 +138,13 @@ struct SecretMarks: Sendable {
   func mark(of result: LookupResult) throws(KeychainError) -> SecretMark {
     guard let value = result.value else { return .absent }
     let text = "\(value.content)"
-    let secret = try translated(secrets: SecretBytes(copying: text))
+    let secret = try SecretBytes(copying: text)
     return .secret(hash: try hash(of: SharedSecret(secret)), contentType: nil)
   }
 
   private func hash(of secret: SharedSecret) throws(KeychainError) -> [UInt8] {
-    try translating { () throws(SecretsError) in
-      try secret.bytes.withBytes { bytes throws(SecretsError) in
-        try KeyDerivation.tag(from: key.bytes, label: "watched secret", fields: bytes)
-      }
+    try secret.bytes.withBytes { bytes throws(KeychainError) in
+      try KeyDerivation.tag(from: key.bytes, label: "watched secret", fields: bytes)
     }
   }
 }

@@ -174,7 +174,7 @@ private final class RenewingStore: ForwardingStore {
     if !isRenewed.withLock({ renewed in
       let was = renewed; renewed = true; return was
     }) {
-      let secret = try translated(secrets: SecretBytes(copying: "renewed"))
+      let secret = try SecretBytes(copying: "renewed")
       try content.set(Credential(identity), secret: secret)
     }
     return try content.remove(identity, expectedVersion: expectedVersion)

@@ -151,8 +151,11 @@ struct KeychainPreferencesTests {
       return withUnsafeCurrentTask { $0 != nil }
     }
     #expect(!isInTask)
-    let secret = try await keychain.perform { try $0.secret(for: "k") }
-    let count = secret?.count
+    guard let secret = try await keychain.perform({ try $0.secret(for: "k") }) else {
+      Issue.record("the secret is absent")
+      return
+    }
+    let count = secret.count
     #expect(count == 1)
     let error = await #expect(throws: KeychainError.self) {
       try await keychain.perform { try $0.update(CredentialUpdate(), for: "absent") }

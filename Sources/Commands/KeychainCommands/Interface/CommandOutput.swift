@@ -30,10 +30,10 @@ struct CommandOutput {
     if let deadline {
       return try secret.withBytes { bytes in try write(bytes, by: deadline) }
     }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try secret.write(toFileDescriptor: stream.descriptor)
     } catch {
-      throw CommandLineError.outputFailed(errno: error.systemError)
+      throw CommandLineError.outputFailed(errno: error.systemError ?? EIO)
     }
   }
 
@@ -191,7 +191,6 @@ extension KeychainError {
     where [ExitCodes.notStarted, ExitCodes.commandNotFound].contains(error.exitCode):
       error
     case let error as CommandLineError: KeychainError(error)
-    case let error as SecretsError: KeychainError(error)
     case let error as FileError: KeychainError(error)
     default: error
     }
@@ -234,11 +233,6 @@ extension KeychainError: CommandFailure {
   package var exitCode: Int32 { ExitCodes.code(for: code) }
 
   package var hint: String? { recovery?.commandText }
-
-  package var systemError: Int32? {
-    guard case .system(let errno)? = underlying else { return nil }
-    return errno
-  }
 }
 
 extension ExitCodes {

@@ -48,7 +48,7 @@ final class PassphraseDescriptor: Sendable {
     guard
       let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit, by: deadline)
     else { throw .passphraseTooLong(name) }
-    return try translated(secrets: secret.droppingTrailingNewline())
+    return try secret.droppingTrailingNewline()
   }
 }
 
@@ -100,14 +100,14 @@ extension SecretBytes {
   static func reading(
     _ descriptor: Int32, named source: String, limit: Int, by deadline: Deadline?
   ) throws(KeychainError) -> SecretBytes? {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       return try reading(fileDescriptor: descriptor, limit: limit) {
         deadline?.awaitInput($0) ?? true
       }
     } catch {
       if deadline?.hasPassed == true, error.systemError == ETIMEDOUT { throw .endless(source) }
-      guard error.code == .inputOutput else { throw KeychainError(error) }
-      throw .cannotRead(source, errno: error.systemError)
+      guard let errno = error.systemError else { throw error }
+      throw .cannotRead(source, errno: errno)
     }
   }
 }

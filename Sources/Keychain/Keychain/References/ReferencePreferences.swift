@@ -112,8 +112,8 @@ public final class ReferencePreferences: @unchecked Sendable {
     if let secret = try resolved(key) { return secret }
     switch try preferences.fetchedObject(forKey: key) {
     case nil: return nil
-    case let text as String: return try translated(secrets: SecretBytes(copying: text))
-    case let data as Data: return try translated(secrets: SecretBytes(copying: data.bytes))
+    case let text as String: return try SecretBytes(copying: text)
+    case let data as Data: return try SecretBytes(copying: data.bytes)
     default: throw KeychainError.undecodable("the value of '\(key)' is neither text nor data")
     }
   }

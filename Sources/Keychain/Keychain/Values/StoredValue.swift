@@ -86,7 +86,7 @@ extension StoredValue {
   }
 
   private init(_ contentType: String, _ data: Data) throws(KeychainError) {
-    let secret = try translated(secrets: SecretBytes(copying: data.span.bytes))
+    let secret = try SecretBytes(copying: data.span.bytes)
     self.init(contentType: contentType, secret: SharedSecret(secret))
   }
 

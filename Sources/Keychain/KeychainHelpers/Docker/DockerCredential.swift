@@ -1,4 +1,3 @@
-public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -8,7 +7,6 @@ public struct DockerCredential: ~Copyable, Sendable {
   /// `registry.example.com:5000`.
   ///
   /// Docker Hub is `https://index.docker.io/v1/`.
-  ///
   public let server: String
 
   /// The user; `<token>` if the secret is an identity token.
@@ -35,13 +33,13 @@ extension DockerCredential {
   /// The secret is parsed in guarded memory. Unknown members are ignored, the last of repeated
   /// members counts, and a missing member is empty.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if it is not valid JSON, or if
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if it is not valid JSON, or if
   ///   one of the three members is not text. The error repeats none of the contents.
   public init(json: borrowing SecretBytes) throws(KeychainError) {
     var server = ""
     var username = ""
-    var secret = try translated(secrets: SecretBytes(copying: ""))
+    var secret = try SecretBytes(copying: "")
     try readObject(json) { name, scanner, bytes in
       if name.isText(Self.serverName) {
         server = try scanner.secret(in: bytes).text()
@@ -58,23 +56,21 @@ extension DockerCredential {
 
   /// The JSON object that answers `get`, with a newline.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/undecodable`` if the secret is not UTF-8, as JSON
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/undecodable`` if the secret is not UTF-8, as JSON
   ///   needs.
   public borrowing func json() throws(KeychainError) -> SecretBytes {
     let isText = secret.withBytes { (try? UTF8Span(validating: Span<UInt8>(_bytes: $0))) != nil }
     guard isText else { throw .secretIsNoText(server) }
-    return try translating { () throws(SecretsError) in
-      var text = try SecretBuffer()
-      try text.append("{\"\(Self.serverName)\":")
-      try text.appendJSON(server)
-      try text.append(",\"\(Self.usernameName)\":")
-      try text.appendJSON(username)
-      try text.append(",\"\(Self.secretName)\":")
-      try secret.withBytes { bytes throws(SecretsError) in try text.appendJSON(bytes) }
-      try text.append("}\n")
-      return try text.finish()
-    }
+    var text = try SecretBuffer()
+    try text.append("{\"\(Self.serverName)\":")
+    try text.appendJSON(server)
+    try text.append(",\"\(Self.usernameName)\":")
+    try text.appendJSON(username)
+    try text.append(",\"\(Self.secretName)\":")
+    try secret.withBytes { bytes throws(KeychainError) in try text.appendJSON(bytes) }
+    try text.append("}\n")
+    return try text.finish()
   }
 }
 
@@ -110,7 +106,6 @@ struct DockerServer {
   ///
   /// No other host, port, path or case is the same registry. A name without a scheme means https,
   /// because its login must not be sent in clear text.
-  /// is reached by https, and its login must not be sent in clear text.
   var spellings: [String] {
     var spellings = [name]
     for spelling in [

@@ -42,11 +42,11 @@ public struct DockerCredentialHelper: Sendable {
   /// The name is looked for as it is, then without a final slash, then without `https://`, then
   /// without both. Nothing else matches.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError``, with
-  ///   ``/KeychainCredentials/KeychainError/Code/expired`` if the login has expired,
-  ///   ``/KeychainCredentials/KeychainError/Code/locked`` or
-  ///   ``/KeychainCredentials/KeychainError/Code/damaged`` if a possible login cannot be read, or
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if no registry can have the
+  /// - Throws: ``/KeychainSecrets/KeychainError``, with
+  ///   ``/KeychainSecrets/KeychainError/Code/expired`` if the login has expired,
+  ///   ``/KeychainSecrets/KeychainError/Code/locked`` or
+  ///   ``/KeychainSecrets/KeychainError/Code/damaged`` if a possible login cannot be read, or
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if no registry can have the
   ///   name.
   public func get(_ server: String) throws(KeychainError) -> DockerCredential? {
     for spelling in try DockerServer(server).spellings {
@@ -57,7 +57,7 @@ public struct DockerCredentialHelper: Sendable {
 
   /// Returns the registry and the user of all logins that have not expired, ordered by registry.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError``, also if only some items could be read.
+  /// - Throws: ``/KeychainSecrets/KeychainError``, also if only some items could be read.
   public func list() throws(KeychainError) -> [(server: String, username: String)] {
     var listed: [(server: String, username: String)] = []
     for mark in [Self.mark, DockerOtherProgram.mark] {
@@ -78,7 +78,7 @@ public struct DockerCredentialHelper: Sendable {
   ///
   /// A login that is stored at the same time stays. A missing login is not an error.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError``.
+  /// - Throws: ``/KeychainSecrets/KeychainError``.
   public func erase(_ server: String) throws(KeychainError) {
     for spelling in try DockerServer(server).spellings {
       for login in try logins(spelling) { try removeUnlessChanged(login) }
@@ -191,10 +191,10 @@ extension DockerCredentialHelper {
   /// another program stored in the desktop keyring stays, and the new one takes precedence. The
   /// registry is stored exactly as the login names it.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError``, with
-  ///   ``/KeychainCredentials/KeychainError/Code/alreadyExists`` if a password of the same names is
-  ///   not the login of a registry, ``/KeychainCredentials/KeychainError/Code/locked``, or
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for names that are empty or that
+  /// - Throws: ``/KeychainSecrets/KeychainError``, with
+  ///   ``/KeychainSecrets/KeychainError/Code/alreadyExists`` if a password of the same names is
+  ///   not the login of a registry, ``/KeychainSecrets/KeychainError/Code/locked``, or
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for names that are empty or that
   ///   no registry can have.
   @discardableResult
   public func store(_ login: borrowing DockerCredential) throws(KeychainError) -> Bool {
@@ -300,8 +300,8 @@ extension DockerCredentialHelper {
 
   /// Returns the registry that a client sends with `get` or `erase`, without white space around it.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` if it is empty or not UTF-8.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` if it is empty or not UTF-8.
   public static func server(in request: borrowing SecretBytes) throws(KeychainError) -> String {
     let text = request.withBytes { bytes in
       let space: [UInt8] = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
@@ -321,22 +321,20 @@ extension DockerCredentialHelper {
 
   /// Returns the JSON object that answers `list`, with a member for each registry and a newline.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/insufficientMemory``.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/insufficientMemory``.
   public static func json(
     _ logins: [(server: String, username: String)]
   ) throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      var text = try SecretBuffer()
-      try text.append("{")
-      for (index, login) in logins.enumerated() {
-        if index > 0 { try text.append(",") }
-        try text.appendJSON(login.server)
-        try text.append(":")
-        try text.appendJSON(login.username)
-      }
-      try text.append("}\n")
-      return try text.finish()
+    var text = try SecretBuffer()
+    try text.append("{")
+    for (index, login) in logins.enumerated() {
+      if index > 0 { try text.append(",") }
+      try text.appendJSON(login.server)
+      try text.append(":")
+      try text.appendJSON(login.username)
     }
+    try text.append("}\n")
+    return try text.finish()
   }
 }

@@ -1,5 +1,5 @@
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 
 /// The variables, some of them secret, of a program that this process starts or becomes.
@@ -60,7 +60,7 @@ public struct ChildEnvironment: Sendable {
 
   /// Sets a variable, and replaces an earlier or inherited one.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if the name is empty
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if the name is empty
   ///   or has an equals sign or NUL, `refused` if it is one of those that unlock, `undecodable` if
   ///   the value has a NUL, or `insufficientMemory`.
   public mutating func set(_ name: String, to value: borrowing SecretBytes) throws(KeychainError) {
@@ -80,7 +80,7 @@ public struct ChildEnvironment: Sendable {
   ///
   /// - Throws: As ``set(_:to:)-(_,SecretBytes)``.
   public mutating func set(_ name: String, to text: String) throws(KeychainError) {
-    try set(name, to: translated(secrets: SecretBytes(copying: text)))
+    try set(name, to: SecretBytes(copying: text))
   }
 
   /// Removes a variable, if there is one.
@@ -104,7 +104,7 @@ extension ChildEnvironment {
   /// Linux limits each variable and argument to 32 pages (128 KiB), and all of them to a quarter of
   /// the stack's limit, at most 6 MiB.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `tooLarge`, which names the variable.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `tooLarge`, which names the variable.
   public func checkSize(arguments: [[UInt8]]) throws(KeychainError) {
     let textLimit = 32 * sysconf(Int32(_SC_PAGESIZE))
     for (name, value) in added where name.utf8.count + value.bytes.count + 2 > textLimit {
@@ -136,7 +136,7 @@ extension ChildEnvironment {
   /// The values are copied into ordinary memory, which is not wiped. Inherited variables that are
   /// not text are left out.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a secret is not text.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if a secret is not text.
   public var dictionary: [String: String] { get throws(KeychainError) { try texts() } }
 
   private func texts() throws(KeychainError) -> [String: String] {
@@ -163,7 +163,7 @@ extension ChildEnvironment {
   ///
   /// - Parameter body: Gets pointers to texts `NAME=value` that end with NUL, and a null pointer
   ///   after the last. They must not be used after the call.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `insufficientMemory`, or the closure's
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `insufficientMemory`, or the closure's
   ///   error.
   public func withPointers<Result>(
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) throws -> Result
@@ -190,22 +190,20 @@ extension ChildEnvironment {
   }
 
   private func block() throws(KeychainError) -> Block {
-    try translating { () throws(SecretsError) in
-      var texts = try SecretBuffer()
-      var offsets: [Int] = []
-      for variable in inherited {
-        offsets.append(texts.count)
-        try texts.append(variable.entry.span.bytes)
-        try texts.append(0)
-      }
-      for (name, value) in added {
-        offsets.append(texts.count)
-        try texts.append(Array("\(name)=".utf8).span.bytes)
-        try value.bytes.withBytes { bytes throws(SecretsError) in try texts.append(bytes) }
-        try texts.append(0)
-      }
-      return Block(texts: try texts.finish(), offsets: offsets)
+    var texts = try SecretBuffer()
+    var offsets: [Int] = []
+    for variable in inherited {
+      offsets.append(texts.count)
+      try texts.append(variable.entry.span.bytes)
+      try texts.append(0)
     }
+    for (name, value) in added {
+      offsets.append(texts.count)
+      try texts.append(Array("\(name)=".utf8).span.bytes)
+      try texts.append(value.bytes)
+      try texts.append(0)
+    }
+    return Block(texts: try texts.finish(), offsets: offsets)
   }
 }
 

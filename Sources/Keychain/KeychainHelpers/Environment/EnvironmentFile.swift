@@ -48,7 +48,7 @@ public struct EnvironmentFile: Sendable {
 
   /// Reads the text of a file, which errors call `name`.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a line cannot be read,
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if a line cannot be read,
   ///   or `refused` if it sets a variable that a file cannot set.
   public init(_ text: String, name: String) throws(KeychainError) {
     self.name = name
@@ -64,7 +64,7 @@ public struct EnvironmentFile: Sendable {
   ///
   /// - Parameter timeout: How long to wait for a pipe and the end of the file; `nil` to wait
   ///   without a limit.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`, `insecurePermissions`,
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `inputOutput`, `insecurePermissions`,
   ///   `tooLarge` above 1 MiB, `timedOut`, `undecodable` or `refused`.
   public init(path: String, timeout: Duration? = nil) throws(KeychainError) {
     let deadline = timeout.map(Deadline.init(after:))
@@ -72,14 +72,14 @@ public struct EnvironmentFile: Sendable {
     defer { close(descriptor) }
     try Self.checkWriters(descriptor, path)
     let contents: SecretBytes?
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       contents = try SecretBytes.reading(fileDescriptor: descriptor, limit: 1 << 20) {
         deadline?.awaitInput($0) ?? true
       }
     } catch {
       if deadline?.hasPassed == true { throw KeychainError(FileError(.endless, path)) }
-      guard error.code == .inputOutput else { throw KeychainError(error) }
-      throw .cannotRead(path, errno: error.systemError)
+      guard let errno = error.systemError else { throw error }
+      throw .cannotRead(path, errno: errno)
     }
     guard let contents else { throw .environmentFileTooLarge(path) }
     let text = contents.withBytes { bytes in
@@ -344,7 +344,7 @@ package enum WaitingFile {
   ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait without a
   ///     limit.
   ///   - failure: Makes an error of `errno`.
-  /// - Throws: What `failure` returns, or ``/KeychainCredentials/KeychainError`` with `timedOut`.
+  /// - Throws: What `failure` returns, or ``/KeychainSecrets/KeychainError`` with `timedOut`.
   package static func open(
     _ path: String, within timeout: Duration?, failure: (Int32) -> KeychainError
   ) throws(KeychainError) -> Int32 {

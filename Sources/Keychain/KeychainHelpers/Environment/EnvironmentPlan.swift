@@ -80,7 +80,7 @@ public struct EnvironmentPlan: Sendable {
 
   /// Sets a variable to the value that a reference names.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if the name is invalid
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if the name is invalid
   ///   or was set before, or `refused` if it is one that unlocks.
   public mutating func set(
     _ name: String, to reference: CredentialReference
@@ -94,7 +94,7 @@ public struct EnvironmentPlan: Sendable {
   /// Adds the variables of a file that have not been set.
   ///
   /// - Parameter allowance: The names that its references may have.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused`.
   public mutating func add(
     _ file: EnvironmentFile, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) {
@@ -111,7 +111,7 @@ public struct EnvironmentPlan: Sendable {
   /// Adds the inherited variables that are references and have not been set.
   ///
   /// - Parameter allowance: The names that they may have.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `invalidArgument` if one begins like a
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `invalidArgument` if one begins like a
   ///   reference but is not one, or `refused`.
   public mutating func addInherited(allowing allowance: ReferenceAllowance) throws(KeychainError) {
     for variable in inherited where !VariableRules.unlocks(variable.name) {
@@ -265,7 +265,7 @@ public struct ReferenceAllowance: Sendable {
 
   /// Checks that a reference is allowed.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused`.
   public func check(_ reference: CredentialReference) throws(KeychainError) {
     let isAllowed = services.contains { reference.belongs(to: $0, defaultService: defaultService) }
     guard services.isEmpty || isAllowed else {

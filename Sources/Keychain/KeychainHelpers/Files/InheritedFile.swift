@@ -1,6 +1,6 @@
 internal import CPrephirencesSystem
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -31,7 +31,6 @@ public final class InheritedFile: Sendable {
   ///
   /// It needs `/proc`. In a program that does not inherit the descriptor, it is another file or
   /// missing.
-  /// has another file of that name, or none.
   public var path: String { "/dev/fd/\(descriptor)" }
 
   /// Returns a path for the program that replaces this process, and for all programs that it
@@ -39,7 +38,6 @@ public final class InheritedFile: Sendable {
   ///
   /// It is valid as long as that program runs and keeps the file open. Where processes have other
   /// numbers than in `/proc`, this is ``path``.
-  /// than in `/proc`, this is ``path``.
   package func pathInThisProcess() throws(KeychainError) -> String {
     let paths = ["/proc/\(getpid())/fd/\(descriptor)", path]
     guard let found = paths.first(where: leads) else { throw .noProcessFiles }
@@ -55,16 +53,16 @@ public final class InheritedFile: Sendable {
 
   /// Creates a file that programs started by this process do not inherit yet.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if the system has no files in
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused` if the system has no files in
   ///   memory, or `inputOutput` if it has too little memory or too few descriptors.
   public init(_ contents: borrowing SecretBytes) throws(KeychainError) {
     let made = cinheritedfiles_create("keychain", Self.lowestNumber)
     guard made >= 0 else { throw .noFileInMemory(errno: -made) }
     descriptor = made
     // From here on, `deinit` closes the file.
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try contents.write(toFileDescriptor: made)
-    } catch { throw .noFileInMemory(errno: error.systemError) }
+    } catch { throw .noFileInMemory(errno: error.systemError ?? EIO) }
     let failure = cinheritedfiles_seal(made)
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
   }
@@ -75,7 +73,7 @@ public final class InheritedFile: Sendable {
   ///
   /// Call it immediately before the start, because another thread may start a program, too.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`.
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `inputOutput`.
   public func letChildrenInherit() throws(KeychainError) {
     let failure = cinheritedfiles_share(descriptor)
     guard failure == 0 else { throw .noFileInMemory(errno: failure) }
@@ -118,7 +116,6 @@ extension KeychainError {
 /// The removing process is forked from this one, so create the folder before secrets are read. In a
 /// container, the first process (PID 1) becomes the removing process itself, and its child
 /// continues: so create the folder before threads are started.
-/// becomes that process itself, and its child goes on. So make it before threads are started.
 package final class WatchedFolder: Sendable {
   private let path: String
   private let descriptor: Int32
@@ -154,9 +151,9 @@ package final class WatchedFolder: Sendable {
     let file = openat(descriptor, name, flags, S_IRUSR | S_IWUSR)
     guard file >= 0 else { throw .noWatchedFolder(errno: errno) }
     defer { close(file) }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       try contents.write(toFileDescriptor: file)
-    } catch { throw .noWatchedFolder(errno: error.systemError) }
+    } catch { throw .noWatchedFolder(errno: error.systemError ?? EIO) }
     return path + "/" + name
   }
 

@@ -40,8 +40,8 @@ public struct GitCredentialHelper: Sendable {
   ///   - erasesOthers: Whether credentials of any other program may be erased, not only those of
   ///     git's own helper for libsecret.
   ///   - report: Called with what a person should know although the call continues: that the
-  ///     password has expired (``/KeychainCredentials/KeychainError/Code/expired``), or that a
-  ///     rejected one is not erased (``/KeychainCredentials/KeychainError/Code/refused``).
+  ///     password has expired (``/KeychainSecrets/KeychainError/Code/expired``), or that a
+  ///     rejected one is not erased (``/KeychainSecrets/KeychainError/Code/refused``).
   public init(
     store: any CredentialStore, accessGroup: String = "", erasesOthers: Bool = false,
     report: @escaping @Sendable (KeychainError) -> Void = { _ in }
@@ -57,12 +57,12 @@ public struct GitCredentialHelper: Sendable {
   /// There are none if there is no credential, and for operations without an answer.
   /// ``GitCredentialOperation/capability`` needs no request.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` of the store, with
-  ///   ``/KeychainCredentials/KeychainError/Code/ambiguous`` if credentials of several accounts or
-  ///   paths match equally well, ``/KeychainCredentials/KeychainError/Code/undecodable`` if a
+  /// - Throws: ``/KeychainSecrets/KeychainError`` of the store, with
+  ///   ``/KeychainSecrets/KeychainError/Code/ambiguous`` if credentials of several accounts or
+  ///   paths match equally well, ``/KeychainSecrets/KeychainError/Code/undecodable`` if a
   ///   secret has a line break or a NUL,
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for an invalid port, or if an
-  ///   erase names no server, or ``/KeychainCredentials/KeychainError/Code/timedOut`` if others
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for an invalid port, or if an
+  ///   erase names no server, or ``/KeychainSecrets/KeychainError/Code/timedOut`` if others
   ///   keep changing the credential.
   public func answer(
     _ operation: GitCredentialOperation, to request: GitCredentialRequest = GitCredentialRequest()
@@ -78,8 +78,6 @@ public struct GitCredentialHelper: Sendable {
         try answer.append(line: "capability authtype")
       }
       return try answer.finish()
-    } catch let error as SecretsError {
-      throw KeychainError(error)
     } catch {
       throw error as? KeychainError
         ?? KeychainError(.internalFailure, "git cannot be answered: \(type(of: error))")

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -17,7 +17,6 @@ public struct GitCredentialRequest: Sendable {
   /// The path on the server; `nil` if it is missing.
   ///
   /// git sends it only with `credential.useHttpPath`.
-  ///
   public internal(set) var path: String?
 
   /// The user name, which may be empty; `nil` if it is missing.
@@ -56,10 +55,10 @@ extension GitCredentialRequest {
   /// It ends at an empty line or with the input. The last of repeated keys counts; a key that ends
   /// with `[]` begins a list, and its empty value empties the list. Unknown keys are ignored.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with
-  ///   ``/KeychainCredentials/KeychainError/Code/invalidArgument`` for a line without `=` or of
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with
+  ///   ``/KeychainSecrets/KeychainError/Code/invalidArgument`` for a line without `=` or of
   ///   more than 65,535 bytes, a value with a carriage return or NUL, or a name that is not UTF-8;
-  ///   or with ``/KeychainCredentials/KeychainError/Code/insufficientMemory``. The message repeats
+  ///   or with ``/KeychainSecrets/KeychainError/Code/insufficientMemory``. The message repeats
   ///   no value.
   public init(parsing bytes: borrowing SecretBytes) throws(KeychainError) {
     var request = GitCredentialRequest()
@@ -123,7 +122,7 @@ extension GitCredentialRequest {
 
 extension SharedSecret {
   convenience init(copying bytes: RawSpan) throws(KeychainError) {
-    self.init(try translated(secrets: SecretBytes(copying: bytes)))
+    self.init(try SecretBytes(copying: bytes))
   }
 }
 

@@ -1,4 +1,3 @@
-internal import KeychainCredentials
 internal import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -21,8 +20,8 @@ func readObject(
       }
       try scanner.end(in: bytes)
     }
-  } catch let error as SecretsError {
-    throw KeychainError(error)
+  } catch let error as KeychainError {
+    throw error
   } catch {
     let position = (error as? JSONError)?.position ?? scanner.position
     throw KeychainError(
@@ -50,7 +49,7 @@ extension JSONScanner {
 
 extension SecretBuffer {
   /// Appends a string of JSON: UTF-8 in quotes, with escapes only where JSON needs them.
-  mutating func appendJSON(_ text: RawSpan) throws(SecretsError) {
+  mutating func appendJSON(_ text: RawSpan) throws(KeychainError) {
     try append(UInt8(ascii: "\""))
     try appendJSONCharacters(text)
     try append(UInt8(ascii: "\""))
@@ -60,7 +59,7 @@ extension SecretBuffer {
   ///
   /// YAML reads the same text: characters that it does not allow, or reads as line breaks, are
   /// escaped, too.
-  mutating func appendJSONCharacters(_ text: RawSpan) throws(SecretsError) {
+  mutating func appendJSONCharacters(_ text: RawSpan) throws(KeychainError) {
     var offset = 0
     while offset < text.byteCount {
       let byte = text.byte(at: offset)
@@ -78,7 +77,7 @@ extension SecretBuffer {
     }
   }
 
-  mutating func appendJSON(_ text: String) throws(SecretsError) {
+  mutating func appendJSON(_ text: String) throws(KeychainError) {
     var text = text
     text.makeContiguousUTF8()
     try appendJSON(text.utf8Span.span.bytes)

@@ -44,8 +44,7 @@ public struct NetrcFile: ~Copyable, Sendable {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func password(of entry: NetrcEntry) throws(KeychainError) -> SecretBytes? {
     guard let word = entry.password else { return nil }
-    return try translated(
-      secrets: text.withBytes { bytes throws(SecretsError) in try word.value(in: bytes) })
+    return try text.withBytes { bytes throws(KeychainError) in try word.value(in: bytes) }
   }
 
   /// Returns the text without some of this file's entries.
@@ -55,20 +54,18 @@ public struct NetrcFile: ~Copyable, Sendable {
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text(without removed: [NetrcEntry]) throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      try text.withBytes { bytes throws(SecretsError) in
-        var rest = try SecretBuffer()
-        var position = 0
-        for piece in removed.flatMap(\.pieces).sorted(by: { $0.lowerBound < $1.lowerBound }) {
-          let hole = bytes.netrcHole(of: piece)
-          if position < hole.lowerBound {
-            try rest.append(bytes.extracting(position..<hole.lowerBound))
-          }
-          position = max(position, hole.upperBound)
+    try text.withBytes { bytes throws(KeychainError) in
+      var rest = try SecretBuffer()
+      var position = 0
+      for piece in removed.flatMap(\.pieces).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        let hole = bytes.netrcHole(of: piece)
+        if position < hole.lowerBound {
+          try rest.append(bytes.extracting(position..<hole.lowerBound))
         }
-        try rest.append(bytes.extracting(position..<bytes.byteCount))
-        return try rest.finish()
+        position = max(position, hole.upperBound)
       }
+      try rest.append(bytes.extracting(position..<bytes.byteCount))
+      return try rest.finish()
     }
   }
 }
@@ -266,7 +263,7 @@ public struct NetrcWriter: ~Copyable {
   /// Creates an empty text.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
-  public init() throws(KeychainError) { buffer = try translated(secrets: try SecretBuffer()) }
+  public init() throws(KeychainError) { buffer = try SecretBuffer() }
 
   /// Appends the entry of a host.
   ///
@@ -279,7 +276,7 @@ public struct NetrcWriter: ~Copyable {
   public mutating func append(
     host: String, login: String, password: borrowing SecretBytes
   ) throws(KeychainError) {
-    let login = try translated(secrets: try SecretBytes(copying: login))
+    let login = try SecretBytes(copying: login)
     guard login.count > 0 else { throw .noLoginForNetrc(host) }
     guard let address = NetrcAddress(host), address.port == nil else {
       throw .unwritableInNetrc("name", host: host, "is not a host")
@@ -291,27 +288,25 @@ public struct NetrcWriter: ~Copyable {
     if case .unwritable(let reason) = forms.password {
       throw .unwritableInNetrc("password", host: host, reason)
     }
-    try translating { () throws(SecretsError) in
-      try buffer.append("machine \(address.host)\n  login ")
-      try append(login, forms.login)
-      try buffer.append("\n  password ")
-      try append(password, forms.password)
-      try buffer.append("\n")
-    }
+    try buffer.append("machine \(address.host)\n  login ")
+    try append(login, forms.login)
+    try buffer.append("\n  password ")
+    try append(password, forms.password)
+    try buffer.append("\n")
   }
 
   /// Returns the text, with a newline at its end unless it is empty.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public consuming func finish() throws(KeychainError) -> SecretBytes {
-    do { return try buffer.finish() } catch { throw KeychainError(error) }
+    try buffer.finish()
   }
 
   private mutating func append(
     _ value: borrowing SecretBytes, _ form: NetrcForm
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     if case .quoted = form { try buffer.append("\"") }
-    try value.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
+    try buffer.append(value)
     if case .quoted = form { try buffer.append("\"") }
   }
 }

@@ -86,7 +86,7 @@ struct NetrcParser {
     after word: NetrcWord, in bytes: RawSpan
   ) throws(KeychainError) -> (NetrcWord, String) {
     let value = try value(after: word, in: bytes)
-    guard let name = try translated(secrets: value.name(in: bytes)) else {
+    guard let name = try value.name(in: bytes) else {
       throw .unreadableNetrc(value.line, "has a name that is not UTF-8")
     }
     return (value, name)
@@ -230,7 +230,7 @@ struct NetrcWord {
   }
 
   /// Returns the value, without quotes.
-  func value(in bytes: RawSpan) throws(SecretsError) -> SecretBytes {
+  func value(in bytes: RawSpan) throws(KeychainError) -> SecretBytes {
     guard isQuoted else { return try SecretBytes(copying: bytes.extracting(range)) }
     var value = try SecretBuffer()
     var position = range.lowerBound + 1
@@ -243,7 +243,7 @@ struct NetrcWord {
   }
 
   /// Returns the value as text; `nil` if it is not UTF-8; don't use it for passwords.
-  func name(in bytes: RawSpan) throws(SecretsError) -> String? {
+  func name(in bytes: RawSpan) throws(KeychainError) -> String? {
     try value(in: bytes).withBytes { $0.text }
   }
 

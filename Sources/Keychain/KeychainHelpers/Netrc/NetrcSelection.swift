@@ -149,7 +149,6 @@ struct NetrcItemFinder {
   ///
   /// Readers of a netrc file use its passwords with any protocol, so passwords that were stored for
   /// another protocol are not used.
-  /// another one.
   private static let protocols = ["https", ""]
 
   private static func rank(of password: InternetPassword) -> (Int, Int)? {

@@ -23,7 +23,7 @@ public struct SecretTemplate: Sendable {
 
   /// Reads a template.
   ///
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if two braces do not begin
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `undecodable` if two braces do not begin
   ///   a marker, if its form is unknown, or if the form cannot keep a secret intact in this place,
   ///   such as in single quotes of YAML; `invalidArgument` if a reference is wrong; with the line
   ///   and column.
@@ -44,23 +44,20 @@ public struct SecretTemplate: Sendable {
   ///
   /// - Parameter allowance: The names that the references may have; checked before anything is
   ///   read.
-  /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if a reference is not allowed,
+  /// - Throws: ``/KeychainSecrets/KeychainError`` with `refused` if a reference is not allowed,
   ///   `tooLarge` if the text gets longer than 64 MiB, `undecodable` if a form cannot contain a
   ///   secret, or as `ReferenceResolver.resolve(_:)`; with the line and column.
-  ///   reference names, or as `ReferenceResolver.resolve(_:)`; with the line and column.
   public func fill(
     with resolver: ReferenceResolver, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) -> SecretBytes {
     for case .marker(let marker) in parts {
       try marker.located { reference throws(KeychainError) in try allowance.check(reference) }
     }
-    var filled = try translated(secrets: SecretBuffer())
+    var filled = try SecretBuffer()
     for part in parts {
       switch part {
       case .bytes(let range):
-        try translating { () throws(SecretsError) in
-          try filled.append(contents.span.bytes.extracting(range))
-        }
+        try filled.append(contents.span.bytes.extracting(range))
       case .marker(let marker):
         try marker.located { reference throws(KeychainError) in
           try marker.write(resolver.resolve(reference), to: &filled)
@@ -68,7 +65,7 @@ public struct SecretTemplate: Sendable {
         }
       }
     }
-    do throws(SecretsError) { return try filled.finish() } catch { throw KeychainError(error) }
+    return try filled.finish()
   }
 
   /// A template may name a long secret many times.
@@ -247,11 +244,9 @@ struct TemplateMarker: Sendable {
   func write(_ secret: borrowing SecretBytes, to buffer: inout SecretBuffer) throws(KeychainError) {
     let objection = secret.withBytes { bytes in form?.objection(to: bytes) }
     if let objection { throw .unwritable(reference, objection) }
-    try translating { () throws(SecretsError) in
-      try secret.withBytes { bytes throws(SecretsError) in
-        guard let form else { return try buffer.append(bytes) }
-        try form.write(bytes, within: quote, to: &buffer)
-      }
+    try secret.withBytes { bytes throws(KeychainError) in
+      guard let form else { return try buffer.append(bytes) }
+      try form.write(bytes, within: quote, to: &buffer)
     }
   }
 

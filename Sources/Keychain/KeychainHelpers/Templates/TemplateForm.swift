@@ -19,7 +19,7 @@ enum TemplateForm: String, CaseIterable, Sendable {
   /// Writes a secret; it fails only if memory is short.
   func write(
     _ secret: RawSpan, within quote: UInt8?, to buffer: inout SecretBuffer
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     switch (self, quote) {
     case (.json, nil), (.yaml, nil): try buffer.appendJSON(secret)
     case (.json, _), (.yaml, _): try buffer.appendJSONCharacters(secret)
@@ -36,7 +36,7 @@ enum TemplateForm: String, CaseIterable, Sendable {
   /// Appends bytes, each unchanged or as the text that stands for it.
   private static func append(
     _ bytes: RawSpan, to buffer: inout SecretBuffer, _ text: (UInt8) -> String?
-  ) throws(SecretsError) {
+  ) throws(KeychainError) {
     for offset in 0..<bytes.byteCount {
       let byte = bytes.byte(at: offset)
       if let text = text(byte) { try buffer.append(text) } else { try buffer.append(byte) }

@@ -27,7 +27,7 @@ private final class PendingCall {
 
   func fail(_ error: BusError) { result = .failure(error) }
 
-  /// Reads the answer, unless other answers have taken all of the time.
+  /// Reads the answer, unless other answers have used up the time.
   func finish(_ answer: VariantReference) {
     guard !deadline.hasPassed else { return fail(.timedOut) }
     do throws(BusError) {
@@ -37,9 +37,7 @@ private final class PendingCall {
 }
 
 extension BusConnection {
-  /// Sends calls together, and returns their answers in the same order.
-  ///
-  /// Returns an answer or an error for each call.
+  /// Sends calls together, and returns an answer or an error for each, in the same order.
   func results(of calls: [BusCall], _ deadline: Deadline) -> [BusAnswer] {
     guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
     guard !isClosed else { return calls.map { _ in .failure(.closed) } }
@@ -57,9 +55,7 @@ extension BusConnection {
     return try result.get()
   }
 
-  /// Sends a call.
-  ///
-  /// GLib ends it at the deadline at the latest, with an error.
+  /// Sends a call, which GLib ends with an error at the deadline at the latest.
   private func send(_ call: BusCall, _ deadline: Deadline) -> PendingCall {
     let pending = PendingCall(library, call.reply, deadline)
     let arguments = unsafe BusValue.tuple(call.arguments).makeVariant(library)
@@ -84,8 +80,8 @@ extension BusConnection {
 
 /// The outcome of a call.
 ///
-/// It is not a `Result`: the first use of one makes the runtime look for the conformance of its
-/// error to `Error`, through all conformances of the program.
+/// It is not a `Result`: for the first one, the runtime would search all conformances of the
+/// program for that of its error to `Error`.
 enum BusAnswer: Sendable {
   case success(BusValue)
   case failure(BusError)
@@ -143,7 +139,7 @@ enum BusError: Error, Hashable {
     }
   }
 
-  /// Whether a call that was sent may have done its work.
+  /// Whether the call may have done its work.
   var leavesOutcomeOpen: Bool {
     switch self {
     case .closed, .unexpectedType, .tooManyElements: true

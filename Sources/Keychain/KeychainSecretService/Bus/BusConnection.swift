@@ -15,14 +15,14 @@ final class BusConnection: @unchecked Sendable {
 
   /// Connects and authenticates.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
-    // Done before loading the library, which takes longer than finding no bus, and is not found
-    // without descriptors.
+    // Before loading the library, because that takes longer than finding no bus, and fails without
+    // descriptors.
     socket = try BusSocket(address, deadline)
     library = try Libsecret.shared()
     do throws(BusError) {
       unsafe pointer = try Self.handshake(socket, library, deadline)
     } catch {
-      // A bus that has too many connections closes new ones.
+      // A bus with too many connections closes new ones.
       throw deadline.hasPassed ? .silentBus(address) : .busyBus(address)
     }
   }
@@ -34,7 +34,7 @@ final class BusConnection: @unchecked Sendable {
 
   var isClosed: Bool { unsafe library.functions.g_dbus_connection_is_closed(pointer) != 0 }
 
-  /// Ends the connection: calls that wait for an answer fail.
+  /// Ends the connection, so that calls that wait for an answer fail.
   func close() { socket.shutDown() }
 
   /// Throws in a forked child: GLib's threads don't exist there, so every call would wait forever.
@@ -56,8 +56,8 @@ final class BusConnection: @unchecked Sendable {
     guard owned >= 0 else { throw .failed }
     let watch = DispatchWorkItem { socket.shutDown() }
     let queue = DispatchQueue(label: "bus deadline")
-    // Read before the current time: the handshake must not be ended before the deadline, however
-    // long the thread is suspended in between. Otherwise the bus would be considered missing.
+    // Read before the current time: the handshake must not end before the deadline, however long
+    // the thread is suspended in between. Otherwise the bus would count as missing.
     let left = deadline.seconds
     queue.asyncAfter(deadline: .now() + left, execute: watch)
     defer { watch.cancel() }
@@ -96,9 +96,7 @@ final class MainContext {
 
   deinit { unsafe library.functions.g_main_context_unref(pointer) }
 
-  /// Ends the queue.
-  ///
-  /// Call it on the thread that created the queue, after everything in it has ended.
+  /// Ends the queue, on the thread that created it, after everything in it has ended.
   func end() { unsafe library.functions.g_main_context_pop_thread_default(pointer) }
 
   func waitForEvent() { _ = unsafe library.functions.g_main_context_iteration(pointer, 1) }
@@ -125,7 +123,7 @@ extension MainContext: @unchecked Sendable {}
 
 /// The environment variables about the session.
 ///
-/// A copy of the whole environment would copy a passphrase in it to ordinary memory.
+/// Copying the whole environment could copy a passphrase into ordinary memory.
 enum SessionEnvironment {
   private static let names = [
     "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "KEYCHAIN_NO_PROMPT", "SSH_TTY", "WAYLAND_DISPLAY",
@@ -181,9 +179,8 @@ private final class SignalHandler {
 }
 
 extension BusConnection {
-  /// Listens to signals, which arrive in the calling thread's ``MainContext``.
-  ///
-  /// - Returns: A number for ``endListening(_:)``.
+  /// Listens to signals, which arrive in the calling thread's ``MainContext``; returns a number for
+  /// ``endListening(_:)``.
   func listen(to match: BusSignalMatch, _ handle: @escaping (BusSignal) -> Void) -> UInt32 {
     unsafe library.functions.g_dbus_connection_signal_subscribe(
       pointer, match.sender, match.interface, match.name, match.path, match.firstArgument, 0,

@@ -122,13 +122,13 @@ enum StoredText {
   /// Returns the secret in its stored form.
   static func encode(_ secret: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
     let isSafe = secret.withBytes { isKeptByEveryone($0) }
-    return try translated(secrets: isSafe ? secret.copy() : secret.base64Encoded(after: prefix))
+    return try isSafe ? secret.copy() : secret.base64Encoded(after: prefix)
   }
 
   /// Returns the original secret; `nil` if the stored form is damaged.
   static func decode(_ stored: consuming SecretBytes) throws(KeychainError) -> SecretBytes? {
     guard stored.withBytes({ starts($0, with: prefix) }) else { return stored }
-    return try translated(secrets: stored.base64Decoded(after: prefix.utf8.count))
+    return try stored.base64Decoded(after: prefix.utf8.count)
   }
 
   /// Returns a name in its stored form, by the same rule.

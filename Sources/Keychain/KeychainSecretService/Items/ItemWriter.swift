@@ -52,7 +52,6 @@ struct ItemWriter: ~Copyable {
   ///
   /// It never asks the provider to replace an item: providers compare only some of the attributes,
   /// and so destroy other items.
-  /// items. Replacing is therefore never requested.
   borrowing func create(_ credential: Credential, secret: SharedSecret) throws(KeychainError) {
     let attributes = try attributes(of: credential)
     let session = try operation.session()
@@ -171,7 +170,6 @@ struct ItemWriter: ~Copyable {
 /// It is in the user's runtime folder, because the user's desktop has one keyring. The file
 /// contains the last version, so that versions grow even if the clock goes backwards. The lock does
 /// not exclude other programs.
-/// use the lock are not kept out.
 struct WriterLock: ~Copyable {
   private let lock: FileLock
 

@@ -138,7 +138,6 @@ extension PrivateFile {
   /// Opens a file for a lock; `nil` if it is missing.
   ///
   /// If something else has the name, such as a pipe, it does not wait.
-  ///
   fileprivate static func openToLock(
     _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
   ) throws(FileError) -> FileDescriptor? {

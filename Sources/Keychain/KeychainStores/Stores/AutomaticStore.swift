@@ -191,7 +191,6 @@ extension AutomaticStore {
   /// The caller has made sure that the decision can be recorded. An explicit choice applies even if
   /// recording it fails. Another process may have recorded another decision first. The notice is
   /// for after the change.
-  /// another process may have recorded another one first.
   func record(
     _ decision: StoreDecision, _ service: ServiceName, _ notices: inout [ChoiceNotice]
   ) throws(KeychainError) -> StoreDecision {

@@ -1,5 +1,4 @@
 internal import Glibc
-public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVault
 package import PrephirencesSystem
@@ -306,8 +305,8 @@ struct TerminalQuestions: ~Copyable {
         guard try line.takes(byte) else { return try line.finish() }
         guard line.count <= Self.limit else { throw End.tooLong }
       }
-    } catch let error as SecretsError {
-      throw .secrets(error)
+    } catch let error as KeychainError {
+      throw .failed(error)
     } catch let error as End {
       throw error
     } catch { throw .cancelled }

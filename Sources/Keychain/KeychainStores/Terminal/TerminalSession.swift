@@ -29,7 +29,7 @@ final class TerminalSession: Sendable {
 
     /// Another process has the turn to ask on the terminal.
     case busy(TerminalTurn.Failure)
-    case secrets(SecretsError)
+    case failed(KeychainError)
   }
 
   private let terminal: Terminal
@@ -158,7 +158,7 @@ struct LineBuffer: ~Copyable {
   }
 
   /// Returns the line, and wipes the buffer.
-  consuming func finish() throws(SecretsError) -> SecretBytes { try bytes.finish() }
+  consuming func finish() throws(KeychainError) -> SecretBytes { try bytes.finish() }
 
   /// Removes a whole UTF-8 character.
   private mutating func removeCharacter() {
@@ -243,7 +243,6 @@ struct Terminal: ~Copyable {
   /// blocking `read` would then miss the signal, which was caught before. The terminal is opened
   /// again for this descriptor, because a duplicate shares its mode with every other user of the
   /// terminal.
-  /// the terminal.
   let input: Int32
 
   /// Opens `/dev/tty`.
@@ -285,7 +284,7 @@ extension KeychainError {
       self.init(
         .timedOut, "\(failure); nothing was changed",
         recovery: failure.advice.map { "\($0)" })
-    case .secrets(let error): self.init(error)
+    case .failed(let error): self = error
     }
   }
 

@@ -88,9 +88,8 @@ struct ExportContent: ~Copyable {
     guard header.count == SecretStream.headerCount else {
       throw .damagedExport("it ends too early")
     }
-    let opener = try translated(
-      secrets: unsafe SecretStream.Opener(key: key.key, header: header.span.bytes))
-    let nothing = try translated(secrets: SecretBytes.random(count: 0))
+    let opener = try unsafe SecretStream.Opener(key: key.key, header: header.span.bytes)
+    let nothing = try SecretBytes.random(count: 0)
     self.input = input
     self.opener = opener
     additionalData = key.beginning + header
@@ -103,7 +102,7 @@ struct ExportContent: ~Copyable {
     let metadata = try withByteString(limit: Self.maximumMetadataCount) { $0.array }
     let credential = try Self.credential(unsafe metadata.span.bytes, accessibility)
     let secret = try withByteString(limit: Credential.maximumSecretCount) {
-      bytes throws(KeychainError) in try translated(secrets: SecretBytes(copying: bytes))
+      bytes throws(KeychainError) in try SecretBytes(copying: bytes)
     }
     return OpenedItem(credential: credential, metadata: metadata, secret: secret)
   }
@@ -179,18 +178,16 @@ struct ExportContent: ~Copyable {
 
   /// Returns bytes that span several chunks.
   private mutating func joined(_ count: Int) throws(KeychainError) -> SecretBytes {
-    var buffer = try translated(secrets: SecretBuffer())
+    var buffer = try SecretBuffer()
     while buffer.count < count {
       if offset == chunk.count { try advance() }
       let range = offset..<min(chunk.count, offset + count - buffer.count)
-      try translating { () throws(SecretsError) in
-        try chunk.withBytes { bytes throws(SecretsError) in
-          try buffer.append(bytes.extracting(range))
-        }
+      try chunk.withBytes { bytes throws(KeychainError) in
+        try buffer.append(bytes.extracting(range))
       }
       offset = range.upperBound
     }
-    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
+    return try buffer.finish()
   }
 
   /// Opens the next chunk.

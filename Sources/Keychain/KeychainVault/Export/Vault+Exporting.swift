@@ -128,7 +128,6 @@ extension Vault {
   /// searches.
   ///
   /// If no key of this device is available, this may ask for a secret that unlocks the vault.
-  ///
   package func itemCounts(
     matching queries: [CredentialQuery]?
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -143,7 +142,6 @@ extension VaultContents {
   /// match because they are locked, damaged, or bound to another device.
   ///
   /// Those on damaged pages don't count.
-  ///
   fileprivate func itemCounts(
     matching queries: [CredentialQuery]?, _ sealing: ItemSealing
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -194,8 +192,8 @@ final class ExportWriter {
   /// Writes everything before the first chunk.
   init(_ key: borrowing ExportKey, to output: FileDescriptor) throws(KeychainError) {
     self.output = output
-    sealer = try translated(secrets: SecretStream.Sealer(key: key.key))
-    pending = try translated(secrets: SecretBuffer())
+    sealer = try SecretStream.Sealer(key: key.key)
+    pending = try SecretBuffer()
     additionalData = key.beginning + sealer.header
     try write(additionalData)
   }
@@ -234,7 +232,7 @@ final class ExportWriter {
       // Sealed only if more follows, because the last chunk may be full.
       if pending.count == Self.chunkCount { try seal(.message) }
       let end = min(bytes.byteCount, offset + Self.chunkCount - pending.count)
-      try translated(secrets: pending.append(bytes.extracting(offset..<end)))
+      try pending.append(bytes.extracting(offset..<end))
       offset = end
     }
   }

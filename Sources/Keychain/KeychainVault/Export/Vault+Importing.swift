@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -11,7 +11,7 @@ extension Vault {
   ///
   /// It imports all of them in one step, or none: nothing is changed before the whole export has
   /// been read. Existing credentials stay unless `overwriting` is `true`. Dates are those of the
-  /// export. Whoever knows the passphrase of the export is trusted. While the import writes, other
+  /// export. Everybody who knows its passphrase is trusted. While the import writes, other
   /// programs can read the vault, but must wait to write.
   ///
   /// - Parameters:

@@ -16,11 +16,11 @@ enum SecretFile {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path)
       defer { try? descriptor.close() }
-      do throws(SecretsError) {
+      do throws(KeychainError) {
         return try SecretBytes.reading(
           fileDescriptor: descriptor.rawValue, limit: limit,
           awaiting: Deadline(after: timeout).awaitInput)
-      } catch { throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError) }
+      } catch { throw Errno(rawValue: error.systemError ?? ENOMEM) }
     } catch {
       if error == .timedOut { throw KeychainError(FileError(.endless, path)) }
       throw .system(error, "read", path)
@@ -139,14 +139,14 @@ private enum InheritedSecrets {
     _ number: Int32, _ described: String, within timeout: Duration
   ) throws(KeychainError) -> SharedSecret {
     let secret: SecretBytes?
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       secret = try SecretBytes.reading(
         fileDescriptor: number, limit: SecretFile.passphraseLimit,
         awaiting: Deadline(after: timeout).awaitInput)
     } catch {
       throw error.systemError == ETIMEDOUT
         ? KeychainError(FileError(.endless, described))
-        : .system(Errno(rawValue: error.systemError), "read", described)
+        : .system(Errno(rawValue: error.systemError ?? ENOMEM), "read", described)
     }
     guard let secret else { throw SecretFile.tooLarge(described) }
     return SharedSecret(secret)
@@ -184,10 +184,9 @@ extension KeychainError {
 extension EnvironmentVariables {
   /// Returns the value of a variable with a secret, copied once, into guarded memory.
   func secret(_ name: String) throws(KeychainError) -> SecretBytes? {
-    try translated(
-      secrets: withBytes(of: name) { bytes throws(SecretsError) in
-        try SecretBytes(copying: bytes)
-      })
+    try withBytes(of: name) { bytes throws(KeychainError) in
+      try SecretBytes(copying: bytes)
+    }
   }
 }
 
@@ -204,7 +203,6 @@ struct IdentityWriting {
   /// Creates a file with a new identity; fails if there is one already.
   ///
   /// On a file system without modes, `readers` may use it.
-  ///
   func create(
     pins: [VaultCheck], readers: SecretFileReaders
   ) throws(KeychainError) -> VaultRecipient {
@@ -242,17 +240,15 @@ struct IdentityWriting {
       guard case .pin(let pin) = IdentityFile.content(of: text, line) else { return true }
       return pin != check && !isDropped(pin)
     }
-    let new = try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      for (_, line) in kept {
-        try text.withBytes { bytes throws(SecretsError) in
-          try buffer.append(bytes.extracting(line))
-        }
-        try buffer.append("\n")
+    var buffer = try SecretBuffer()
+    for (_, line) in kept {
+      try text.withBytes { bytes throws(KeychainError) in
+        try buffer.append(bytes.extracting(line))
       }
-      if let check { try buffer.append(IdentityFile.pinPrefix + "\(check)\n") }
-      return try buffer.finish()
+      try buffer.append("\n")
     }
+    if let check { try buffer.append(IdentityFile.pinPrefix + "\(check)\n") }
+    let new = try buffer.finish()
     let readers = try SecretFile.readers(of: file, policy)
     do throws(FileError) {
       try PrivateFile.replace(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
@@ -289,15 +285,13 @@ struct IdentityWriting {
   private static func text(
     _ identity: borrowing VaultIdentity, _ pins: [VaultCheck]
   ) throws(KeychainError) -> SecretBytes {
-    try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
-      try buffer.append("# \(identity.recipient)\n")
-      try buffer.append("# fingerprint \(identity.recipient.fingerprint)\n")
-      try identity.text().withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
-      try buffer.append("\n")
-      for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
-      return try buffer.finish()
-    }
+    var buffer = try SecretBuffer()
+    try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
+    try buffer.append("# \(identity.recipient)\n")
+    try buffer.append("# fingerprint \(identity.recipient.fingerprint)\n")
+    try buffer.append(identity.text())
+    try buffer.append("\n")
+    for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
+    return try buffer.finish()
   }
 }

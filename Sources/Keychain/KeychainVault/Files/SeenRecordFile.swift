@@ -164,7 +164,6 @@ struct SeenRecordFile: Sendable {
 /// as long as it exists, so that a program that knows only the former name does not create an empty
 /// vault there. Removing one record does not help an attacker: any of them is enough to refuse an
 /// older vault.
-/// nobody, since each of them is enough to refuse an older vault.
 struct SeenRecords: Sendable {
   /// The records, beginning with that of the real path.
   let files: [SeenRecordFile]
@@ -232,7 +231,6 @@ struct SeenRecords: Sendable {
   /// Replaces each record durably.
   ///
   /// None is lowered, except from one of `known`, which a person has discarded.
-  ///
   func replace(by record: SeenRecord, lettingGo known: Seen? = nil) throws(KeychainError) {
     for (index, file) in files.enumerated() {
       try file.replace(by: record, lettingGo: known?.contents[index].record)

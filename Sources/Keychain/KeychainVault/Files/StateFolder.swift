@@ -105,7 +105,7 @@ struct DeviceSecretFile: Sendable {
       try translated(PrivateFile.sync(path))
       return secret
     }
-    let new = try translated(secrets: SecretBytes.random(count: Self.count))
+    let new = try SecretBytes.random(count: Self.count)
     try translated(PrivateFile.makeFolder(folder.path))
     // If another process was faster, its secret counts.
     _ = try translated(

@@ -223,7 +223,7 @@ struct VaultEpoch: Sendable {
     id: VaultID, epoch: UInt64, administration: AdministrationKey, signer: CommitSigner?
   ) throws(KeychainError) {
     identity = try HeadIdentity(id: id, epoch: epoch, administration: administration.publicKey)
-    root = SharedSecret(try translated(secrets: SecretBytes.random(count: 32)))
+    root = SharedSecret(try SecretBytes.random(count: 32))
     var keys = try TierKeys(root: root.bytes, of: identity)
     keys.signer = signer
     self.keys = keys

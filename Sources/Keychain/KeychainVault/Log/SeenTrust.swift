@@ -83,7 +83,6 @@ extension VaultContents {
   /// Compares the file with what this user has seen; every record may refuse it.
   ///
   /// See "What a reader has seen" in VaultReaders.
-  ///
   func relation(to seen: Seen, _ keys: TierKeys) throws(KeychainError) -> SeenRelation {
     var all = SeenRelation()
     for (path, record) in seen.judging where all.failure == nil {

@@ -208,7 +208,6 @@ final class VaultFile: Sendable {
   /// Returns the verified contents of a file.
   ///
   /// Known contents are continued if they are still valid, unless everything is to be read again.
-  ///
   func contents(
     _ opened: Opened, _ keys: TierKeys, anew: Bool = false
   ) throws(KeychainError) -> VaultContents {

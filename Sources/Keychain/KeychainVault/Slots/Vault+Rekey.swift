@@ -168,7 +168,7 @@ extension Vault {
     to passphrase: borrowing SecretBytes, slot number: UInt32? = nil
   ) throws(KeychainError) -> VaultSlot {
     try changePassphrase(slot: number) { _ throws(KeychainError) in
-      try translated(secrets: passphrase.copy())
+      try passphrase.copy()
     }
   }
 

@@ -1,4 +1,3 @@
-public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -34,7 +33,7 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     try addPassphraseSlot(name: name, confirm: confirm, progress: progress) {
-      () throws(KeychainError) in try translated(secrets: passphrase.copy())
+      () throws(KeychainError) in try passphrase.copy()
     }
   }
 
@@ -88,7 +87,6 @@ extension Vault {
   /// So a vault whose device secret was lost works again after it was opened with a recovery code.
   ///
   /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
-  ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
   public func addDeviceSlot(name: String = "") throws(KeychainError) -> VaultSlot {

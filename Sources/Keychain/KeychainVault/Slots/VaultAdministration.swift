@@ -129,7 +129,6 @@ struct VaultAdministration: Sendable {
 /// The types say what a failure means. Steps before the commit can fail, and are undone if the
 /// commit certainly did not happen. Steps after the commit cannot throw, so that a finished change
 /// is never reported as failed.
-/// happen. What follows the commit cannot throw: nothing that has changed is told as failed.
 struct MemberCommit<Result> {
   let base: NewBase
   let result: Result

@@ -8,7 +8,6 @@ public struct RekeyPlan: Hashable, Sendable {
   /// The slots that get the new keys, according to the signed list of members.
   ///
   /// People compare their names, and the fingerprints of their recipients.
-  ///
   public var kept: [VaultSlot] = []
 
   /// The slot that is removed; `nil` if no removal was requested.

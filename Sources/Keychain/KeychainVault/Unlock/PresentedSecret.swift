@@ -25,7 +25,7 @@ struct PresentedSecret: ~Copyable {
   ) throws(KeychainError) -> PresentedSecret {
     let code = try RecoveryCode(text: text)
     return PresentedSecret(
-      kind: .recoveryCode, secret: try translated(secrets: code.bytes.copy()), source: source)
+      kind: .recoveryCode, secret: try code.bytes.copy(), source: source)
   }
 }
 
@@ -39,7 +39,7 @@ extension VaultConfiguration {
       return PresentedSecret(kind: .passphrase, secret: try provide(), source: name)
     case .passphraseFile(let path):
       let contents = try SecretFile.named(path, name: name, policy: secretFilePolicy)
-      let secret = try translated(secrets: contents.droppingTrailingNewline())
+      let secret = try contents.droppingTrailingNewline()
       guard secret.count > 0 else {
         throw KeychainError(
           .incorrectSecret, "\(SecretFile.describe(path, name)) holds no passphrase")
@@ -55,7 +55,7 @@ extension VaultConfiguration {
     case .identityFile(let path):
       let file = try identityFile(path, name)
       return PresentedSecret(
-        kind: .recipient, secret: try translated(secrets: file.identity.seed.copy()), source: name,
+        kind: .recipient, secret: try file.identity.seed.copy(), source: name,
         pins: file.pins, path: DescriptorPath.number(path) == nil ? path : nil)
     }
   }

@@ -29,8 +29,8 @@ struct UnlockCache: Sendable {
     _ = ckernelkeys_set_timeout(entry.serial, Self.seconds(min(idleTime, entry.untilLimit)))
   }
 
-  /// Caches all tiers of a vault: for a `fixedTime`, used or not, or as long as the vault is used
-  /// within each idle time, and never longer than the maximum.
+  /// Caches all tiers of a vault, never longer than the maximum: for a `fixedTime`, used or not, or
+  /// as long as the vault is used within each idle time.
   ///
   /// The places have the names of their seen records.
   func put(
@@ -42,7 +42,7 @@ struct UnlockCache: Sendable {
     do {
       for place in places {
         guard let before = try self.vault(unlockedAt: place), before != vault else { continue }
-        // Locking the place would not find them any more.
+        // Locking the place would no longer find them.
         let gone = Tier.allCases.map { forget($0, of: before) }
         guard gone.allSatisfy(\.self) else { throw KeychainError.keyStays }
       }
@@ -64,13 +64,13 @@ struct UnlockCache: Sendable {
         if isNew { made.append(tier) }
       }
     } catch {
-      // What failed has unlocked nothing.
+      // A failed call must not unlock anything.
       for tier in made { forget(tier, of: vault) }
       throw error as? KeychainError ?? .noCache(error as? Errno ?? .noMemory)
     }
   }
 
-  /// Removes a cached tier of a vault, and returns whether it is gone, or was missing.
+  /// Removes a cached tier of a vault; `true` if it is gone, or was missing.
   @discardableResult
   func forget(_ tier: Tier, of vault: VaultID) -> Bool {
     do throws(Errno) {
@@ -79,9 +79,10 @@ struct UnlockCache: Sendable {
     } catch { return false }
   }
 
-  /// Returns the vault whose keys were cached last at a place, whatever has become of its file and record.
+  /// Returns the vault whose keys were cached last at a place, even if its file and record are
+  /// gone.
   ///
-  /// - Throws: The kernel's error if it does not tell.
+  /// - Throws: The kernel's error if the vault is unknown.
   func vault(unlockedAt place: String) throws(Errno) -> VaultID? {
     guard let serial = try KernelKeyring.search(CachedKey.name(ofVaultAt: place)),
       let id = try KernelKeyring.read(serial, count: VaultID.count)
@@ -89,7 +90,7 @@ struct UnlockCache: Sendable {
     return VaultID(bytes: Data(copying: id.withBytes { $0.array }))
   }
 
-  /// Forgets which vault was unlocked at a place, once no key of it is left.
+  /// Forgets which vault was unlocked at a place, once it has no key left.
   func forget(place: String) {
     if let serial = KernelKeyring.find(CachedKey.name(ofVaultAt: place)) {
       KernelKeyring.remove(serial)
@@ -127,7 +128,7 @@ private struct Entry: ~Copyable {
   }
 }
 
-/// The clock that runs while the machine sleeps and starts again at boot.
+/// The clock that runs while the machine sleeps and restarts at boot.
 enum BootClock {
   /// Nanoseconds since boot.
   static var now: UInt64 {
@@ -145,7 +146,7 @@ extension KeychainError {
   static func noCache(_ error: Errno) -> Self {
     let reason: Recovery =
       switch error.rawValue {
-      // Filters of container engines return these for calls that they deny.
+      // Filters of container engines return these for denied calls.
       case EPERM, ENOSYS:
         "containers deny it, unless their seccomp profile allows add_key and keyctl: "
       case EDQUOT: "the user's quota of keys is used up (see /proc/key-users): "
@@ -178,12 +179,13 @@ extension KeychainError {
   }
 }
 
-/// The kernel's user keyring, see keyrings(7); a system that lacks or forbids it has no cache.
+/// The user keyring of the kernel, see keyrings(7); a system that lacks or forbids it has no cache.
 enum KernelKeyring {
-  /// Possession gives nothing: a process that gave up root does not keep root's keys.
+  /// Possession grants nothing: a process that gave up root does not keep root's keys.
   private static let ownerOnly: UInt32 = 0x003F_0000
 
-  /// Puts a key in place of one of its name, made in the thread's keyring: nobody finds it without its timeout.
+  /// Replaces a key of the same name; the new one is made in the thread's keyring, so that nobody
+  /// finds it without its timeout.
   static func put(
     _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
   ) throws(Errno) {
@@ -229,12 +231,12 @@ enum KernelKeyring {
     return payload
   }
 
-  /// Whether a result says that a key is not valid any more, or was never there.
+  /// Whether a result says that a key is no longer valid, or was never there.
   private static func isGone(_ result: Int64) -> Bool {
     [ENOKEY, EKEYREVOKED, EKEYEXPIRED].contains(Int32(clamping: -result))
   }
 
-  /// Revokes a key wherever it is linked, and returns whether it is revoked, or was gone already.
+  /// Revokes a key wherever it is linked; `true` if it is revoked, or was gone already.
   @discardableResult
   static func remove(_ key: Int32) -> Bool {
     let result = ckernelkeys_revoke(key)
@@ -247,7 +249,7 @@ enum KernelKeyring {
     guard let payload = try? SecretBytes.random(count: 16) else { return .noMemory }
     let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
     do throws(Errno) {
-      // It is removed below. The kernel counts whole seconds: one of them may end at once.
+      // It is removed below. The kernel counts whole seconds, so a timeout of one may end at once.
       try put(name, payload, timeout: 60)
     } catch { return error }
     guard let key = find(name) else { return Errno(rawValue: ENOKEY) }

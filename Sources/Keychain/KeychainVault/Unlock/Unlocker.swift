@@ -276,7 +276,7 @@ extension Unlocker {
       return try SlotSealing.passphraseKey(
         presented.secret, salt: slot.salt, parameters: parameters)
     case .keyFile: return try KeyFile.inputKey(presented.secret)
-    default: return try translated(secrets: presented.secret.copy())
+    default: return try presented.secret.copy()
     }
   }
 
@@ -288,7 +288,7 @@ extension Unlocker {
     if isVouchedFor { try reportOldPins(of: presented, head) }
     // A check that a person compared is asked for by every slot that opens.
     if !isVouchedFor, configuration.comparedCheck == nil { try checkPins(of: presented, vault) }
-    let identity = try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
+    let identity = try VaultIdentity(seed: presented.secret.copy())
     var opened = try open(slots, of: head) { slot throws(KeychainError) in
       try SlotSealing.open(slot, identity: identity, vault: head.id).map { ($0, nil) }
     }

@@ -1,4 +1,4 @@
-public import KeychainCredentials
+internal import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesSystem
@@ -158,7 +158,7 @@ extension Vault {
           + "identity with \(.pinIdentity(check: nil))")
     }
     if let path = presented.path { try SecretFile.sync(path) }
-    return try VaultIdentity(seed: translated(secrets: presented.secret.copy()))
+    return try VaultIdentity(seed: presented.secret.copy())
   }
 
   /// Prepares a slot of a key file, durably.

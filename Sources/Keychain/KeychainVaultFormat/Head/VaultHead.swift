@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
 /// The contents of a head without the lengths of the file's other parts.

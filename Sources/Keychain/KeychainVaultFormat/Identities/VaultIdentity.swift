@@ -1,5 +1,4 @@
 package import FoundationEssentials
-public import KeychainCredentials
 public import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -63,7 +62,7 @@ extension VaultRecipient {
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits after its beginning, and needs \(expected)"
     case .mistyped: reason = "its checksum is wrong, so something in it is mistyped"
-    case .memory(let error): return KeychainError(error)
+    case .memory(let error): return error
     }
     return refused(reason)
   }
@@ -106,7 +105,7 @@ package struct VaultIdentity: ~Copyable, Sendable {
   }
 
   package static func random() throws(KeychainError) -> VaultIdentity {
-    try VaultIdentity(seed: translated(secrets: SecretBytes.random(count: seedCount)))
+    try VaultIdentity(seed: SecretBytes.random(count: seedCount))
   }
 
   /// Reads the seed from the text of an identity.
@@ -115,7 +114,7 @@ package struct VaultIdentity: ~Copyable, Sendable {
   }
 
   /// Returns the text of the identity, which is as secret as its seed.
-  package borrowing func text() throws(SecretsError) -> SecretBytes {
+  package borrowing func text() throws(KeychainError) -> SecretBytes {
     try Text32.text(seed, prefix: Self.prefix, sumCount: Self.sumCount)
   }
 }
@@ -133,7 +132,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
   package static func random() throws(KeychainError) -> RecoveryCode {
-    try translated(secrets: RecoveryCode(SecretBytes.random(count: count)))
+    try RecoveryCode(SecretBytes.random(count: count))
   }
 
   /// Reads a code that a person typed.
@@ -156,7 +155,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text() throws(KeychainError) -> SecretBytes {
-    try translated(secrets: Text32.text(bytes, sumCount: Self.sumCount, .grouped))
+    try Text32.text(bytes, sumCount: Self.sumCount, .grouped)
   }
 
   /// Returns whether two codes are equal, in constant time.
@@ -171,7 +170,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits, and a code has \(expected)"
     case .mistyped: reason = "its checksum is wrong, which does not show where the mistake is"
-    case .memory(let error): return KeychainError(error)
+    case .memory(let error): return error
     }
     return KeychainError(
       .incorrectSecret, "the recovery code is mistyped: \(reason)",
@@ -262,7 +261,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         try VaultIdentity.seed(text: text.extracting(line))
       }
     } catch {
-      if case .memory(let error) = error { throw KeychainError(error) }
+      if case .memory(let error) = error { throw error }
       throw refused(name, "the identity in line \(number) was changed or cut off")
     }
     return try VaultIdentity(seed: seed)
@@ -273,39 +272,4 @@ package struct IdentityFile: ~Copyable, Sendable {
       .incorrectSecret, "\(name) is not an identity file: \(reason)",
       recovery: "make one with \(.createIdentity)")
   }
-}
-
-/// Identifies a vault and its administrators: a hash of its id and of its administration key.
-///
-/// It is not secret. It stays when the vault gets a new root key, and changes when an administrator
-/// leaves. An identity file with checks opens only the vaults that have them.
-public struct VaultCheck: Hashable, Sendable {
-  /// The 16 bytes of the check.
-  package let bytes: Data
-}
-
-extension VaultCheck {
-  /// Reads 32 hexadecimal digits in lower case; `nil` for any other text.
-  public init?(text: String) {
-    guard text.utf8.count == 32, let bytes = [UInt8](hexadecimal: text.utf8) else { return nil }
-    // Each check has only one text.
-    guard bytes.hexadecimal.hasSameBytes(as: text) else { return nil }
-    self.bytes = Data(copying: bytes)
-  }
-}
-
-extension HeadIdentity {
-  /// The check of the vault: people compare it, and identities are pinned to it.
-  package func check() throws(KeychainError) -> VaultCheck {
-    let fields = FieldWriter.fields {
-      $0.byteString(id.bytes)
-      $0.byteString(administration)
-    }
-    return VaultCheck(bytes: try Derivation.hash("pk2/vault.check", fields).prefix(16))
-  }
-}
-
-extension VaultCheck: CustomStringConvertible {
-  /// 32 hexadecimal digits in lower case.
-  public var description: String { bytes.hexadecimal }
 }

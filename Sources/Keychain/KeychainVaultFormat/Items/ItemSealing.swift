@@ -227,7 +227,6 @@ package enum MetadataCoding {
   /// The maximum number of bytes: the longest texts in as many fields as they can fill.
   ///
   /// Attributes have different names, so they can't all be empty.
-  ///
   package static let maximumCount = 5 * Credential.maximumMetadataCount
 
   /// Returns the identity's fields, from which the item's id is derived.

@@ -95,9 +95,7 @@ package struct Commit: Sendable {
 
   /// Returns the witness of a state for people to compare: 32 characters.
   package static func witness(_ digest: Data) throws(KeychainError) -> String {
-    let text = try translating { () throws(SecretsError) in
-      try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), sumCount: 0)
-    }
+    let text = try Text32.text(SecretBytes(copying: digest.prefix(20).bytes), sumCount: 0)
     return text.withBytes { $0.text ?? "" }.uppercased()
   }
 
@@ -145,7 +143,6 @@ extension Commit {
   ///
   /// `signer` proves it in a shared vault; in a local one, macs under the available keys do, of
   /// which a base needs all. `administration` signs a base with a new list.
-  ///
   package static func seal(
     n: UInt64, previous: Data, time: Int64, writer: UInt32, content: Content, keys: TierKeys,
     signer: CommitSigner?, administration: AdministrationKey?
@@ -183,7 +180,6 @@ extension Commit {
   /// Opens the box of a frame; `nil` if it does not open, breaks the format, or has another number.
   ///
   /// The caller checks the digest and the proofs.
-  ///
   package static func open(
     _ box: Data, n: UInt64, keys: TierKeys
   ) throws(KeychainError) -> Commit? {

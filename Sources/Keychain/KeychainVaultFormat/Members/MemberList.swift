@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
 /// Whether a vault has one user, or members who share it.
@@ -265,12 +264,12 @@ package struct AdministrationKey: Sendable {
   package let publicKey: Data
 
   init(seed: consuming SecretBytes) throws(KeychainError) {
-    publicKey = try translated(secrets: Data(Signature.publicKey(of: seed)))
+    publicKey = try Data(Signature.publicKey(of: seed))
     self.seed = SharedSecret(seed)
   }
 
   package static func random() throws(KeychainError) -> AdministrationKey {
-    try AdministrationKey(seed: translated(secrets: SecretBytes.random(count: Signature.seedCount)))
+    try AdministrationKey(seed: SecretBytes.random(count: Signature.seedCount))
   }
 
   /// Opens the box of the seed with the root key; fails if it is damaged or is not of the key

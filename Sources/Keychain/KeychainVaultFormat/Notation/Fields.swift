@@ -1,5 +1,4 @@
 package import FoundationEssentials
-internal import KeychainCredentials
 package import KeychainSecrets
 internal import PrephirencesSystem
 
@@ -161,7 +160,7 @@ extension Data {
   }
 
   static func random(count: Int) throws(KeychainError) -> Data {
-    try translated(secrets: SecretBytes.random(count: count).withBytes { Data(copying: $0) })
+    try SecretBytes.random(count: count).withBytes { Data(copying: $0) }
   }
 
   package var hexadecimal: String { [UInt8](self).hexadecimal }
@@ -183,7 +182,7 @@ package enum Text32 {
     /// Its checksum is wrong.
     case mistyped
 
-    case memory(SecretsError)
+    case memory(KeychainError)
   }
 
   /// The layout of the characters.
@@ -202,7 +201,7 @@ package enum Text32 {
   /// of five.
   package static func text(
     _ key: borrowing SecretBytes, prefix: String = "", sumCount: Int, _ style: Style = .plain
-  ) throws(SecretsError) -> SecretBytes {
+  ) throws(KeychainError) -> SecretBytes {
     var buffer = try SecretBuffer()
     try buffer.append(prefix)
     var bits = Bits()
@@ -235,7 +234,7 @@ package enum Text32 {
     let expected = (count + sumCount) * 8 / 5
     guard let found = number(of: text) else { throw .character }
     guard found == expected else { throw .length(found: found, expected: expected) }
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       let bytes = try bytes(of: text)
       let key = try bytes.copy(of: 0..<count)
       let sum = try Blake2b.key(hashing: key, count: 16).copy(of: 0..<sumCount)
@@ -254,7 +253,7 @@ package enum Text32 {
     return found
   }
 
-  private static func bytes(of text: RawSpan) throws(SecretsError) -> SecretBytes {
+  private static func bytes(of text: RawSpan) throws(KeychainError) -> SecretBytes {
     var buffer = try SecretBuffer()
     var bits = Bits()
     for index in 0..<text.byteCount {

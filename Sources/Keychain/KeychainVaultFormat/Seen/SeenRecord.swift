@@ -1,6 +1,5 @@
 package import FoundationEssentials
-package import KeychainCredentials
-internal import KeychainSecrets
+package import KeychainSecrets
 
 /// The newest commit of a vault that was seen and proven by a tier.
 package struct SeenCommit: Hashable, Sendable {

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import KeychainCredentials
 package import KeychainSecrets
 
 /// The secret of a new slot; it is computed before the vault is locked for writing, because a
@@ -36,7 +35,7 @@ package struct SlotInput: Sendable {
   package static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError)
     -> SlotInput
   {
-    try SlotInput(.recoveryCode, translated(secrets: code.bytes.copy()))
+    try SlotInput(.recoveryCode, code.bytes.copy())
   }
 }
 
@@ -53,7 +52,7 @@ package enum KeyFile {
   package static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError)
     -> SecretBytes
   {
-    try translated(secrets: Blake2b.key(hashing: contents))
+    try Blake2b.key(hashing: contents)
   }
 }
 
@@ -82,7 +81,7 @@ package struct GrantedKey: Sendable {
   fileprivate init(_ grant: SlotGrant, in bytes: borrowing SecretBytes) throws(KeychainError) {
     var parts: [SharedSecret] = []
     for start in stride(from: 0, to: grant.keyCount, by: 32) {
-      parts.append(SharedSecret(try translated(secrets: bytes.copy(of: start..<start + 32))))
+      parts.append(SharedSecret(try bytes.copy(of: start..<start + 32)))
     }
     self.grant = grant
     self.parts = parts
@@ -202,15 +201,15 @@ package enum SlotSealing {
   private static func box(
     _ granted: GrantedKey, _ binding: Data, to boxKey: Data
   ) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       var plaintext = try SecretBuffer()
       for part in granted.parts {
-        try part.bytes.withBytes { bytes throws(SecretsError) in try plaintext.append(bytes) }
+        try plaintext.append(part.bytes)
       }
       try plaintext.append(binding.bytes)
       return Data(try SealedBox.seal(plaintext.finish(), to: Array(boxKey)))
     } catch {
-      guard error.code == .invalidLength else { throw KeychainError(error) }
+      guard error.code == .invalidArgument else { throw error }
       throw KeychainError(
         .invalidArgument, "nothing can be sealed to the public key of that slot",
         recovery: "make an identity with \(.createIdentity)")
@@ -220,16 +219,16 @@ package enum SlotSealing {
   package static func passphraseKey(
     _ passphrase: borrowing SecretBytes, salt: Data, parameters: PasswordHash.Parameters
   ) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       return try PasswordHash.key(
         passphrase: passphrase, salt: Array(salt.prefix(PasswordHash.saltCount)),
         parameters: parameters)
     } catch {
       switch error.code {
-      case .outOfMemory: throw .passwordHashMemory(parameters)
-      case .refusedParameters, .invalidLength:
+      case .insufficientMemory: throw .passwordHashMemory(parameters)
+      case .invalidArgument:
         throw KeychainError(.damaged, "a passphrase slot of the vault asks for an absurd cost")
-      default: throw KeychainError(error)
+      default: throw error
       }
     }
   }

@@ -35,7 +35,6 @@ package final class FileWatch: Sendable {
   /// The kernel's description of the descriptor.
   ///
   /// Code that closes all descriptors can let another file have the number.
-  ///
   private let link: String?
   private let mounts: FileDescriptor?
   private let process = getpid()

@@ -6,7 +6,6 @@ internal import Glibc
 /// alone. The members of a group are known only if `/etc/passwd` and `/etc/group` list all users
 /// and groups. A directory on the network may give its users the same numbers, and a container does
 /// not show the users of its machine.
-/// users of its machine.
 struct PrivateGroup {
   /// What lists the users and groups, as text; `nil` if there is none.
   struct Databases {

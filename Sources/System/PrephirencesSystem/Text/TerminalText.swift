@@ -47,7 +47,6 @@ extension Unicode.Scalar {
   /// that two different names look the same.
   ///
   /// Unassigned scalars may get such a meaning.
-  ///
   fileprivate var isHidden: Bool {
     guard !isASCII else { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {

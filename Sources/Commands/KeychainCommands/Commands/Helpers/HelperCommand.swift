@@ -93,11 +93,11 @@ struct HelperInput {
   }
 
   private func more(_ buffer: inout SecretBuffer) throws -> Int? {
-    do throws(SecretsError) {
+    do throws(KeychainError) {
       return try buffer.append(readingOnce: stream.descriptor, limit: Self.chunk)
     } catch {
-      guard error.code == .inputOutput else { throw error }
-      throw KeychainError.cannotRead("standard input", errno: error.systemError)
+      guard let errno = error.systemError else { throw error }
+      throw KeychainError.cannotRead("standard input", errno: errno)
     }
   }
 

@@ -96,7 +96,7 @@ struct ClientConfiguration {
     // Clients accept an empty file.
     guard let text = text(path), text.contains(where: { !$0.isWhitespace }) else { return nil }
     do throws(KeychainError) {
-      let settings = try DockerSettings(json: translated(secrets: SecretBytes(copying: text)))
+      let settings = try DockerSettings(json: SecretBytes(copying: text))
       return settings.helpers.contains(host.name) ? Place(name: path) : nil
     } catch {
       guard error.code == .invalidArgument else { return nil }

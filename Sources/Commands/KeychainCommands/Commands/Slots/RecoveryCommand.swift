@@ -131,12 +131,10 @@ struct ShownRecoveryCode {
     _ code: borrowing RecoveryCode, to path: String, readers: SecretFileReaders
   ) throws(KeychainError) {
     let text = try code.text()
-    let line = try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      try text.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
-      try buffer.append(UInt8(ascii: "\n"))
-      return try buffer.finish()
-    }
+    var buffer = try SecretBuffer()
+    try buffer.append(text)
+    try buffer.append(UInt8(ascii: "\n"))
+    let line = try buffer.finish()
     do throws(KeychainError) {
       try line.write(toNewFile: path, readers: readers)
     } catch {

@@ -40,44 +40,6 @@ public struct CredentialIdentity: Hashable, Sendable {
   }
 }
 
-/// The names of an internet password; missing names are empty, or 0 for the port.
-public struct InternetPassword: Sendable {
-  /// The host name or address.
-  public var server: String
-
-  /// The protocol, such as `https`.
-  public var `protocol`: String
-
-  /// The port, 1 to 65535; 0 if it is missing.
-  public var port: UInt16
-
-  /// The path on the server.
-  public var path: String
-
-  /// The account on the server.
-  public var account: String
-
-  /// The security domain (realm).
-  public var securityDomain: String
-
-  /// The authentication type, such as `httpBasic`.
-  public var authenticationType: String
-
-  /// Creates the names of an internet password; a missing port is 0.
-  public init(
-    server: String, protocol: String = "", port: UInt16 = 0, path: String = "", account: String,
-    securityDomain: String = "", authenticationType: String = ""
-  ) {
-    self.server = server
-    self.protocol = `protocol`
-    self.port = port
-    self.path = path
-    self.account = account
-    self.securityDomain = securityDomain
-    self.authenticationType = authenticationType
-  }
-}
-
 extension CredentialIdentity.Kind: Hashable {
   /// Compares kind and names, as bytes.
   public static func == (left: Self, right: Self) -> Bool {
@@ -94,7 +56,7 @@ extension CredentialIdentity.Kind: Hashable {
   public func hash(into hasher: inout Hasher) { for name in names { name.hashUTF8(into: &hasher) } }
 
   /// The names in the order of the identity, with the port as decimal digits.
-  var names: [String] {
+  package var names: [String] {
     switch self {
     case .genericPassword(let service, let account): [service, account]
     case .internetPassword(let password):
@@ -106,24 +68,12 @@ extension CredentialIdentity.Kind: Hashable {
   }
 
   /// The names that are texts: all except the port.
-  var texts: [String] {
+  package var texts: [String] {
     guard case .internetPassword(let password) = self else { return names }
     return [
       password.server, password.protocol, password.path, password.account,
       password.securityDomain, password.authenticationType,
     ]
-  }
-}
-
-extension InternetPassword: Hashable {
-  /// Compares the names as bytes.
-  public static func == (left: Self, right: Self) -> Bool {
-    CredentialIdentity.Kind.internetPassword(left) == .internetPassword(right)
-  }
-
-  /// Hashes the names as bytes.
-  public func hash(into hasher: inout Hasher) {
-    CredentialIdentity.Kind.internetPassword(self).hash(into: &hasher)
   }
 }
 
@@ -167,6 +117,8 @@ extension String {
   }
 }
 
+<<<<<<< ours
+||||||| base
 extension InternetPassword {
   /// The port, or else the usual one of `http` or `https`; 0 if there is none.
   var effectivePort: UInt16 { Self.effectivePort(port, of: self.protocol) }
@@ -298,3 +250,53 @@ public struct InternetPasswordPattern: Sendable {
     given.map(name.hasSameBytes) ?? true
   }
 }
+
+=======
+extension InternetPassword {
+  /// The port, or else the usual one of `http` or `https`; 0 if there is none.
+  var effectivePort: UInt16 { Self.effectivePort(port, of: self.protocol) }
+
+  /// Returns a port, or the usual one of a protocol if the port is 0.
+  static func effectivePort(_ port: UInt16, of protocolName: String) -> UInt16 {
+    guard port == 0 else { return port }
+    return switch protocolName.foldingASCIICase {
+    case "http": 80
+    case "https": 443
+    default: 0
+    }
+  }
+
+  /// The same names in one form: other programs differ in case, usual port and first slash.
+  fileprivate var normalized: InternetPassword {
+    InternetPassword(
+      server: server.foldingASCIICase, protocol: self.protocol.foldingASCIICase,
+      port: effectivePort, path: path.withoutLeadingSlash, account: account,
+      securityDomain: securityDomain, authenticationType: authenticationType)
+  }
+}
+
+extension CredentialIdentity {
+  /// The same identity in one form, for comparison with those of other programs.
+  private var normalized: CredentialIdentity {
+    guard case .internetPassword(let password) = kind else { return self }
+    return CredentialIdentity(.internetPassword(password.normalized), accessGroup: accessGroup)
+  }
+
+  /// Returns the credentials without those of other programs that one of ours has replaced.
+  ///
+  /// A store keeps the other program's item when a credential of the same name is stored next to
+  /// it; ours takes precedence from then on.
+  package static func withoutReplaced(_ credentials: [Credential]) -> [Credential] {
+    guard credentials.count > 1 else { return credentials }
+    let own = Set(credentials.filter { !$0.isOfOtherProgram }.map(\.identity.normalized))
+    return credentials.filter { !$0.isOfOtherProgram || !own.contains($0.identity.normalized) }
+  }
+}
+
+extension String {
+  var withoutLeadingSlash: String {
+    utf8.first == UInt8(ascii: "/") ? String(decoding: utf8.dropFirst(), as: UTF8.self) : self
+  }
+}
+
+>>>>>>> theirs

@@ -1,7 +1,4 @@
 public import FoundationEssentials
-package import KeychainSecrets
-package import PrephirencesSystem
-package import SystemPackage
 
 /// A failure of a credential store.
 ///
@@ -199,120 +196,45 @@ extension KeychainError.Code: CustomStringConvertible {
   public var description: String { "\(storage)" }
 }
 
-/// An error that is caused by a failure of a store.
-package protocol KeychainFailure: Error {
-  /// The failure of the store, with what to do next.
-  var failure: KeychainError { get }
+extension KeychainError {
+  /// `errno` of the system call that failed, if one did.
+  package var systemError: Int32? {
+    guard case .system(let errno)? = underlying else { return nil }
+    return errno
+  }
 }
 
+// What guarded memory and cryptography throw. Those who know which item or file failed say so.
 extension KeychainError {
-  /// Translates the failure of a file into one of a credential store.
-  package init(_ error: FileError) {
-    self.init(
-      Code(error.kind), error.message, recovery: error.advice.map { .advice($0) },
-      underlying: error.systemError.map { .system(errno: $0.rawValue) })
-  }
+  static let libraryUnavailable = Self(.internalFailure, "libsodium could not be initialised")
 
-  /// The name of a new file is taken.
-  package static func fileExists(_ path: String, recovery: Recovery = .nameNewFile) -> Self {
-    Self(.alreadyExists, FileError(.alreadyExists, path).message, recovery: recovery)
-  }
+  static let outOfMemory = Self(.insufficientMemory, "there is not enough memory to hold a secret")
 
-  /// Returns the error for a change that may or may not have happened.
-  package static func outcomeUnknown(
-    ofChanging name: String, because reason: String = "the last step failed",
-    recovery: Recovery = .lookFirst, underlying: Underlying? = nil
-  ) -> Self {
+  static let notAuthentic = Self(
+    .damaged, "the data was not sealed under this key, or was changed")
+
+  static let wrongLength = Self(
+    .invalidArgument, "a key, salt, label or box has the wrong length")
+
+  static let refusedParameters = Self(
+    .invalidArgument, "password-hash parameters are outside the limits")
+
+  static func inputOutput(errno: Int32) -> Self {
     Self(
-      .outcomeUnknown, "whether \(name) was changed is not known: \(reason)",
-      recovery: recovery, underlying: underlying)
-  }
-
-  /// A failed system call on a file.
-  package static func system(_ error: Errno, _ action: String, _ path: String) -> Self {
-    Self(FileError.failed(error, action, path))
+      .inputOutput, "input or output failed (error number \(errno))",
+      underlying: .system(errno: errno))
   }
 }
 
-extension KeychainError.Code {
-  fileprivate init(_ kind: FileError.Kind) {
-    self =
-      switch kind {
-      case .failed: .inputOutput
-      case .unsynced: .outcomeUnknown
-      case .alreadyExists: .alreadyExists
-      case .timedOut, .endless: .timedOut
-      case .invalidPath, .notText: .invalidArgument
-      case .noPlace: .noStore
-      case .insecure: .insecurePermissions
-      }
-  }
-}
-
-/// Evaluates an expression that uses files, and translates its failure.
-package func translated<Result: ~Copyable>(
-  _ result: @autoclosure () throws(FileError) -> Result
-) throws(KeychainError) -> Result { try translating(result) }
-
-/// Calls a closure that uses files, and translates its failure.
-package func translating<Result: ~Copyable>(
-  _ body: () throws(FileError) -> Result
-) throws(KeychainError) -> Result { do { return try body() } catch { throw KeychainError(error) } }
-
-extension KeychainError {
-  /// Creates the error for a failure of memory or cryptography that only the machine can have
-  /// caused.
-  package init(_ error: SecretsError) {
-    switch error.code {
-    case .outOfMemory: self.init(.insufficientMemory, "there is not enough memory to hold a secret")
-    case .inputOutput:
-      self.init(.inputOutput, error.description, underlying: .system(errno: error.systemError))
-    default: self.init(.internalFailure, error.description)
-    }
-  }
-}
-
-/// Evaluates an expression that uses guarded memory or cryptography, and translates its failure.
-package func translated<Result: ~Copyable>(
-  secrets result: @autoclosure () throws(SecretsError) -> Result
-) throws(KeychainError) -> Result { try translating(result) }
-
-/// Calls a closure that uses guarded memory or cryptography, and translates its failure.
-package func translating<Result: ~Copyable>(
-  _ body: () throws(SecretsError) -> Result
-) throws(KeychainError) -> Result { do { return try body() } catch { throw KeychainError(error) } }
-
-/// Evaluates an expression that opens or reads something guarded; `nil` if it fails with `code`.
+/// Evaluates an expression that opens something sealed; `nil` if its key is another or it was
+/// changed.
 package func unlessRefused<Result: ~Copyable>(
-  _ result: @autoclosure () throws(SecretsError) -> Result,
-  code: SecretsError.Code = .authenticationFailed
+  _ result: @autoclosure () throws(KeychainError) -> Result
 ) throws(KeychainError) -> Result? {
-  do throws(SecretsError) {
+  do throws(KeychainError) {
     return try result()
   } catch {
-    guard error.code == code else { throw KeychainError(error) }
+    guard error.code == .damaged else { throw error }
     return nil
-  }
-}
-
-/// A secret with several owners; it is wiped when the last owner releases it.
-package final class SharedSecret: Sendable {
-  package let bytes: SecretBytes
-
-  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
-
-  package convenience init(copying bytes: borrowing SecretBytes) throws(KeychainError) {
-    self.init(try translated(secrets: bytes.copy()))
-  }
-
-  package func copy() throws(KeychainError) -> SecretBytes { try translated(secrets: bytes.copy()) }
-}
-
-extension SecretBytes {
-  /// Writes the bytes to an open descriptor.
-  package borrowing func write(to descriptor: FileDescriptor) throws(Errno) {
-    do throws(SecretsError) {
-      try write(toFileDescriptor: descriptor.rawValue)
-    } catch { throw Errno(rawValue: error.systemError) }
   }
 }

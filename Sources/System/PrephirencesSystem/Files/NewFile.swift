@@ -163,7 +163,6 @@ package struct NewFile: ~Copyable {
 /// it has a temporary name for a moment, and for longer if the file system has no files without a
 /// name. Each path has one temporary name, and its writer holds a lock on that file: the next file
 /// for the path removes what a killed process left.
-/// killed process left there is removed by the next file for this path.
 package struct UnfinishedFile: ~Copyable {
   let descriptor: FileDescriptor
   private let path: String
